@@ -1,0 +1,17 @@
+"""Names for array types: what a signature says about the numbers behind it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Int32Array = NDArray[np.int32]
+UInt8Array = NDArray[np.uint8]
+UInt16Array = NDArray[np.uint16]
+UInt64Array = NDArray[np.uint64]
+AnyArray = NDArray[Any]

@@ -1,0 +1,172 @@
+"""Columns to byte codes: the only form in which trees see the data.
+
+Code 0 is "missing". A number's code is one more than the number of edges below it, so that
+``code <= c`` means ``x <= edges[c - 1]``. A factor's code is one more than the number of its
+level. Codes are kept twice (2 bytes a cell): by column, for splitting one column and for
+partitioning rows, and eight columns to a 64-bit word, so that one memory access per row feeds
+eight histograms at once (``research``: 1.3 to 6 times faster than by column).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.engine._types import BoolArray, FloatArray, Int32Array, IntArray
+from treeselect.engine._types import AnyArray, UInt8Array, UInt64Array
+
+MAX_BINS = 254
+"""Most bins of a number and most levels of a factor: codes 1 to 254; 0 is missing."""
+
+
+class BinnedData(NamedTuple):
+    """Binned columns, as the kernels take them.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8, shape (n_columns, n_rows)
+        Codes by column; 0 is missing.
+    blocks : ndarray of uint64, shape (ceil(n_columns / 8), n_rows)
+        Byte ``j % 8`` of ``blocks[j // 8, i]`` is ``codes[j, i]``.
+    n_codes : ndarray of int32, shape (n_columns,)
+        Number of codes of each column, the missing one included.
+    is_factor : ndarray of bool, shape (n_columns,)
+        Whether a column is split level against rest (factor) or below against above (number).
+    group_start : ndarray of int64, shape (n_groups + 1,)
+        Columns ``group_start[g]`` to ``group_start[g + 1] - 1`` belong to group ``g``.
+    group_of : ndarray of int32, shape (n_columns,)
+        Group of each column.
+    """
+
+    codes: UInt8Array
+    blocks: UInt64Array
+    n_codes: Int32Array
+    is_factor: BoolArray
+    group_start: IntArray
+    group_of: Int32Array
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.codes.shape[1])
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.group_start) - 1
+
+
+def bin_edges(values: FloatArray, max_bins: int = MAX_BINS) -> FloatArray:
+    """Edges between the bins of a number.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_rows,)
+        May hold NaN, which has no part in the edges; must be finite otherwise.
+    max_bins : int, between 2 and 254
+        Most bins.
+
+    Returns
+    -------
+    ndarray of float, shape (n_bins - 1,)
+        Strictly increasing. With at most `max_bins` distinct values there is one edge halfway
+        between each two neighbours (splits are then exact), otherwise edges follow the quantiles.
+        ``x <= edges[b]`` puts x into bin b or a lower one.
+    """
+    distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    if len(distinct) < 2:
+        return np.empty(0)
+    if len(distinct) <= max_bins:
+        last = np.arange(len(distinct) - 1)
+    else:
+        cumulated = np.cumsum(counts)
+        wanted = np.arange(1, max_bins) * (cumulated[-1] / max_bins)
+        last = np.unique(np.searchsorted(cumulated, wanted))
+        last = last[last < len(distinct) - 1]
+    below, above = distinct[last], distinct[last + 1]
+    middle = below / 2 + above / 2
+    # Halfway between neighbouring floats may round up to the upper one, which would move it.
+    return np.asarray(np.where(middle < above, np.maximum(middle, below), below))
+
+
+def bin_numbers(values: FloatArray, edges: FloatArray) -> UInt8Array:
+    """Codes of a number, shape (n_rows,): 0 where missing, else 1 + number of edges below it."""
+    codes = np.searchsorted(edges, values, side="left") + 1
+    codes[np.isnan(values)] = 0
+    return codes.astype(np.uint8)
+
+
+def bin_columns(
+    columns: Sequence[AnyArray],
+    edges: Sequence[FloatArray | None],
+    n_levels: Sequence[int],
+    group_of: AnyArray,
+) -> BinnedData:
+    """Codes of all columns.
+
+    Parameters
+    ----------
+    columns : sequence of ndarray, each of shape (n_rows,)
+        Numbers as float64 with NaN for missing; factors as codes, level + 1 and 0 for missing.
+    edges : sequence
+        Edges of each number (from :func:`bin_edges`), None for a factor.
+    n_levels : sequence of int
+        Number of levels of each factor, any number for a number.
+    group_of : array of int, shape (n_columns,)
+        Group of each column, not decreasing from 0.
+
+    Returns
+    -------
+    BinnedData
+    """
+    n_rows = len(columns[0])
+    codes = np.empty((len(columns), n_rows), dtype=np.uint8)
+    for j, (column, column_edges) in enumerate(zip(columns, edges, strict=True)):
+        codes[j] = column if column_edges is None else bin_numbers(column, column_edges)
+    n_codes = [
+        (n if e is None else len(e) + 1) + 1 for n, e in zip(n_levels, edges, strict=True)
+    ]
+    groups = np.asarray(group_of, dtype=np.int32)
+    n_groups = int(groups[-1]) + 1
+    return BinnedData(
+        codes=codes,
+        blocks=pack_blocks(codes),
+        n_codes=np.array(n_codes, dtype=np.int32),
+        is_factor=np.array([e is None for e in edges], dtype=np.bool_),
+        group_start=np.searchsorted(groups, np.arange(n_groups + 1)).astype(np.int64),
+        group_of=groups,
+    )
+
+
+def pack_blocks(codes: UInt8Array) -> UInt64Array:
+    """Eight columns to a word: (n_columns, n_rows) bytes to (ceil(n_columns / 8), n_rows) words."""
+    n_columns, n_rows = codes.shape
+    blocks = np.zeros((-(-n_columns // 8), n_rows), dtype=np.uint64)
+    for j in range(n_columns):
+        blocks[j // 8] |= codes[j].astype(np.uint64) << np.uint64(8 * (j % 8))
+    return blocks
+
+
+def select_groups(data: BinnedData, groups: BoolArray) -> BinnedData:
+    """The same rows with the columns of some groups only, the groups renumbered from 0.
+
+    Parameters
+    ----------
+    data : BinnedData
+    groups : ndarray of bool, shape (n_groups,)
+        Groups to keep, at least one.
+    """
+    keep = np.flatnonzero(groups[data.group_of])
+    codes = np.ascontiguousarray(data.codes[keep])
+    renumbered = (np.cumsum(groups) - 1)[data.group_of[keep]].astype(np.int32)
+    n_groups = int(groups.sum())
+    return BinnedData(
+        codes=codes,
+        blocks=pack_blocks(codes),
+        n_codes=data.n_codes[keep],
+        is_factor=data.is_factor[keep],
+        group_start=np.searchsorted(renumbered, np.arange(n_groups + 1)).astype(np.int64),
+        group_of=renumbered,
+    )

@@ -1,0 +1,74 @@
+"""Random streams for kernels: splitmix64, one stream for each tree.
+
+A stream is seeded by what it is for (seed, resample, forest, tree) and never shared, so no answer
+depends on the order in which trees are grown or on the number of threads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from treeselect.engine._types import UInt64Array
+from treeselect.engine.cache import kernel
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_U27 = np.uint64(27)
+_U30 = np.uint64(30)
+_U31 = np.uint64(31)
+_U32 = np.uint64(32)
+
+
+def stream_seed(*parts: int | str) -> int:
+    """Seed of the stream that belongs to these parts, in [0, 2**64).
+
+    Parameters
+    ----------
+    *parts : int or str
+        What the stream is for, for example ``stream_seed(7, "bootstrap", 12)``.
+
+    Returns
+    -------
+    int
+        A hash of the parts: equal parts give equal streams on every machine.
+    """
+    text = "\x1f".join(f"{type(part).__name__}:{part}" for part in parts)
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def tree_seeds(seed: int, n_trees: int) -> UInt64Array:
+    """One stream seed per tree, shape (n_trees,), of the ensemble that `seed` stands for."""
+    return np.array([stream_seed(seed, "tree", i) for i in range(n_trees)], dtype=np.uint64)
+
+
+@kernel
+def next_random(state):  # type: ignore[no-untyped-def]
+    """Next 64 random bits; `state` is one uint64 and is advanced."""
+    state[0] += _STEP
+    z = state[0]
+    z = (z ^ (z >> _U30)) * _MIX_1
+    z = (z ^ (z >> _U27)) * _MIX_2
+    return z ^ (z >> _U31)
+
+
+@kernel
+def random_below(state, bound):  # type: ignore[no-untyped-def]
+    """Random integer in [0, bound), for bounds below 2**32."""
+    return np.int64(((next_random(state) >> _U32) * np.uint64(bound)) >> _U32)
+
+
+@kernel
+def draw_bag(state, rows, counts):  # type: ignore[no-untyped-def]
+    """Draw as many rows with replacement as there are in `rows`; count them in `counts`.
+
+    `rows` holds the distinct rows with positive weight. A row that is drawn takes all its copies
+    along: copies of one row never stand on both sides of the bag, which would make the
+    out-of-bag error a training error.
+    """
+    counts[:] = 0
+    n = rows.shape[0]
+    for _ in range(n):
+        counts[rows[random_below(state, n)]] += 1

@@ -1,0 +1,364 @@
+"""The sparse forest: a non-negative weighted lasso over trees, along its path.
+
+Problem (2) of Liu, Xie and Udell (2021), with a free intercept b::
+
+    minimise over w >= 0, b:   mean_i L(y_i, F0 + b + (A w)_i)  +  lam * sum_t u_t w_t
+
+Column t of A is the prediction of tree t, u_t the price of the groups it uses. The loss is that of
+``losses`` (half the squared error, or the log loss). It is solved by proximal Newton steps on a
+working set of trees; trees without a price are not penalised and are in from the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.engine._types import BoolArray, FloatArray, IntArray, UInt16Array
+from treeselect.engine.cache import kernel
+from treeselect.engine.losses import Loss
+
+_MAX_NEWTON = 50
+_MAX_SWEEPS = 10_000
+
+
+class WeightedTrees(NamedTuple):
+    """A solution at one value of the penalty.
+
+    Attributes
+    ----------
+    lam : float
+        The penalty.
+    weights : ndarray of float, shape (n_trees,)
+        At least 0.
+    intercept : float
+    eta : ndarray of float, shape (n_rows,)
+        Linear predictor of the rows of the problem.
+    """
+
+    lam: float
+    weights: FloatArray
+    intercept: float
+    eta: FloatArray
+
+
+class SparseForest:
+    """The problem for given trees, rows and prices.
+
+    Parameters
+    ----------
+    leaves : sequence of ndarray of uint16, each of shape (n_rows,)
+        Leaf of each row in each tree.
+    values : sequence of ndarray of float
+        Values of the leaves of each tree.
+    loss : Loss
+    y : ndarray of float, shape (n_rows,)
+    weight : ndarray of int64, shape (n_rows,)
+        Copies of each row; rows with weight 0 have no part in the problem.
+    base : float
+        F0, the linear predictor of the constant model.
+    prices : ndarray of float, shape (n_trees,)
+        u, at least 0.
+    tolerance : float
+        Largest violation of the optimality conditions, relative to that of the empty forest.
+    """
+
+    def __init__(
+        self,
+        leaves: Sequence[UInt16Array],
+        values: Sequence[FloatArray],
+        loss: Loss,
+        y: FloatArray,
+        weight: IntArray,
+        base: float,
+        prices: FloatArray,
+        *,
+        tolerance: float = 1e-6,
+    ) -> None:
+        rows = np.flatnonzero(weight)
+        self._loss = loss
+        self._y = y[rows]
+        self._share = weight[rows] / weight[rows].sum()
+        self._leaves = np.array([leaf[rows] for leaf in leaves], dtype=np.uint16).reshape(
+            len(leaves), len(rows)
+        )
+        self._values = list(values)
+        self._flat = np.concatenate([*values, np.empty(0)])
+        self._start = np.concatenate([[0], np.cumsum([len(v) for v in values])]).astype(np.int64)
+        self._base = base
+        self.prices = prices
+        self._columns: dict[int, FloatArray] = {}
+        null = np.full(len(rows), base)
+        self._scale = max(float(np.max(np.abs(self._correlation(null)), initial=0.0)), 1e-300)
+        self._tolerance = tolerance * self._scale
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self._values)
+
+    @property
+    def rows_y(self) -> FloatArray:
+        """Response of the rows of the problem, in their order."""
+        return self._y
+
+    def with_prices(self, prices: FloatArray) -> SparseForest:
+        """The same trees and rows at other prices."""
+        other = object.__new__(SparseForest)
+        other.__dict__.update(self.__dict__)
+        other.prices = prices
+        return other
+
+    def column(self, tree: int) -> FloatArray:
+        """Column of A: the tree's prediction for the rows of the problem."""
+        if tree not in self._columns:
+            self._columns[tree] = self._values[tree][self._leaves[tree]]
+        return self._columns[tree]
+
+    def spread(self) -> FloatArray:
+        """Weighted standard deviation of each column of A, shape (n_trees,)."""
+        mean = correlate(self._leaves, self._flat, self._start, self._share)
+        square = correlate(self._leaves, self._flat**2, self._start, self._share)
+        return np.sqrt(np.maximum(square - mean**2, 0.0))
+
+    def objective(self, solution: WeightedTrees) -> float:
+        """Value that is minimised, at a solution."""
+        loss = float(self._share @ self._loss.value(self._y, solution.eta))
+        return loss + solution.lam * float(self.prices @ solution.weights)
+
+    def empty(self) -> WeightedTrees:
+        """Solution at an infinite penalty: only trees without a price, and the intercept."""
+        start = WeightedTrees(
+            np.inf, np.zeros(self.n_trees), 0.0, np.full(len(self._y), self._base)
+        )
+        free = np.flatnonzero(self.prices == 0)
+        return self._descend(start, 0.0, free) if len(free) else start
+
+    def largest_lam(self, empty: WeightedTrees) -> float:
+        """Penalty above which no priced tree has a weight."""
+        priced = self.prices > 0
+        if not priced.any():
+            return 0.0
+        return max(float(np.max(self._correlation(empty.eta)[priced] / self.prices[priced])), 0.0)
+
+    def solve(self, lam: float, start: WeightedTrees) -> WeightedTrees:
+        """Solution at `lam`, from a warm start (any solution, best at a nearby penalty)."""
+        current = start
+        for _ in range(_MAX_NEWTON):
+            excess = self._correlation(current.eta) - lam * self.prices
+            inside = (current.weights > 0) | (self.prices == 0)
+            violation = np.where(inside, np.abs(excess), np.maximum(excess, 0.0))
+            if float(np.max(violation, initial=0.0)) <= self._tolerance:
+                break
+            n_new = 10 + int(inside.sum())
+            entering = np.argsort(-np.where(inside, 0.0, violation), kind="stable")[:n_new]
+            entering = entering[~inside[entering] & (violation[entering] > 0)]
+            working = np.sort(np.concatenate([np.flatnonzero(inside), entering]))
+            current = self._descend(current, lam, working)
+        return current._replace(lam=lam)
+
+    def _correlation(self, eta: FloatArray) -> FloatArray:
+        """Minus the gradient of the mean loss in each weight, shape (n_trees,)."""
+        residual = self._share * self._loss.negative_gradient(self._y, eta)
+        return np.asarray(correlate(self._leaves, self._flat, self._start, residual))
+
+    def _descend(self, start: WeightedTrees, lam: float, working: IntArray) -> WeightedTrees:
+        """Proximal Newton on the working set until its optimality conditions hold."""
+        matrix = np.empty((len(self._y), len(working) + 1), order="F")
+        matrix[:, 0] = 1.0
+        for k, tree in enumerate(working):
+            matrix[:, k + 1] = self.column(int(tree))
+        price = np.concatenate([[0.0], lam * self.prices[working]])
+        x = np.concatenate([[start.intercept], start.weights[working]])
+        eta = self._base + matrix @ x
+        value = self._penalised(eta, price, x)
+        for _ in range(_MAX_NEWTON):
+            slope = matrix.T @ (self._share * self._loss.negative_gradient(self._y, eta))
+            excess = slope - price
+            violation = np.where(x > 0, np.abs(excess), np.maximum(excess, 0.0))
+            violation[0] = abs(excess[0])
+            if violation.max() <= 0.5 * self._tolerance:
+                break
+            curvature = self._share * self._loss.curvature(self._y, eta)
+            hessian = (matrix * curvature[:, None]).T @ matrix
+            hessian[np.diag_indices_from(hessian)] *= 1.0 + 1e-12
+            target = x.copy()
+            coordinate_descent(hessian, slope + hessian @ x, price, target, 0.05 * self._tolerance)
+            step, direction = 1.0, target - x
+            shift = matrix @ direction
+            while step > 1e-8:
+                trial = self._penalised(eta + step * shift, price, x + step * direction)
+                if trial <= value:
+                    break
+                step /= 2
+            else:
+                break  # no decrease left within rounding
+            x = target if step == 1.0 else x + step * direction
+            eta = self._base + matrix @ x
+            value = trial
+        weights = np.zeros(self.n_trees)
+        weights[working] = x[1:]
+        return WeightedTrees(lam, weights, float(x[0]), eta)
+
+    def _penalised(self, eta: FloatArray, price: FloatArray, x: FloatArray) -> float:
+        return float(self._share @ self._loss.value(self._y, eta) + price @ x)
+
+
+@kernel
+def correlate(leaves, values, start, residual):  # type: ignore[no-untyped-def]
+    """``A.T @ residual`` from leaf numbers: sums of the residual by leaf, times the leaf's value.
+
+    Parameters
+    ----------
+    leaves : ndarray of uint16, shape (n_trees, n_rows)
+    values : ndarray of float, shape (n_leaves of all trees,)
+    start : ndarray of int64, shape (n_trees + 1,)
+        Where the leaves of each tree begin in `values`.
+    residual : ndarray of float, shape (n_rows,)
+
+    Returns
+    -------
+    ndarray of float, shape (n_trees,)
+    """
+    n_trees = leaves.shape[0]
+    out = np.zeros(n_trees)
+    for t in range(n_trees):
+        sums = np.zeros(start[t + 1] - start[t])
+        for i in range(residual.shape[0]):
+            sums[leaves[t, i]] += residual[i]
+        for k in range(sums.shape[0]):
+            out[t] += sums[k] * values[start[t] + k]
+    return out
+
+
+@kernel
+def coordinate_descent(hessian, linear, price, x, tolerance):  # type: ignore[no-untyped-def]
+    """Minimise ``x'Hx / 2 - (linear - price)'x`` over x[1:] >= 0, x[0] free; x is changed.
+
+    Sweeps over all coordinates alternate with sweeps over the positive ones until the gradient's
+    violation of optimality is at most `tolerance`.
+    """
+    n = x.shape[0]
+    gradient = linear - price - hessian @ x
+    full = True
+    for _ in range(_MAX_SWEEPS):
+        worst = 0.0
+        for j in range(n):
+            if not full and j > 0 and x[j] == 0.0:
+                continue
+            if hessian[j, j] <= 0.0:
+                continue
+            new = x[j] + gradient[j] / hessian[j, j]
+            if j > 0 and new < 0.0:
+                new = 0.0
+            change = new - x[j]
+            if change != 0.0:
+                worst = max(worst, abs(change) * hessian[j, j])
+                x[j] = new
+                for k in range(n):
+                    gradient[k] -= change * hessian[k, j]
+        if worst <= tolerance:
+            if full:
+                return
+            full = True
+        else:
+            full = False
+
+
+def support(solution: WeightedTrees, uses: BoolArray) -> BoolArray:
+    """Groups used by trees with positive weight, shape (n_groups,).
+
+    Parameters
+    ----------
+    solution : WeightedTrees
+    uses : ndarray of bool, shape (n_trees, n_groups)
+        Which groups each tree splits on.
+    """
+    return np.asarray(uses[solution.weights > 0].any(axis=0))
+
+
+def weighted_importance(
+    solution: WeightedTrees, spread: FloatArray, gains: FloatArray
+) -> FloatArray:
+    """Importance of each group in a weighted forest, shape (n_groups,), summing to 1 (or 0).
+
+    ``sum_t w_t sd(a_t) gain_tg / gain_t``: a tree counts by how much it moves the prediction.
+    """
+    share = gains / gains.sum(axis=1, keepdims=True)
+    importance = (solution.weights * spread) @ share
+    total = importance.sum()
+    return np.asarray(importance / total if total > 0 else importance)
+
+
+def solution_path(
+    problem: SparseForest,
+    uses: BoolArray,
+    max_size: int,
+    *,
+    ratio: float = 0.9,
+    end: float = 1e-3,
+    bisections: int = 7,
+) -> list[WeightedTrees]:
+    """Solutions along a falling penalty, one for each size of the support that is reached.
+
+    The penalty falls by the factor `ratio` from where the first priced tree enters to `end` times
+    that value, or until the support has `max_size` groups. Where a size is skipped, the interval
+    is bisected up to `bisections` times.
+
+    Parameters
+    ----------
+    problem : SparseForest
+    uses : ndarray of bool, shape (n_trees, n_groups)
+        Which groups each tree splits on.
+    max_size : int
+        Size of support at which the path may end.
+
+    Returns
+    -------
+    list of WeightedTrees
+        By falling penalty; the first is the empty forest. Of several solutions of one size that
+        with the largest penalty, sizes increasing.
+    """
+    first = problem.empty()
+    found: dict[int, WeightedTrees] = {int(support(first, uses).sum()): first}
+
+    def record(solution: WeightedTrees) -> int:
+        size = int(support(solution, uses).sum())
+        if size not in found or solution.lam > found[size].lam:
+            found[size] = solution
+        return size
+
+    def refine(above: WeightedTrees, below: WeightedTrees, depth: int) -> None:
+        size_above, size_below = (int(support(s, uses).sum()) for s in (above, below))
+        if depth == 0 or size_below - size_above <= 1 or size_above >= max_size:
+            return
+        middle = problem.solve(float(np.sqrt(above.lam * below.lam)), above)
+        record(middle)
+        refine(above, middle, depth - 1)
+        refine(middle, below, depth - 1)
+
+    largest = problem.largest_lam(first)
+    previous = first._replace(lam=largest)
+    lam, smallest = largest * ratio, largest * end
+    while lam > smallest > 0:
+        solution = problem.solve(lam, previous)
+        size = record(solution)
+        refine(previous, solution, bisections)
+        if size >= max_size:
+            break
+        previous, lam = solution, lam * ratio
+    return _increasing(sorted(found.values(), key=lambda s: -s.lam), uses)
+
+
+def _increasing(path: list[WeightedTrees], uses: BoolArray) -> list[WeightedTrees]:
+    """The steps that are larger than all before them: a path that never goes back."""
+    steps: list[WeightedTrees] = []
+    largest = -1
+    for solution in path:
+        size = int(support(solution, uses).sum())
+        if size > largest:
+            steps.append(solution)
+            largest = size
+    return steps
