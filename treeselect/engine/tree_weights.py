@@ -267,16 +267,18 @@ def coordinate_descent(hessian, linear, price, x, tolerance):  # type: ignore[no
             full = False
 
 
-def support(solution: WeightedTrees, uses: BoolArray) -> BoolArray:
-    """Groups used by trees with positive weight, shape (n_groups,).
+def support(solution: WeightedTrees, uses: BoolArray, keep: BoolArray) -> BoolArray:
+    """Groups used by trees with positive weight, and those that are kept, shape (n_groups,).
 
     Parameters
     ----------
     solution : WeightedTrees
     uses : ndarray of bool, shape (n_trees, n_groups)
         Which groups each tree splits on.
+    keep : ndarray of bool, shape (n_groups,)
+        Groups that are in whatever the weights.
     """
-    return np.asarray(uses[solution.weights > 0].any(axis=0))
+    return np.asarray(uses[solution.weights > 0].any(axis=0) | keep)
 
 
 def weighted_importance(
@@ -295,70 +297,112 @@ def weighted_importance(
 def solution_path(
     problem: SparseForest,
     uses: BoolArray,
+    keep: BoolArray,
     max_size: int,
     *,
-    ratio: float = 0.9,
-    end: float = 1e-3,
-    bisections: int = 7,
+    last_lam: float | None = None,
 ) -> list[WeightedTrees]:
     """Solutions along a falling penalty, one for each size of the support that is reached.
 
-    The penalty falls by the factor `ratio` from where the first priced tree enters to `end` times
-    that value, or until the support has `max_size` groups. Where a size is skipped, the interval
-    is bisected up to `bisections` times.
+    The penalty falls in steps of a tenth from where the first priced tree enters to a thousandth
+    of that, or until the support has `max_size` groups. Where a size is skipped, the interval is
+    bisected up to seven times.
 
     Parameters
     ----------
     problem : SparseForest
     uses : ndarray of bool, shape (n_trees, n_groups)
         Which groups each tree splits on.
+    keep : ndarray of bool, shape (n_groups,)
+        Groups that count as used from the start.
     max_size : int
         Size of support at which the path may end.
+    last_lam : float, optional
+        End exactly at this penalty instead, whatever the size.
 
     Returns
     -------
     list of WeightedTrees
-        By falling penalty; the first is the empty forest. Of several solutions of one size that
-        with the largest penalty, sizes increasing.
+        By falling penalty, with increasing sizes; the first is the empty forest. Of several
+        solutions of one size that with the largest penalty.
     """
+    tracer = _PathTracer(problem, uses, keep, max_size if last_lam is None else len(keep))
     first = problem.empty()
-    found: dict[int, WeightedTrees] = {int(support(first, uses).sum()): first}
+    largest = problem.largest_lam(first)
+    end = largest * _PATH_END if last_lam is None else last_lam
+    tracer.record(first)
+    previous = first._replace(lam=largest)
+    lam = largest * _PATH_RATIO
+    while lam > max(end, 0.0):
+        solution = problem.solve(lam, previous)
+        size = tracer.record(solution)
+        tracer.refine(previous, solution, _BISECTIONS)
+        if size >= tracer.max_size:
+            break
+        previous, lam = solution, lam * _PATH_RATIO
+    if last_lam is None:
+        return tracer.increasing()
+    last = problem.solve(last_lam, previous)
+    return [*(s for s in tracer.increasing() if tracer.size(s) < tracer.size(last)), last]
 
-    def record(solution: WeightedTrees) -> int:
-        size = int(support(solution, uses).sum())
-        if size not in found or solution.lam > found[size].lam:
-            found[size] = solution
+
+def last_solution(
+    problem: SparseForest, uses: BoolArray, keep: BoolArray, max_size: int
+) -> WeightedTrees:
+    """Where the falling penalty of :func:`solution_path` ends: its last solution, unrefined.
+
+    Unlike the path's last step it is not the first solution of its size: where there are fewer
+    than `max_size` groups, the penalty falls to its end.
+    """
+    solution = problem.empty()
+    largest = problem.largest_lam(solution)
+    lam = largest * _PATH_RATIO
+    while lam > largest * _PATH_END:
+        solution = problem.solve(lam, solution)
+        if int(support(solution, uses, keep).sum()) >= max_size:
+            break
+        lam *= _PATH_RATIO
+    return solution
+
+
+_PATH_RATIO = 0.9
+_PATH_END = 1e-3
+_BISECTIONS = 7
+
+
+class _PathTracer:
+    """Collects the solutions of a path: of each size that with the largest penalty."""
+
+    def __init__(
+        self, problem: SparseForest, uses: BoolArray, keep: BoolArray, max_size: int
+    ) -> None:
+        self._problem, self._uses, self._keep = problem, uses, keep
+        self.max_size = max_size
+        self._found: dict[int, WeightedTrees] = {}
+
+    def size(self, solution: WeightedTrees) -> int:
+        return int(support(solution, self._uses, self._keep).sum())
+
+    def record(self, solution: WeightedTrees) -> int:
+        size = self.size(solution)
+        if size not in self._found or solution.lam > self._found[size].lam:
+            self._found[size] = solution
         return size
 
-    def refine(above: WeightedTrees, below: WeightedTrees, depth: int) -> None:
-        size_above, size_below = (int(support(s, uses).sum()) for s in (above, below))
-        if depth == 0 or size_below - size_above <= 1 or size_above >= max_size:
+    def refine(self, above: WeightedTrees, below: WeightedTrees, depth: int) -> None:
+        """Look for the sizes that were skipped between two penalties."""
+        size = self.size(above)
+        if depth == 0 or self.size(below) - size <= 1 or size >= self.max_size:
             return
-        middle = problem.solve(float(np.sqrt(above.lam * below.lam)), above)
-        record(middle)
-        refine(above, middle, depth - 1)
-        refine(middle, below, depth - 1)
+        middle = self._problem.solve(float(np.sqrt(above.lam * below.lam)), above)
+        self.record(middle)
+        self.refine(above, middle, depth - 1)
+        self.refine(middle, below, depth - 1)
 
-    largest = problem.largest_lam(first)
-    previous = first._replace(lam=largest)
-    lam, smallest = largest * ratio, largest * end
-    while lam > smallest > 0:
-        solution = problem.solve(lam, previous)
-        size = record(solution)
-        refine(previous, solution, bisections)
-        if size >= max_size:
-            break
-        previous, lam = solution, lam * ratio
-    return _increasing(sorted(found.values(), key=lambda s: -s.lam), uses)
-
-
-def _increasing(path: list[WeightedTrees], uses: BoolArray) -> list[WeightedTrees]:
-    """The steps that are larger than all before them: a path that never goes back."""
-    steps: list[WeightedTrees] = []
-    largest = -1
-    for solution in path:
-        size = int(support(solution, uses).sum())
-        if size > largest:
-            steps.append(solution)
-            largest = size
-    return steps
+    def increasing(self) -> list[WeightedTrees]:
+        """The steps that are larger than all before them: a path that never goes back."""
+        steps: list[WeightedTrees] = []
+        for solution in sorted(self._found.values(), key=lambda s: -s.lam):
+            if not steps or self.size(solution) > self.size(steps[-1]):
+                steps.append(solution)
+        return steps

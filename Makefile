@@ -1,0 +1,46 @@
+# Needs Python 3.11 or newer with venv, make and git; everything else goes into .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install -q --disable-pip-version-check
+
+.PHONY: help demo test format
+
+help:
+	@echo "make demo    install, then select variables on the Titanic data: summary and titanic.html"
+	@echo "make test    install with the tools for development, then check style, types and tests"
+	@echo "make format  let ruff write the code's format and mend what it can"
+	@echo "PYTHON=...   the Python that makes .venv (default: $(PYTHON))"
+
+demo: .venv/installed
+	@$(BIN)/treeselect demo
+
+test: .venv/installed-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+format: .venv/installed-dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# The stamps are empty files: nothing is installed again until pyproject.toml changes.
+.venv/installed: pyproject.toml | $(BIN)/python
+	@echo "Installing treeselect into .venv ..."
+	@$(PIP) -e .
+	@touch $@
+
+.venv/installed-dev: pyproject.toml | $(BIN)/python
+	@echo "Installing treeselect and the tools for development into .venv ..."
+	@$(PIP) -e ".[dev]"
+	@touch $@ .venv/installed
+
+# `import venv` alone is not enough: Debian has it without ensurepip, which makes an environment
+# without pip.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	|| { echo "treeselect needs Python 3.11 or newer with venv, which '$(PYTHON)' is not:" \
+	  "install it (on Debian or Ubuntu the packages python3 and python3-venv)" \
+	  "or name another one, as in 'make demo PYTHON=python3.12'." >&2; exit 1; }
+	@$(PYTHON) -m venv .venv

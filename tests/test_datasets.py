@@ -1,0 +1,192 @@
+"""The shipped data and the simulators with a known answer."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from treeselect import datasets
+from treeselect.datasets import Simulated
+from treeselect.errors import DataError
+
+MEASURES = ["height", "weight", "femur", "tibia"]
+
+
+def test_titanic_is_the_passenger_list() -> None:
+    data = datasets.load("titanic")
+    expected = (
+        "pclass name sex age sibsp parch ticket fare cabin embarked boat body home_dest survived"
+    )
+    assert " ".join(data.columns) == expected
+    assert data.shape == (1309, 14)
+    assert data["survived"].value_counts().to_dict() == {0: 809, 1: 500}
+    missing = data.isna().sum()
+    assert missing[missing > 0].to_dict() == {
+        "age": 263,
+        "fare": 1,
+        "cabin": 1014,
+        "embarked": 2,
+        "boat": 823,
+        "body": 1188,
+        "home_dest": 564,
+    }
+
+
+def test_each_load_gives_a_new_frame() -> None:
+    first = datasets.load("titanic")
+    first.loc[0, "age"] = -1
+    assert datasets.load("titanic").loc[0, "age"] == 29
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("titanik", "Can't find data set `titanik`.\n  Did you mean `titanic`?"),
+        (
+            "iris",
+            "Can't find data set `iris`.\n  Data sets: `titanic`, `titanic_correlated`.",
+        ),
+    ],
+)
+def test_unknown_name(name: str, message: str) -> None:
+    with pytest.raises(DataError) as error:
+        datasets.load(name)
+    assert str(error.value) == message
+
+
+def test_correlated_titanic_keeps_the_real_columns() -> None:
+    real, data = datasets.load("titanic"), datasets.load("titanic_correlated")
+    assert " ".join(data.columns) == "pclass sex age sibsp parch height weight femur tibia survived"
+    assert not data.isna().any(axis=None)
+    assert (data["sex"] == (real["sex"] == "male")).all()
+    assert (data["age"] == real["age"].fillna(28)).all()
+    shared = ["pclass", "sibsp", "parch", "survived"]
+    pd.testing.assert_frame_equal(data[shared], real[shared])
+
+
+@pytest.mark.parametrize("seed", [1912, 1, 2, 3, 4])
+def test_body_measures_correlate(seed: int) -> None:
+    data = datasets.simulate_correlated_titanic(seed=seed).data
+    assert data[MEASURES].corr().min(axis=None) > 0.9
+
+
+def test_body_measures_are_those_of_people() -> None:
+    data = datasets.load("titanic_correlated")
+    men, women = (data[(data["sex"] == sex) & (data["age"] >= 18)] for sex in (1, 0))
+    infants = data[data["age"].between(1.5, 2.5)]
+    # means of some 800 men, 400 women and 12 infants
+    assert men[MEASURES].mean().tolist() == pytest.approx([171, 67, 46, 37], abs=1)
+    assert women[MEASURES].mean().tolist() == pytest.approx([159, 58, 43, 34], abs=1)
+    assert infants[MEASURES].mean().tolist() == pytest.approx([87, 12, 18.5, 14.5], abs=2)
+    body_mass_index = data["weight"] / (data["height"] / 100) ** 2
+    assert body_mass_index.between(12, 32).all()
+    assert data[MEASURES].min().between(5, 65).all()
+
+
+def test_bones_of_adults_give_back_their_stature() -> None:
+    data = datasets.load("titanic_correlated")
+    tall = data[data["height"] > 150]
+    men, women = tall[tall["sex"] == 1], tall[tall["sex"] == 0]
+    statures = [
+        (men, 2.38 * men["femur"] + 61.41),
+        (men, 2.52 * men["tibia"] + 78.62),
+        (women, 2.47 * women["femur"] + 54.10),
+        (women, 2.90 * women["tibia"] + 61.53),
+    ]
+    for people, stature in statures:
+        # 0.5 cm of noise in a bone is at most 2.9 * 0.5 cm of stature
+        assert (stature - people["height"]).std() == pytest.approx(1.3, abs=0.25)
+        assert (stature - people["height"]).mean() == pytest.approx(0, abs=0.25)
+
+
+def test_friedman_is_the_paper_s() -> None:
+    simulated = datasets.simulate_friedman(seed=1, noise=0, binary=False)
+    data = simulated.data
+    assert list(data.columns) == [f"X{j}" for j in range(1, 16)] + ["y"]
+    for j in range(1, 6):
+        assert (data[f"X{j}"] == data[f"X{j + 10}"]).all()
+        assert simulated.truth[j - 1] == {f"X{j}", f"X{j + 10}"}
+    expected = (
+        10 * np.sin(np.pi * data["X1"] * data["X2"])
+        + 20 * (data["X3"] - 0.5) ** 2
+        + 10 * data["X4"]
+        + 5 * data["X5"]
+    )
+    np.testing.assert_allclose(data["y"], expected)
+
+
+def test_binary_response_splits_at_the_median() -> None:
+    number = datasets.simulate_friedman(seed=1, binary=False).data["y"]
+    binary = datasets.simulate_friedman(seed=1).data["y"]
+    assert (binary == (number > number.median())).all()
+    assert binary.sum() == 500
+
+
+def test_noisy_copies() -> None:
+    titanic = datasets.load("titanic")[["survived", "age", "fare", "pclass"]]
+    before = titanic.copy()
+    simulated = datasets.simulate_noisy_copies(
+        titanic, ["fare", "age"], 3, seed=1, response="survived"
+    )
+    pd.testing.assert_frame_equal(titanic, before)
+    assert simulated.formula == "survived ~ ."
+    assert simulated.data.columns[-1] == "survived"
+    for name, terms in zip(["fare", "age"], simulated.truth, strict=True):
+        copies = [f"{name}_copy{i}" for i in (1, 2, 3)]
+        assert terms == {name, *copies}
+        difference = simulated.data[copies].sub(titanic[name], axis=0)
+        # standard error of a standard deviation from about 1000 rows: 0.1 / sqrt(2000)
+        assert difference.std().tolist() == pytest.approx([0.1] * 3, abs=0.01)
+        assert (difference.isna().sum() == titanic[name].isna().sum()).all()
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["aeg"], "Can't find column `aeg` in `data`.\n  Did you mean `age`?"),
+        (["survived"], "`survived` must not be copied: it is the response."),
+        (["sex"], "`sex` must be numeric to be copied, not category."),
+        (["age", "age"], "Can't add column `age_copy1`: there is one of that name."),
+    ],
+)
+def test_what_cannot_be_copied(columns: list[str], message: str) -> None:
+    titanic = datasets.load("titanic")[["sex", "age", "survived"]].astype({"sex": "category"})
+    with pytest.raises(DataError) as error:
+        datasets.simulate_noisy_copies(titanic, columns, 1, seed=1)
+    assert str(error.value) == message
+
+
+def test_factors_carry_the_documented_signal() -> None:
+    simulated = datasets.simulate_factors(seed=1, noise=0, binary=False)
+    data = simulated.data
+    assert (data["f1_renamed"].astype(str) == data["f1"].astype(str) * 2).all()
+    assert all(data[f"f{j}"].cat.categories.size == 8 for j in range(1, 7))
+    expected = (
+        3.0 * (data["f1"] == "a")
+        + 2.0 * (data["f2"] == "b")
+        - 2.0 * (data["f2"] == "c")
+        + data["x1"]
+        + 2.0 * (data["x2"] > 0)
+    )
+    np.testing.assert_allclose(data["y"], expected)
+
+
+SIMULATORS: list[Callable[[int], Simulated]] = [
+    lambda seed: datasets.simulate_correlated_titanic(seed=seed),
+    lambda seed: datasets.simulate_friedman(50, seed=seed),
+    lambda seed: datasets.simulate_factors(50, seed=seed),
+    lambda seed: datasets.simulate_noisy_copies(
+        datasets.load("titanic_correlated"), ["age"], 2, seed=seed
+    ),
+]
+
+
+@pytest.mark.parametrize("simulate", SIMULATORS)
+def test_the_seed_decides_and_the_truth_names_columns(simulate: Callable[[int], Simulated]) -> None:
+    first, again, other = simulate(1), simulate(1), simulate(2)
+    pd.testing.assert_frame_equal(first.data, again.data)
+    assert not first.data.equals(other.data)
+    response = first.data.columns[-1]
+    assert first.formula == f"{response} ~ ."
+    assert set().union(*first.truth) <= set(first.data.columns[:-1])

@@ -1,0 +1,51 @@
+"""Which few of these variables carry the signal, and would another sample say the same?
+
+One call answers: ``treeselect.select("y ~ . - id", data)``. The result prints a summary, writes an
+HTML report and predicts.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from treeselect._version import __version__
+
+if TYPE_CHECKING:
+    from treeselect import datasets, errors
+    from treeselect.methods.controlburn import ControlBurn
+    from treeselect.methods.registry import methods
+    from treeselect.results import SelectionResult
+    from treeselect.selection import select
+
+__all__ = [
+    "ControlBurn",
+    "SelectionResult",
+    "__version__",
+    "datasets",
+    "errors",
+    "methods",
+    "select",
+]
+
+# Each name is imported when it is first used: `import treeselect` alone loads nothing heavy.
+_HOME = {
+    "ControlBurn": "treeselect.methods.controlburn",
+    "SelectionResult": "treeselect.results",
+    "methods": "treeselect.methods.registry",
+    "select": "treeselect.selection",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("datasets", "errors"):
+        return importlib.import_module(f"treeselect.{name}")
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'treeselect' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,164 @@
+"""How many units: cross-validated scores by size, the one-standard-error rule, cutting to size."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from treeselect.design import BoolArray, FloatArray, IntArray
+from treeselect.engine.random import stream_seed
+from treeselect.errors import OptionError
+from treeselect.methods.base import Problem, SelectionMethod, Step
+from treeselect.parallel import run_all
+from treeselect.progress import track
+
+MOST_UNITS = 30
+"""Largest size that ``k="1se"`` and ``k="best"`` consider."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBySize:
+    """Cross-validated scores, aligned by size.
+
+    Attributes
+    ----------
+    scores : ndarray of float, shape (n_folds, max_size + 1)
+        Score of each fold's refitted model on its held-out rows, for its largest set of at most
+        s units; the constant model where there is none.
+    """
+
+    scores: FloatArray
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean over the folds, shape (max_size + 1,)."""
+        return np.asarray(self.scores.mean(axis=0))
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Standard error of the mean, shape (max_size + 1,)."""
+        n_folds = len(self.scores)
+        return np.asarray(self.scores.std(axis=0, ddof=1) / np.sqrt(n_folds))
+
+
+def assign_folds(problem: Problem, weight: IntArray, folds: int, seed: int) -> IntArray:
+    """Fold of each row, -1 for rows without weight; classes are spread evenly over the folds.
+
+    Raises
+    ------
+    OptionError
+        If there are fewer rows (of a class) than folds.
+    """
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    rows = np.flatnonzero(weight)
+    y = problem.y[rows]
+    stratify = problem.family.has_classes
+    fewest = int(np.unique(y, return_counts=True)[1].min()) if stratify else len(rows)
+    if folds > fewest:
+        kind = "rows of the rarer class" if stratify else "rows"
+        raise OptionError(
+            f"`folds` must be at most the number of {kind}, {fewest}.\n"
+            f"  Found: {folds}. Give a smaller `folds`, or an integer `k`, which needs none."
+        )
+    splitter = (StratifiedKFold if stratify else KFold)(
+        folds, shuffle=True, random_state=stream_seed(seed, "folds") % 2**32
+    )
+    fold = np.full(len(weight), -1, dtype=np.int64)
+    for number, (_, held_out) in enumerate(splitter.split(rows, y)):
+        fold[rows[held_out]] = number
+    return fold
+
+
+def score_by_size(
+    problem: Problem,
+    method: SelectionMethod,
+    weight: IntArray,
+    *,
+    folds: int,
+    max_size: int,
+    seed: int,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> ScoreBySize:
+    """Cross-validate the path: selection and refit are repeated inside each fold."""
+    fold = assign_folds(problem, weight, folds, seed)
+    calls = [
+        (problem, method, weight, fold, number, max_size, stream_seed(seed, "fold", number))
+        for number in range(folds)
+    ]
+    rows = track(run_all(_score_fold, calls, n_jobs), "Cross-validation", folds, progress)
+    return ScoreBySize(np.array(list(rows)))
+
+
+def _score_fold(
+    problem: Problem,
+    method: SelectionMethod,
+    weight: IntArray,
+    fold: IntArray,
+    number: int,
+    max_size: int,
+    seed: int,
+) -> FloatArray:
+    train = np.where(fold == number, 0, weight)
+    test = np.where(fold == number, weight, 0)
+    held_out = test > 0
+    nothing = np.zeros(problem.data.n_groups, dtype=bool)
+    scores = np.full(max_size + 1, np.nan)
+    empty = method.refit(problem, train, nothing, seed=seed)
+    best = _held_out_score(problem, empty.predict(problem.data), test, held_out)
+    steps = {s.size: s for s in method.path(problem, train, max_size=max_size, seed=seed)}
+    for size in range(max_size + 1):
+        if size in steps and size > 0:
+            model = method.refit(problem, train, steps[size].selected, seed=seed)
+            best = _held_out_score(problem, model.predict(problem.data), test, held_out)
+        scores[size] = best
+    return scores
+
+
+def _held_out_score(
+    problem: Problem, prediction: FloatArray, test: IntArray, held_out: BoolArray
+) -> float:
+    return problem.family.score(problem.y[held_out], prediction[held_out], test[held_out])
+
+
+def best_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
+    """Size with the best mean score; of equal ones the smallest."""
+    means = cv.mean[list(sizes)]
+    return int(sizes[int(np.argmax(means))])
+
+
+def one_standard_error_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
+    """Smallest size whose mean score is within one standard error of the best.
+
+    The standard error is that of the best size (Breiman et al. 1984, section 3.4.3).
+    """
+    best = best_size(sizes, cv)
+    bound = cv.mean[best] - cv.standard_error[best]
+    return next(size for size in sizes if cv.mean[size] >= bound)
+
+
+def step_of_size(path: Sequence[Step], size: int, keep: BoolArray) -> Step:
+    """The step with `size` units; where the path jumps over it, the next larger one is cut.
+
+    Units are cut by their importance in the weighted ensemble, kept ones never. If the path ends
+    before `size`, its last step.
+    """
+    step = next((s for s in path if s.size >= size), path[-1])
+    if step.size <= size:
+        return step
+    worth = np.where(keep, np.inf, np.where(step.selected, step.importance, -np.inf))
+    chosen = np.argsort(-worth, kind="stable")[:size]
+    selected = np.zeros_like(step.selected)
+    selected[chosen] = True
+    importance = np.where(selected, step.importance, 0.0)
+    total = importance.sum()
+    return dataclasses.replace(
+        step,
+        selected=selected,
+        importance=importance / total if total > 0 else importance,
+        cut_from=step.size,
+    )

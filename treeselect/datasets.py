@@ -1,0 +1,381 @@
+"""Data to try treeselect on: one real set, and simulated ones whose answer is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeselect.errors import DataError, did_you_mean, listing, near, quoted
+
+if TYPE_CHECKING:  # pandas comes with the first call, so that importing treeselect stays quick
+    import pandas as pd
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Simulated",
+    "load",
+    "simulate_correlated_titanic",
+    "simulate_factors",
+    "simulate_friedman",
+    "simulate_noisy_copies",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """A simulated data set and its known answer.
+
+    Attributes
+    ----------
+    data : pandas.DataFrame
+        One row per observation, the response last.
+    formula : str
+        The response against everything else.
+    truth : tuple of frozenset of str
+        One set per signal. The terms of a set are interchangeable: exactly one of them is needed.
+    """
+
+    data: pd.DataFrame
+    formula: str
+    truth: tuple[frozenset[str], ...]
+
+
+def load(name: str) -> pd.DataFrame:
+    """Load a data set by name.
+
+    Parameters
+    ----------
+    name : str
+        ``"titanic"``: the 1309 passengers, 13 columns as in the passenger list, with text and
+        missing values. ``boat`` and ``body`` were recorded after the sinking and give the response
+        ``survived`` away.
+        ``"titanic_correlated"``: the data of `simulate_correlated_titanic` with its default seed.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A new frame at each call, the response last.
+
+    Raises
+    ------
+    DataError
+        If there is no data set of that name.
+
+    Examples
+    --------
+    >>> from treeselect import datasets
+    >>> titanic = datasets.load("titanic")
+    >>> titanic.shape
+    (1309, 14)
+    >>> int(titanic["survived"].sum())
+    500
+    """
+    if name not in _LOADERS:
+        close = near(name, _LOADERS)
+        advice = did_you_mean(close) if close else f"Data sets: {listing(_LOADERS)}."
+        raise DataError(f"Can't find data set {quoted(name)}.\n  {advice}")
+    return _LOADERS[name]()
+
+
+def _titanic() -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.read_parquet(Path(__file__).parent / "data" / "titanic.parquet")
+
+
+# Near the medians of modern growth tables; older teenagers and adults made shorter, for 1912.
+_AGES = [0, 0.25, 0.5, 1, 2, 4, 6, 8, 10, 12, 14, 16, 18]  # years
+_MALE_HEIGHTS = [50, 61, 67, 75, 87, 102, 115, 127, 137, 146, 157, 167, 171]  # cm
+_FEMALE_HEIGHTS = [49, 60, 66, 74, 86, 101, 114, 126, 137, 147, 155, 158, 159]  # cm
+
+_BMI_AGES = [0, 0.25, 1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 25, 40, 60]  # years
+_BMI = [13.4, 16.7, 17, 16.4, 15.7, 15.4, 15.8, 16.5, 17.6, 19, 20.4, 21.5, 22.6, 23.4, 23.8]
+
+
+def simulate_correlated_titanic(*, seed: int = 1912) -> Simulated:
+    """Titanic passengers with four simulated body measures that stand in for age.
+
+    The experiment of ControlBurn's introduction [1]_: ``pclass``, ``sex`` (1 is male), ``age``
+    (missing ones are the median), ``sibsp`` and ``parch`` are real; ``height`` (cm), ``weight``
+    (kg), ``femur`` and ``tibia`` (cm) are drawn given age and sex. Any two of the four correlate
+    above 0.9, so a forest shares the importance of age among all five.
+
+    Parameters
+    ----------
+    seed : int, default 1912
+        Another seed draws other bodies for the same passengers.
+
+    Returns
+    -------
+    Simulated
+        1309 rows. The response is real, so ``truth`` is not known by construction: it is the answer
+        that the paper gives for three variables.
+
+    Notes
+    -----
+    Height is the median for age and sex times a normal factor with standard deviation 4 %. Weight
+    is height squared times the median body mass index for age, times a log-normal factor of 6 %
+    (people vary more; the correlations would then fall below 0.9). Above 150 cm the bones follow
+    the stature regressions of Trotter and Gleser [2]_, below it straight lines towards a newborn's
+    bones, where the regressions for adults would turn negative; both get normal measurement noise
+    with a standard deviation of 0.5 cm. All four are rounded to one decimal.
+
+    References
+    ----------
+    .. [1] B. Liu, M. Xie, M. Udell (2021). ControlBurn: Feature Selection by Sparse Forests. KDD.
+    .. [2] M. Trotter, G. C. Gleser (1952). Estimation of stature from long bones of American
+       Whites and Negroes. American Journal of Physical Anthropology 10(4).
+
+    Examples
+    --------
+    >>> from treeselect.datasets import simulate_correlated_titanic
+    >>> data = simulate_correlated_titanic().data
+    >>> list(data.columns[5:9])
+    ['height', 'weight', 'femur', 'tibia']
+    """
+    rng = np.random.default_rng(seed)
+    real = _titanic()[["pclass", "sex", "age", "sibsp", "parch", "survived"]]
+    data = real.assign(
+        sex=(real["sex"] == "male").astype("int64"), age=real["age"].fillna(real["age"].median())
+    )
+    age = data["age"].to_numpy()
+    male = data["sex"].to_numpy() == 1
+
+    median_height = np.where(
+        male, np.interp(age, _AGES, _MALE_HEIGHTS), np.interp(age, _AGES, _FEMALE_HEIGHTS)
+    )
+    n = len(data)
+    height = median_height * (1 + 0.04 * rng.standard_normal(n))
+    bmi = np.interp(age, _BMI_AGES, _BMI) * np.exp(0.06 * rng.standard_normal(n))
+    femur = np.where(
+        male,
+        _bone(height, slope=2.38, intercept=61.41, newborn=7.5),
+        _bone(height, slope=2.47, intercept=54.10, newborn=7.5),
+    )
+    tibia = np.where(
+        male,
+        _bone(height, slope=2.52, intercept=78.62, newborn=6.5),
+        _bone(height, slope=2.90, intercept=61.53, newborn=6.5),
+    )
+    measures = {
+        "height": height,
+        "weight": bmi * (height / 100) ** 2,
+        "femur": femur + 0.5 * rng.standard_normal(n),
+        "tibia": tibia + 0.5 * rng.standard_normal(n),
+    }
+    for place, (name, values) in enumerate(measures.items(), start=data.shape[1] - 1):
+        data.insert(place, name, values.round(1))
+    proxies = frozenset({"age", *measures})
+    return Simulated(data, "survived ~ .", (frozenset({"sex"}), frozenset({"pclass"}), proxies))
+
+
+def _bone(
+    height: NDArray[np.float64], *, slope: float, intercept: float, newborn: float
+) -> NDArray[np.float64]:
+    """Length of a bone (cm): an adult's from stature = slope * bone + intercept, see above."""
+    shortest_adult, newborn_height = 150.0, 50.0
+    adult = (np.maximum(height, shortest_adult) - intercept) / slope
+    growth = ((shortest_adult - intercept) / slope - newborn) / (shortest_adult - newborn_height)
+    return adult - growth * np.maximum(shortest_adult - height, 0)
+
+
+def simulate_friedman(
+    n: int = 1000, *, seed: int, noise: float = 1.0, binary: bool = True
+) -> Simulated:
+    """Friedman's function with exact copies of its variables (section 5.1 of the GRRF paper [1]_).
+
+    ``X1`` to ``X10`` are uniform on [0, 1], ``X11`` to ``X15`` are copies of ``X1`` to ``X5``, and
+    ``y`` comes from::
+
+        10 sin(pi X1 X2) + 20 (X3 - 0.5)^2 + 10 X4 + 5 X5 + noise * N(0, 1)
+
+    Parameters
+    ----------
+    n : int, default 1000
+        Number of rows.
+    seed : int
+        Of the random numbers.
+    noise : float, default 1.0
+        Standard deviation of the noise.
+    binary : bool, default True
+        Whether the response ``y`` is 1 above the median and 0 elsewhere, as in the paper, or the
+        number itself.
+
+    Returns
+    -------
+    Simulated
+        The truth is one of ``X1``, ``X11``, one of ``X2``, ``X12`` and so on: five terms.
+
+    References
+    ----------
+    .. [1] H. Deng, G. Runger (2013). Gene selection with guided regularized random forest.
+       Pattern Recognition 46(12).
+
+    Examples
+    --------
+    >>> from treeselect.datasets import simulate_friedman
+    >>> simulated = simulate_friedman(seed=1)
+    >>> simulated.data.shape, sorted(simulated.truth[0])
+    ((1000, 16), ['X1', 'X11'])
+    """
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(size=(n, 10))
+    signal = (
+        10 * np.sin(np.pi * x[:, 0] * x[:, 1])
+        + 20 * (x[:, 2] - 0.5) ** 2
+        + 10 * x[:, 3]
+        + 5 * x[:, 4]
+    )
+    columns = np.column_stack([x, x[:, :5]])
+    data = pd.DataFrame(columns, columns=[f"X{j}" for j in range(1, 16)])
+    data["y"] = _response(signal + noise * rng.standard_normal(n), binary=binary)
+    return Simulated(data, "y ~ .", tuple(frozenset({f"X{j}", f"X{j + 10}"}) for j in range(1, 6)))
+
+
+def simulate_noisy_copies(
+    data: pd.DataFrame,
+    columns: Sequence[str],
+    copies: int,
+    noise: float = 0.1,
+    *,
+    seed: int,
+    response: str | None = None,
+) -> Simulated:
+    """Add noisy copies of some columns (section 5.1 of the ControlBurn paper [1]_).
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        Left as it is.
+    columns : sequence of str
+        The numeric columns to copy.
+    copies : int
+        Copies of each, called ``<column>_copy1``, ``<column>_copy2``, ... and put before the
+        response. A missing value is missing in each copy.
+    noise : float, default 0.1
+        Standard deviation of the Gaussian noise, in the column's own unit.
+    seed : int
+        Of the random numbers.
+    response : str, optional
+        By default the last column.
+
+    Returns
+    -------
+    Simulated
+        The truth is one set per column of `columns`: itself and its copies. Whether the other
+        columns matter is not known.
+
+    Raises
+    ------
+    DataError
+        If a column is missing, is not numeric or is the response, or if a copy's name is taken.
+
+    References
+    ----------
+    .. [1] B. Liu, M. Xie, M. Udell (2021). ControlBurn: Feature Selection by Sparse Forests. KDD.
+
+    Examples
+    --------
+    >>> from treeselect import datasets
+    >>> titanic = datasets.load("titanic")[["pclass", "fare", "age", "survived"]]
+    >>> datasets.simulate_noisy_copies(titanic, ["fare"], 2, seed=1).data.columns.tolist()
+    ['pclass', 'fare', 'age', 'fare_copy1', 'fare_copy2', 'survived']
+    """
+    from pandas.api.types import is_numeric_dtype
+
+    response = str(data.columns[-1]) if response is None else response
+    for name in [response, *columns]:
+        if name not in data.columns:
+            close = near(name, data.columns)
+            advice = did_you_mean(close) if close else f"Columns: {listing(data.columns)}."
+            raise DataError(f"Can't find column {quoted(name)} in `data`.\n  {advice}")
+    for name in columns:
+        if name == response:
+            raise DataError(f"{quoted(name)} must not be copied: it is the response.")
+        if not is_numeric_dtype(data[name]):
+            raise DataError(f"{quoted(name)} must be numeric to be copied, not {data[name].dtype}.")
+    rng = np.random.default_rng(seed)
+    result = data.drop(columns=response)
+    truth = []
+    for name in columns:
+        names = [f"{name}_copy{i}" for i in range(1, copies + 1)]
+        for copy in names:
+            if copy in result.columns:
+                raise DataError(f"Can't add column {quoted(copy)}: there is one of that name.")
+            result[copy] = data[name] + noise * rng.standard_normal(len(data))
+        truth.append(frozenset({name, *names}))
+    result[response] = data[response]
+    return Simulated(result, f"{response} ~ .", tuple(truth))
+
+
+def simulate_factors(
+    n: int = 1000, *, seed: int, noise: float = 1.0, binary: bool = True
+) -> Simulated:
+    """Factors of eight levels, few of which differ, beside numbers.
+
+    Six factors ``f1`` to ``f6`` with the levels ``a`` to ``h`` and six standard normal numbers
+    ``x1`` to ``x6``, all independent. ``f1_renamed`` is ``f1`` with other names for its levels.
+    The signal is::
+
+        3 [f1 = a] + 2 ([f2 = b] - [f2 = c]) + x1 + 2 [x2 > 0] + noise * N(0, 1)
+
+    One-hot encoding would tear each factor into eight columns; as terms there are four to find.
+
+    Parameters
+    ----------
+    n : int, default 1000
+        Number of rows.
+    seed : int
+        Of the random numbers.
+    noise : float, default 1.0
+        Standard deviation of the noise.
+    binary : bool, default True
+        Whether the response ``y`` is 1 above the median and 0 elsewhere, or the number itself.
+
+    Returns
+    -------
+    Simulated
+        The truth is one of ``f1``, ``f1_renamed``, then ``f2``, ``x1``, ``x2``.
+
+    Examples
+    --------
+    >>> from treeselect.datasets import simulate_factors
+    >>> simulated = simulate_factors(seed=1)
+    >>> [sorted(terms) for terms in simulated.truth]
+    [['f1', 'f1_renamed'], ['f2'], ['x1'], ['x2']]
+    """
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    levels = pd.Index(list("abcdefgh"))
+    codes = rng.integers(len(levels), size=(n, 6))
+    x = rng.standard_normal((n, 6))
+    columns: dict[str, object] = {
+        f"f{j + 1}": pd.Categorical.from_codes(codes[:, j], levels) for j in range(6)
+    }
+    columns["f1_renamed"] = pd.Categorical.from_codes(codes[:, 0], levels + levels)
+    columns |= {f"x{j + 1}": x[:, j] for j in range(6)}
+    is_a, is_b, is_c = codes[:, 0] == 0, codes[:, 1] == 1, codes[:, 1] == 2
+    signal = 3.0 * is_a + 2.0 * is_b - 2.0 * is_c + x[:, 0] + 2.0 * (x[:, 1] > 0)
+    columns["y"] = _response(signal + noise * rng.standard_normal(n), binary=binary)
+    truth = ({"f1", "f1_renamed"}, {"f2"}, {"x1"}, {"x2"})
+    return Simulated(pd.DataFrame(columns), "y ~ .", tuple(map(frozenset, truth)))
+
+
+def _response(
+    values: NDArray[np.float64], *, binary: bool
+) -> NDArray[np.float64] | NDArray[np.int64]:
+    """The values, or 1 where they exceed their median and 0 elsewhere."""
+    return (values > np.median(values)).astype(np.int64) if binary else values
+
+
+_LOADERS: dict[str, Callable[[], pd.DataFrame]] = {
+    "titanic": _titanic,
+    "titanic_correlated": lambda: simulate_correlated_titanic().data,
+}

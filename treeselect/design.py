@@ -1,0 +1,143 @@
+"""What every method receives: columns, groups and their prices; arrays only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.engine.binning import BinnedData, bin_columns
+from treeselect.engine.random import stream_seed
+
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureGroups:
+    """The units of selection: which columns belong together, and what they cost.
+
+    Units stand in order of their names, so that no answer depends on the order of the columns in
+    the user's data.
+
+    Attributes
+    ----------
+    names : tuple of str, length n_groups
+        A term's name, or the name the user gave to a group of terms.
+    terms : tuple of tuple of str, length n_groups
+        Terms of each unit.
+    ids : ndarray of int64, shape (n_columns,)
+        Unit of each column, not decreasing.
+    items : ndarray of bool, shape (n_groups, n_items)
+        What has to be paid for to use a unit. An item that several units need (a variable behind
+        two terms) is paid for once.
+    item_costs : ndarray of float, shape (n_items,)
+        At least 0.
+    keep : ndarray of bool, shape (n_groups,)
+        Units that are always in.
+    """
+
+    names: tuple[str, ...]
+    terms: tuple[tuple[str, ...], ...]
+    ids: IntArray
+    items: BoolArray
+    item_costs: FloatArray
+    keep: BoolArray
+
+    @property
+    def costs(self) -> FloatArray:
+        """Price of each unit alone, shape (n_groups,)."""
+        return np.asarray(self.items @ self.item_costs)
+
+    def prices(self, uses: BoolArray, discount: FloatArray) -> FloatArray:
+        """Price of sets of units: each item once, kept units for nothing.
+
+        Parameters
+        ----------
+        uses : ndarray of bool, shape (n_sets, n_groups)
+            Units in each set.
+        discount : ndarray of float, shape (n_groups,)
+            Factor on what a unit's items cost. An item that several units of a set share has the
+            smallest of their factors.
+
+        Returns
+        -------
+        ndarray of float, shape (n_sets,)
+        """
+        total = np.zeros(len(uses))
+        for item, cost in enumerate(self.item_costs):
+            sharing = np.flatnonzero(self.items[:, item])
+            if self.keep[sharing].any():
+                continue  # paid for by a unit that is in anyway
+            factor = np.where(uses[:, sharing], discount[sharing], np.inf).min(axis=1)
+            total += np.where(np.isfinite(factor), cost * factor, 0.0)
+        return total
+
+    def ranks(self, seed: int) -> IntArray:
+        """Order in which units win ties, shape (n_groups,): a hash of the seed and the name.
+
+        Exact copies of a column thus share the places across seeds and resamples, and a unit's
+        rank does not depend on which other units there are.
+        """
+        hashes = [stream_seed(seed, "tie", name) for name in self.names]
+        return np.argsort(np.argsort(np.array(hashes, dtype=np.uint64))).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """Encoded data.
+
+    Attributes
+    ----------
+    column_names : tuple of str, length n_columns
+        Term behind each column, in the order of the units.
+    columns : tuple of ndarray, each of shape (n_rows,)
+        Numbers as float64 (NaN is missing); factors as uint8 codes (level + 1, 0 is missing).
+    levels : tuple, length n_columns
+        Labels of a factor's levels, None for a number.
+    edges : tuple, length n_columns
+        Edges between the bins of a number, None for a factor.
+    groups : FeatureGroups
+    binned : BinnedData
+        The columns as the engine takes them.
+    """
+
+    column_names: tuple[str, ...]
+    columns: tuple[NDArray[Any], ...]
+    levels: tuple[tuple[Any, ...] | None, ...]
+    edges: tuple[FloatArray | None, ...]
+    groups: FeatureGroups
+    binned: BinnedData
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.columns[0])
+
+    def bin(self, columns: tuple[NDArray[Any], ...]) -> BinnedData:
+        """Bin other rows of the same columns by the edges of this design."""
+        return bin_columns(
+            columns, self.edges, [len(levels or ()) for levels in self.levels], self.groups.ids
+        )
+
+    def one_hot(self) -> tuple[list[str], FloatArray]:
+        """Names and values of the columns with factors expanded, one column per level.
+
+        Rows with a missing label are 0 in all columns of the factor; missing numbers are NaN.
+        """
+        names: list[str] = []
+        values: list[NDArray[Any]] = []
+        for name, column, levels in zip(
+            self.column_names, self.columns, self.levels, strict=True
+        ):
+            if levels is None:
+                names.append(name)
+                values.append(column)
+                continue
+            for code, level in enumerate(levels, start=1):
+                names.append(f"{name}[{level}]")
+                values.append(column == code)
+        return names, np.column_stack(values).astype(np.float64)

@@ -1,0 +1,89 @@
+"""Families of responses: loss, score and scale of prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from treeselect.engine.losses import LogisticLoss, Loss, SquaredLoss
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_NEAR_CERTAIN = 1e-6
+"""Probabilities are kept this far from 0 and 1 before their log-odds are taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A family of responses.
+
+    Attributes
+    ----------
+    name : str
+        ``"gaussian"`` or ``"binomial"``.
+    loss : Loss
+        What boosting and the sparse forest reduce.
+    score_name : str
+        Score by which models are compared; greater is better.
+    score : callable
+        ``score(y, prediction, weight)``; the prediction is on the response's scale.
+    null_score : float
+        Score of a constant prediction.
+    mean : callable
+        From the linear predictor to the response's scale.
+    link : callable
+        Its inverse.
+    has_classes : bool
+        Whether the response has classes, whose labels are predicted too.
+    min_leaf : int
+        Least weight of a leaf in a refitted forest, ranger's: 5 for a number, 10 for
+        probabilities.
+    """
+
+    name: str
+    loss: Loss
+    score_name: str
+    score: Callable[[FloatArray, FloatArray, IntArray], float]
+    null_score: float
+    mean: Callable[[FloatArray], FloatArray]
+    link: Callable[[FloatArray], FloatArray]
+    min_leaf: int
+    has_classes: bool
+
+
+def r_squared(y: FloatArray, prediction: FloatArray, weight: IntArray) -> float:
+    """Share of the weighted variance that is explained; negative if worse than the mean."""
+    from sklearn.metrics import r2_score
+
+    return float(r2_score(y, prediction, sample_weight=weight))
+
+
+def area_under_curve(y: FloatArray, prediction: FloatArray, weight: IntArray) -> float:
+    """Area under the ROC curve; NaN if only one class has weight."""
+    from sklearn.metrics import roc_auc_score
+
+    rows = weight > 0
+    if len(np.unique(y[rows])) < 2:
+        return float("nan")
+    return float(roc_auc_score(y[rows], prediction[rows], sample_weight=weight[rows]))
+
+
+def _log_odds(probability: FloatArray) -> FloatArray:
+    return np.asarray(logit(np.clip(probability, _NEAR_CERTAIN, 1 - _NEAR_CERTAIN)))
+
+
+def _identity(eta: FloatArray) -> FloatArray:
+    return eta
+
+
+GAUSSIAN = Family(
+    "gaussian", SquaredLoss(), "R2", r_squared, 0.0, _identity, _identity, min_leaf=5, has_classes=False
+)
+BINOMIAL = Family(
+    "binomial", LogisticLoss(), "AUC", area_under_curve, 0.5, expit, _log_odds, min_leaf=10, has_classes=True
+)

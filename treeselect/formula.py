@@ -1,0 +1,434 @@
+"""R formulas, read by formulaic: the only module that imports it.
+
+formulaic parses the formula and evaluates real expressions. Plain columns never pass through it:
+they are taken from the frame directly, which is faster and avoids most of its silent conversions.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from formulaic import Formula, ModelSpec
+from formulaic.errors import FormulaicError
+from formulaic.parser import DefaultFormulaParser
+from formulaic.parser.algos.sanitize_tokens import sanitize_tokens
+from formulaic.parser.algos.tokenize import tokenize
+from formulaic.parser.types import ASTNode, Token
+from formulaic.transforms import TRANSFORMS
+from formulaic.utils.layered_mapping import LayeredMapping
+from formulaic.utils.stateful_transforms import stateful_eval, stateful_transform
+from numpy.typing import NDArray
+
+from treeselect.errors import (
+    DataError,
+    FormulaError,
+    NotBuiltError,
+    did_you_mean,
+    listing,
+    near,
+    quoted,
+)
+from treeselect.frames import Labels, Numbers, read_column
+from treeselect.guard import check_expression
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PLAIN_OPERATORS = "+-~."
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One side of the formula is a sum of these: a column, or an expression of columns.
+
+    Attributes
+    ----------
+    name : str
+        As formulaic writes it: ``age``, ``log(fare)``.
+    variables : tuple of str
+        Columns of the data that it reads.
+    is_plain : bool
+        Whether it is a column as it is.
+    """
+
+    name: str
+    variables: tuple[str, ...]
+    is_plain: bool
+
+    @property
+    def text(self) -> str:
+        """The term as it must be written in a formula: odd column names between backticks."""
+        return formula_name(self.name) if self.is_plain else self.name
+
+    @property
+    def factor_argument(self) -> str | None:
+        """The argument of ``C(...)`` if that is what the expression is."""
+        if self.is_plain or not self.name.startswith("C("):
+            return None
+        return self.name[2:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFormula:
+    """A formula for given columns.
+
+    Attributes
+    ----------
+    text : str
+        What the user wrote.
+    response : Term
+    terms : tuple of Term
+        The right-hand side without the intercept, ``.`` written out, in formulaic's order.
+    """
+
+    text: str
+    response: Term
+    terms: tuple[Term, ...]
+
+
+def formula_name(column: str) -> str:
+    """A column's name as a formula needs it: between backticks unless it is an identifier."""
+    return column if column.isidentifier() else f"`{column}`"
+
+
+def parse_formula(
+    text: str, columns: Sequence[str], *, hidden: Sequence[str] = (), trusted: bool = False
+) -> ParsedFormula:
+    """Read a formula.
+
+    Parameters
+    ----------
+    text : str
+        ``response ~ terms``.
+    columns : sequence of str
+        Columns of the data.
+    hidden : sequence of str
+        Columns that ``.`` does not stand for, such as those with the weights.
+    trusted : bool
+        Allow any expression.
+
+    Raises
+    ------
+    FormulaError
+        If the formula can't be read or asks for what is not there.
+    NotBuiltError
+        For interactions and everything else that formulaic reads and this version does not.
+    """
+    if not isinstance(text, str):
+        raise FormulaError(
+            f"`formula` must be text such as 'y ~ .'.\n  Found: {type(text).__name__}."
+        )
+    try:
+        tokens = list(tokenize(text))
+    except FormulaicError as error:
+        raise _unreadable(text, error) from None
+    _check_operators(tokens, text)
+    variables = _check_tokens(tokens, text, columns, trusted)
+    context: dict[str, Any] = {"__formulaic_variables_available__": [c for c in columns if c not in hidden]}
+    parser = DefaultFormulaParser()
+    try:
+        tree = parser.get_ast(text, context=context)
+        sides = parser.get_terms(text, context=context)
+    except (FormulaicError, RecursionError) as error:
+        raise _unreadable(text, error) from None
+    if not hasattr(sides, "lhs") or not list(sides.lhs):
+        raise FormulaError.at(
+            "The formula must name the response on its left.", text, "~", "Write `response ~ terms`."
+        )
+    left = [_term(t, variables) for t in sides.lhs]
+    if len(left) != 1:
+        raise FormulaError.at(
+            "The formula must name one response.",
+            text,
+            left[1].name,
+            f"Found: {listing(t.name for t in left)}. Select for each of them in turn.",
+        )
+    right = sides.rhs
+    context["__formulaic_variables_used_lhs__"] = list(left[0].variables)
+    _check_removals(tree, context, text, left[0].variables)
+    terms = tuple(_term(t, variables) for t in right if str(t) != "1")
+    if not terms:
+        raise FormulaError(
+            f"The formula must leave at least one term on its right.\n  {text}"
+        )
+    _check_leak(terms, left[0], text)
+    return ParsedFormula(text, left[0], terms)
+
+
+def _unreadable(text: str, error: Exception) -> FormulaError:
+    said = str(error).split("\n")[0].replace("⧛", "").replace("⧚", "")
+    return FormulaError(f"Can't read the formula.\n  {text}\n  {said or type(error).__name__}")
+
+
+def _check_operators(tokens: Sequence[Token], text: str) -> None:
+    depth = sum(token.token in ("(", "[") for token in tokens)
+    if depth > 50:
+        raise FormulaError("The formula must not open more than 50 parentheses.")
+    if sum(token.token == "~" for token in tokens) > 1:
+        raise FormulaError.at("The formula must have one `~`.", text, "~")
+    for token in tokens:
+        if token.kind is Token.Kind.OPERATOR:
+            for sign in token.token.split():
+                if sign.strip(_PLAIN_OPERATORS):  # the tokenizer may join signs, as in `~-`
+                    raise NotBuiltError(
+                        f"The operator {quoted(sign)} (interactions and nesting) is not built yet.\n"
+                        f"  {text}\n"
+                        "  Trees find interactions among plain terms by themselves: write the terms"
+                        " with `+`."
+                    )
+        elif token.kind is Token.Kind.CONTEXT and token.token in ("[", "]"):
+            raise NotBuiltError(f"Formulas with several stages are not built yet.\n  {text}")
+
+
+def _check_tokens(
+    tokens: Sequence[Token], text: str, columns: Sequence[str], trusted: bool
+) -> dict[str, tuple[str, ...]]:
+    """Variables of every name and expression, after the guard has seen them all."""
+    known = frozenset(columns)
+    variables: dict[str, tuple[str, ...]] = {}
+    for token in tokens:
+        expression = token.token
+        if token.kind is Token.Kind.NAME:
+            if expression not in known:
+                raise FormulaError.unknown_column(expression, text, columns)
+            variables[expression] = (expression,)
+        elif token.kind is Token.Kind.PYTHON:
+            if expression in known:
+                raise FormulaError.at(
+                    f"Can't tell the column {quoted(expression)} from the expression.",
+                    text,
+                    expression,
+                    "Rename the column.",
+                )
+            found = check_expression(expression, text, known, trusted=trusted)
+            if not found:
+                raise FormulaError.at(
+                    f"The expression {quoted(expression)} must use a column of `data`.",
+                    text,
+                    expression,
+                )
+            (tidy,) = sanitize_tokens([token])  # as formulaic names the factor
+            variables[tidy.token] = found
+    return variables
+
+
+def _term(term: Any, variables: Mapping[str, tuple[str, ...]]) -> Term:
+    (factor,) = term.factors
+    is_plain = factor.eval_method is factor.EvalMethod.LOOKUP
+    return Term(factor.expr, (factor.expr,) if is_plain else variables[factor.expr], is_plain)
+
+
+def _check_removals(
+    tree: Any, context: Mapping[str, Any], text: str, free: Sequence[str]
+) -> None:
+    """Every ``- x`` must remove something: formulaic ignores a misspelt one in silence."""
+    for node in _nodes(tree):
+        if str(node.operator) != "-" or len(node.args) != 2:
+            continue
+        kept, removed = ({str(t) for t in arg.to_terms(context=context)} for arg in node.args)
+        for name in sorted(removed - kept - {"1"} - set(free)):
+            close = near(name, kept)
+            raise FormulaError.at(
+                f"Can't remove {quoted(name)}: the terms before it do not have it.",
+                text,
+                name,
+                did_you_mean(close) if close else f"Terms before it: {listing(sorted(kept))}.",
+            )
+
+
+def _nodes(tree: Any) -> Iterator[ASTNode]:
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ASTNode):
+            yield node
+            waiting.extend(node.args)
+
+
+def _check_leak(terms: Sequence[Term], response: Term, text: str) -> None:
+    """The response must not explain itself."""
+    for term in terms:
+        shared = set(term.variables) & set(response.variables)
+        if shared:
+            raise FormulaError.at(
+                f"The term {quoted(term.name)} must not use the response.",
+                text,
+                term.name,
+                f"{listing(sorted(shared))} stands on both sides. Leave it out on the right.",
+            )
+
+
+# --- evaluation --------------------------------------------------------------------------------
+
+
+@stateful_transform
+def _center(data: Any, _state: Any = None) -> Any:
+    """Formulaic's ``center``, but a missing value makes only its own row missing."""
+    values = np.asarray(data, dtype=np.float64)
+    if "mean" not in _state:
+        _state["mean"] = float(np.nanmean(values))
+    return data - _state["mean"]
+
+
+@stateful_transform
+def _scale(data: Any, _state: Any = None) -> Any:
+    """Formulaic's ``scale``, but a missing value makes only its own row missing."""
+    values = np.asarray(data, dtype=np.float64)
+    if "mean" not in _state:
+        _state["mean"] = float(np.nanmean(values))
+        _state["sd"] = float(np.nanstd(values, ddof=1))
+    return (data - _state["mean"]) / _state["sd"]
+
+
+_FUNCTIONS: dict[str, Any] = {
+    **{name: getattr(np, name) for name in ("abs", "ceil", "floor", "sqrt", "exp", "expm1")},
+    **{name: getattr(np, name) for name in ("log", "log1p", "log2", "log10", "exp2")},
+    **{name: getattr(np, name) for name in ("sin", "cos", "tan", "tanh")},
+    "exp10": lambda x: 10.0**x,
+    "I": lambda x: x,
+    "center": _center,
+    "scale": _scale,
+}
+
+
+def evaluate(
+    term: Term,
+    frame: pd.DataFrame,
+    state: dict[str, Any],
+    *,
+    trusted: bool = False,
+    columns: Mapping[str, Numbers | Labels],
+) -> Numbers | Labels:
+    """Values of an expression, row by row; missing wherever one of its columns is missing.
+
+    Parameters
+    ----------
+    term : Term
+        Not plain.
+    frame : pandas.DataFrame
+        Holds the term's variables.
+    state : dict
+        What transforms such as ``scale`` learned; filled if empty, else replayed.
+    trusted : bool
+        Offer formulaic's own transforms, too.
+    columns : mapping
+        The term's variables in their internal form.
+
+    Raises
+    ------
+    DataError
+        If the result is not one column of numbers or labels, or is not finite where its columns
+        are not missing.
+    """
+    import pandas as pd
+
+    missing = np.zeros(len(frame), dtype=bool)
+    environment: dict[str, Any] = {}
+    for name in term.variables:
+        column = columns[name]
+        if isinstance(column, Numbers):
+            missing |= np.isnan(column.values)
+            # Truth values stay truth values where none is missing, so that `~` and `&` work.
+            whole = column.is_bool and not np.isnan(column.values).any()
+            environment[name] = pd.Series(column.values.astype(bool) if whole else column.values)
+        else:
+            missing |= column.codes < 0
+            environment[name] = frame[name].reset_index(drop=True).astype(object)
+    code = term.factor_argument
+    if code is not None and code.strip("` ") in environment:
+        return as_factor(columns[code.strip("` ")])
+    expression = code if code is not None else term.name
+    functions = {**TRANSFORMS, **_FUNCTIONS} if trusted else _FUNCTIONS
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = stateful_eval(
+                expression.strip("{}") if expression.startswith("{") else expression,
+                LayeredMapping(environment, functions),
+                {},
+                state,
+                ModelSpec(formula=[]),
+            )
+    except Exception as error:
+        raise DataError(
+            f"Can't compute the term {quoted(term.name)}.\n  {type(error).__name__}: {error}"
+        ) from error
+    return _column_of(result, term, missing, as_levels=code is not None)
+
+
+def as_factor(column: Numbers | Labels) -> Labels:
+    """``C(x)``: the distinct values as levels."""
+    if isinstance(column, Labels):
+        return column
+    present = ~np.isnan(column.values)
+    levels, codes = np.unique(column.values[present], return_inverse=True)
+    full = np.full(len(column.values), -1, dtype=np.int64)
+    full[present] = codes
+    return Labels(full, tuple(levels.tolist()))
+
+
+def _column_of(
+    result: Any, term: Term, missing: NDArray[np.bool_], *, as_levels: bool
+) -> Numbers | Labels:
+    import pandas as pd
+
+    if not (isinstance(result, pd.Series) and len(result) == len(missing)):
+        raise NotBuiltError(
+            f"The term {quoted(term.name)} must give one column.\n"
+            f"  Found: {type(result).__name__}. Terms of several columns are not built yet."
+        )
+    if result.dtype == object:
+        result = result.infer_objects()
+    numeric = pd.api.types.is_numeric_dtype(result.dtype)
+    if not numeric:
+        labels = read_column(result, term.name)
+        if isinstance(labels, Labels):
+            return Labels(np.where(missing, -1, labels.codes), labels.levels, labels.declared)
+    values = np.array(result.to_numpy(), dtype=np.float64)
+    bad = ~np.isfinite(values) & ~missing
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise DataError(
+            f"The term {quoted(term.name)} must be finite wherever its columns are known.\n"
+            f"  Found: {values[row]} in row {row} (counted from 0), {int(bad.sum())} such"
+            f" row{'s' if bad.sum() > 1 else ''} in all.\n"
+            "  Change the expression (`log1p(x)` is finite at 0) or the data."
+        )
+    values[missing] = np.nan
+    column = Numbers(values, is_bool=bool(pd.api.types.is_bool_dtype(result.dtype)))
+    return as_factor(column) if as_levels else column
+
+
+# --- formulaic's own matrix --------------------------------------------------------------------
+
+
+def model_matrix(
+    text: str, frame: pd.DataFrame, terms: Sequence[Term], *, full_rank: bool = False
+) -> pd.DataFrame:
+    """What formulaic builds of these terms: the definition of our columns.
+
+    Parameters
+    ----------
+    text : str
+        The formula, for messages.
+    frame : pandas.DataFrame
+        Rows without missing values in the variables of the terms.
+    terms : sequence of Term
+    full_rank : bool
+        Drop a reference level of each factor, as a linear model with an intercept needs.
+    """
+    formula = Formula(" + ".join(["0", *(t.text for t in terms)]))
+    with warnings.catch_warnings():
+        # pandas and formulaic warn here about their own future, not about the user's data.
+        warnings.simplefilter("ignore")
+        matrix = formula.get_model_matrix(
+            frame, context=_FUNCTIONS, ensure_full_rank=full_rank, na_action="ignore"
+        )
+    if len(matrix) != len(frame):
+        raise FormulaError(f"formulaic lost rows of the formula {text!r}.")
+    return matrix

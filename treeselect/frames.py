@@ -1,0 +1,243 @@
+"""The user's data: read, checked, and turned into one internal form per column.
+
+A column is a :class:`Numbers` (float64, NaN for missing) or a :class:`Labels` (codes and levels).
+Everything that differs between dtypes and libraries ends here.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.errors import DataError, NotBuiltError, listing, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """A numeric column.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (n_rows,)
+        NaN is missing. A view of the frame's memory where that is possible.
+    is_bool : bool
+        Whether the column held truth values, now 0 and 1.
+    """
+
+    values: NDArray[np.float64]
+    is_bool: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """A column of labels.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, shape (n_rows,)
+        Position in `levels`, -1 where missing.
+    levels : tuple
+        The declared categories, or the labels found, sorted.
+    declared : bool
+        Whether the levels are those of a category.
+    """
+
+    codes: NDArray[np.int64]
+    levels: tuple[Any, ...]
+    declared: bool = False
+
+
+def read_data(data: pd.DataFrame | str | os.PathLike[str]) -> pd.DataFrame:
+    """A checked frame with a plain row index, from a frame or a file.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame, str or path
+        A path must end in ``.csv``, ``.csv.gz`` or ``.parquet``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `data`; rows numbered from 0, so that repeated index values do no harm.
+
+    Raises
+    ------
+    DataError
+        If the file is missing or of another kind, if there are no rows or columns, if names of
+        columns are not text or stand more than once.
+    """
+    import pandas as pd
+
+    if isinstance(data, str | os.PathLike):
+        data = _read_file(Path(data))
+    if not isinstance(data, pd.DataFrame):
+        kind = type(data)
+        raise DataError(
+            "`data` must be a pandas DataFrame or the path of a CSV or Parquet file.\n"
+            f"  Found: {kind.__module__}.{kind.__qualname__}.\n"
+            "  Convert it first, for example with `.to_pandas()`."
+        )
+    _check_names(data)
+    if len(data) == 0:
+        raise DataError("`data` must have rows.\n  Found: no rows and " f"{data.shape[1]} columns.")
+    return data.reset_index(drop=True)
+
+
+def _read_file(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    if not path.is_file():
+        raise DataError(f"Can't find the file {quoted(str(path))}.\n  Current folder: {Path.cwd()}")
+    name = path.name.lower()
+    try:
+        if name.endswith((".csv", ".csv.gz")):
+            return pd.read_csv(path)
+        if name.endswith(".parquet"):
+            return pd.read_parquet(path)
+    except (ValueError, OSError, UnicodeError) as error:
+        raise DataError(f"Can't read the file {quoted(str(path))}.\n  {error}") from error
+    if name.endswith(".feather"):
+        raise NotBuiltError(
+            "Feather files are not built yet.\n"
+            f"  Found: {quoted(str(path))}. Use CSV or Parquet, or read it with pandas first."
+        )
+    raise DataError(
+        "A data file must end in `.csv`, `.csv.gz` or `.parquet`.\n"
+        f"  Found: {quoted(str(path))}."
+    )
+
+
+def _check_names(frame: pd.DataFrame) -> None:
+    if frame.columns.nlevels > 1:
+        raise DataError(
+            "Column names of `data` must have one level.\n"
+            f"  Found: {frame.columns.nlevels} levels.\n"
+            '  Join them, for example `data.columns = ["_".join(c) for c in data.columns]`.'
+        )
+    odd = [name for name in frame.columns if not isinstance(name, str)]
+    if odd:
+        raise DataError(
+            "Column names of `data` must be text.\n"
+            f"  Found: {', '.join(f'{n!r} ({type(n).__name__})' for n in odd[:5])}"
+            f"{' and more' if len(odd) > 5 else ''}.\n"
+            "  Rename them, for example `data.columns = data.columns.astype(str)`."
+        )
+    twice = frame.columns[frame.columns.duplicated()].unique()
+    if len(twice):
+        raise DataError(
+            "Column names of `data` must differ.\n"
+            f"  More than once: {listing(twice)}.\n"
+            "  Rename or drop the repeats."
+        )
+
+
+def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
+    """The internal form of one column.
+
+    Parameters
+    ----------
+    series : pandas.Series
+        Numbers, truth values, text or categories, of any pandas, nullable or Arrow dtype.
+    name : str
+        Name for messages: a column or an expression.
+
+    Raises
+    ------
+    DataError
+        For dates, time spans, complex numbers, infinite values, lists and mixtures.
+    """
+    import pandas as pd
+
+    dtype = series.dtype
+    kind = getattr(dtype, "kind", "O")
+    if isinstance(dtype, pd.CategoricalDtype):
+        return Labels(
+            series.cat.codes.to_numpy().astype(np.int64), tuple(series.cat.categories), declared=True
+        )
+    if kind in "mM" or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
+        raise _not_usable(series, name)
+    if kind == "c":
+        raise DataError(
+            f"Column {quoted(name)} must hold real numbers.\n"
+            "  Found: complex numbers. Give their real and imaginary parts as two columns."
+        )
+    if pd.api.types.is_bool_dtype(dtype):
+        return Numbers(_floats(series), is_bool=True)
+    if pd.api.types.is_numeric_dtype(dtype):
+        return Numbers(_finite(_floats(series), name))
+    if pd.api.types.is_string_dtype(dtype) and kind != "O":
+        return _labels(series)
+    return _read_objects(series, name)
+
+
+def _read_objects(series: pd.Series[Any], name: str) -> Numbers | Labels:
+    """Python objects: text, truth values or numbers, but only one of these."""
+    import pandas as pd
+
+    present = series[series.notna()]
+    kinds = {type(value) for value in present}
+    if all(issubclass(kind, str) for kind in kinds):
+        return _labels(series)
+    if all(issubclass(kind, bool | np.bool_) for kind in kinds):
+        return Numbers(_floats(series), is_bool=True)
+    numbers = (int, float, np.integer, np.floating)
+    if all(issubclass(kind, numbers) and not issubclass(kind, bool) for kind in kinds):
+        return Numbers(_finite(_floats(series), name))
+    named = ", ".join(sorted(kind.__name__ for kind in kinds))
+    if any(hasattr(kind, "isoformat") or issubclass(kind, pd.Period) for kind in kinds):
+        raise _not_usable(series, name)
+    raise DataError(
+        f"Column {quoted(name)} must hold numbers, or text, or truth values.\n"
+        f"  Found: Python objects of type {named}, for example {present.iloc[0]!r}.\n"
+        "  Convert it, for example with `.astype(float)` or `.astype(str)`, or leave it out with"
+        f" `- {name}`."
+    )
+
+
+def _labels(series: pd.Series[Any]) -> Labels:
+    import pandas as pd
+
+    codes, found = pd.factorize(series, use_na_sentinel=True)
+    found = [str(level) for level in found]
+    order = sorted(range(len(found)), key=found.__getitem__)
+    position = np.empty(len(found) + 1, dtype=np.int64)
+    position[order] = np.arange(len(found))
+    position[-1] = -1  # code -1, missing, stays -1
+    return Labels(position[codes], tuple(found[i] for i in order))
+
+
+def _floats(series: pd.Series[Any]) -> NDArray[np.float64]:
+    if isinstance(series.dtype, np.dtype) and series.dtype == np.float64:
+        return series.to_numpy()
+    return series.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    infinite = np.isinf(values)
+    if infinite.any():
+        rows = np.flatnonzero(infinite)
+        raise DataError(
+            f"Column {quoted(name)} must be finite.\n"
+            f"  Found: {len(rows)} infinite value{'s' if len(rows) > 1 else ''}, the first in row"
+            f" {rows[0]} (counted from 0).\n"
+            "  Replace them, for example `data.replace([np.inf, -np.inf], np.nan)`: missing values"
+            " are allowed."
+        )
+    return values
+
+
+def _not_usable(series: pd.Series[Any], name: str) -> DataError:
+    return DataError(
+        f"Column {quoted(name)} must hold numbers, text or categories.\n"
+        f"  Found: dates or times ({series.dtype}).\n"
+        f"  Make numbers of it, for example `data[{name!r}].dt.year` or the days since a start, or"
+        f" leave it out with `- {name}`."
+    )

@@ -1,0 +1,115 @@
+"""The question that every method answers, and the record of its answer."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from treeselect.design import BoolArray, FeatureGroups, FloatArray, IntArray
+from treeselect.engine.binning import BinnedData
+from treeselect.families import Family
+from treeselect.methods.forest import ForestModel
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Encoded data, units and response: all that a method sees.
+
+    Attributes
+    ----------
+    data : BinnedData
+    groups : FeatureGroups
+    y : ndarray of float, shape (n_rows,)
+    family : Family
+    """
+
+    data: BinnedData
+    groups: FeatureGroups
+    y: FloatArray
+    family: Family
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a path.
+
+    Attributes
+    ----------
+    tuning : float
+        Value of the method's tuning parameter; infinite where nothing has entered.
+    selected : ndarray of bool, shape (n_groups,)
+    importance : ndarray of float, shape (n_groups,)
+        Share of the unpenalised gain, summing to 1, or all 0 if nothing is selected.
+    train_score : float
+        Score of the method's own ensemble on its training rows.
+    cut_from : int or None
+        Number of units of the step that this one was cut from, if it was.
+    """
+
+    tuning: float
+    selected: BoolArray
+    importance: FloatArray
+    train_score: float
+    cut_from: int | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of selected units."""
+        return int(self.selected.sum())
+
+
+class SelectionMethod(Protocol):
+    """A feature-selection method: a frozen record of validated options.
+
+    Attributes
+    ----------
+    name : str
+        Name in the registry.
+    title, paper : str
+        Name and reference for people.
+    tuning_name : str
+        Option that holds the path's tuning value.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    paper: ClassVar[str]
+    tuning_name: ClassVar[str]
+
+    @property
+    def tuning_value(self) -> float | None:
+        """The tuning value that the user fixed, None to go through the path."""
+        ...
+
+    def path(
+        self, problem: Problem, weight: IntArray, *, max_size: int, seed: int, n_threads: int = 1
+    ) -> tuple[Step, ...]:
+        """Path of selected units for the rows with positive weight, sizes increasing.
+
+        Goes on until `max_size` units are selected or no more can be; if the user fixed the
+        tuning value, until that value.
+        """
+        ...
+
+    def refit(
+        self,
+        problem: Problem,
+        weight: IntArray,
+        selected: BoolArray,
+        *,
+        seed: int,
+        n_threads: int = 1,
+    ) -> ForestModel:
+        """The model that predicts from the selected units."""
+        ...
+
+    def options(self) -> dict[str, Any]:
+        """All options by name, for the report."""
+        ...
+
+
+def without_tuning(method: SelectionMethod) -> SelectionMethod:
+    """The same method with its tuning value left open, so that a size can decide."""
+    free: SelectionMethod = dataclasses.replace(method, **{method.tuning_name: None})  # type: ignore[type-var]
+    return free

@@ -1,0 +1,231 @@
+"""ControlBurn: feature selection by sparse forests."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treeselect.design import BoolArray, FloatArray, IntArray
+from treeselect.engine.ensembles import BagBoosting, BoostedBag, bag_boost
+from treeselect.engine.random import stream_seed
+from treeselect.engine.tree_weights import (
+    SparseForest,
+    WeightedTrees,
+    last_solution,
+    solution_path,
+    support,
+    weighted_importance,
+)
+from treeselect.methods.base import Problem, Step
+from treeselect.methods.forest import ForestModel, fit_forest
+from treeselect.methods.options import check_flag, check_integer, check_number
+
+_MAX_DEPTH = 16
+_MAX_TREES_PER_DEPTH = 200
+_FIRST_PATH = 10
+"""Units at which the first of the two solutions ends; with fewer, it goes to the end of the path,
+so that what enters last has an importance by then."""
+
+_LEAST_IMPORTANCE = 1e-3
+"""Least importance, relative to the largest, that the second solution reckons with."""
+
+
+@dataclass(frozen=True, slots=True)
+class ControlBurn:
+    """Sparse forests by a non-negative lasso over trees.
+
+    A forest of trees of growing depth is grown by bag-boosting; a lasso gives each tree a weight
+    of at least 0, where a tree costs as much as the units it uses; what the trees with positive
+    weight use is selected.
+
+    Parameters
+    ----------
+    lam : float, optional
+        Penalty of problem (2) of the paper, positive, in units of the mean loss (log loss, or half
+        the squared error) per unit of tree weight and price. None: the number of units decides.
+    forests : int
+        Independent forests whose trees are pooled, at least 1. Five made the choice more stable
+        than one.
+    adaptive : bool
+        Solve twice, the second time with each unit's price divided by the square root of its
+        importance in the first solution.
+    tail, tolerance : int, float
+        Trees of one depth are added until the last `tail` training losses differ by at most
+        `tolerance` times the loss of the constant model.
+    min_trees : int
+        Least number of trees of each depth, at least 1.
+    max_depth : int, optional
+        Greatest depth, 1 to 16. None: as deep as the out-of-bag loss goes on falling.
+    n_trees : int
+        Trees of the forest that is refitted on the selected terms.
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range.
+
+    Notes
+    -----
+    Growing is Algorithm 2 of [1]_ (incremental depth bag-boosting with its out-of-bag stop). The
+    defaults pool five forests and use adaptive prices; :meth:`published` gives the paper's form.
+
+    References
+    ----------
+    .. [1] B. Liu, M. Xie, M. Udell (2021). ControlBurn: Feature Selection by Sparse Forests.
+       KDD '21, 1045-1054.
+
+    Examples
+    --------
+    >>> from treeselect import ControlBurn
+    >>> ControlBurn(forests=3).forests
+    3
+    """
+
+    lam: float | None = None
+    forests: int = 5
+    adaptive: bool = True
+    tail: int = 5
+    tolerance: float = 1e-3
+    min_trees: int = 10
+    max_depth: int | None = None
+    n_trees: int = 200
+
+    name: ClassVar[str] = "controlburn"
+    title: ClassVar[str] = "ControlBurn"
+    paper: ClassVar[str] = (
+        "B. Liu, M. Xie, M. Udell (2021). ControlBurn: Feature Selection by Sparse Forests. "
+        "KDD '21, 1045-1054."
+    )
+    tuning_name: ClassVar[str] = "lam"
+
+    def __post_init__(self) -> None:
+        check_number(self, "lam", above=0.0, optional=True)
+        check_integer(self, "forests", least=1)
+        check_flag(self, "adaptive")
+        check_integer(self, "tail", least=2)
+        check_number(self, "tolerance", above=0.0)
+        check_integer(self, "min_trees", least=1)
+        check_integer(self, "max_depth", least=1, most=_MAX_DEPTH, optional=True)
+        check_integer(self, "n_trees", least=1)
+
+    @classmethod
+    def published(cls) -> ControlBurn:
+        """The paper's form: one forest, no adaptive prices, convergence by the tail alone."""
+        return cls(forests=1, adaptive=False, min_trees=1)
+
+    @property
+    def tuning_value(self) -> float | None:
+        """The fixed penalty, None for the whole path."""
+        return self.lam
+
+    def options(self) -> dict[str, Any]:
+        """All options by name."""
+        return asdict(self)
+
+    def path(
+        self, problem: Problem, weight: IntArray, *, max_size: int, seed: int, n_threads: int = 1
+    ) -> tuple[Step, ...]:
+        """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
+        rank = problem.groups.ranks(seed)
+        base = problem.family.loss.constant(problem.y, weight)
+        bags = [self._grow(problem, weight, base, rank, seed, f) for f in range(self.forests)]
+        gains = np.concatenate([bag.gains for bag in bags])
+        uses = gains > 0
+        everything = np.ones(len(problem.groups.names))
+        forest = SparseForest(
+            [leaf for bag in bags for leaf in bag.leaves],
+            [value for bag in bags for value in bag.values],
+            problem.family.loss,
+            problem.y,
+            weight,
+            base,
+            problem.groups.prices(uses, everything),
+        )
+        keep = problem.groups.keep
+        if self.adaptive:
+            first = last_solution(forest, uses, keep, max(max_size, _FIRST_PATH))
+            forest = forest.with_prices(
+                problem.groups.prices(uses, self._discount(forest, first, gains))
+            )
+        solutions = solution_path(forest, uses, keep, max_size, last_lam=self.lam)
+        return tuple(self._step(problem, weight, forest, s, uses, gains) for s in solutions)
+
+    def refit(
+        self,
+        problem: Problem,
+        weight: IntArray,
+        selected: BoolArray,
+        *,
+        seed: int,
+        n_threads: int = 1,
+    ) -> ForestModel:
+        """Forest on the selected units (paper, section 3.1: the final step)."""
+        return fit_forest(
+            problem.data,
+            problem.y,
+            weight,
+            selected,
+            problem.family,
+            n_trees=self.n_trees,
+            seed=stream_seed(seed, "refit"),
+            rank=problem.groups.ranks(seed),
+            n_threads=n_threads,
+        )
+
+    def _grow(
+        self,
+        problem: Problem,
+        weight: IntArray,
+        base: float,
+        rank: IntArray,
+        seed: int,
+        number: int,
+    ) -> BoostedBag:
+        rules = BagBoosting(
+            tail=self.tail,
+            tolerance=self.tolerance,
+            min_trees=self.min_trees,
+            max_trees=_MAX_TREES_PER_DEPTH,
+            max_depth=self.max_depth or _MAX_DEPTH,
+            min_weight=1,
+            n_candidates=problem.data.n_groups,
+        )
+        return bag_boost(
+            problem.data,
+            problem.family.loss,
+            problem.y,
+            weight,
+            base,
+            rules,
+            seed=stream_seed(seed, "forest", number),
+            rank=rank,
+        )
+
+    def _discount(
+        self, forest: SparseForest, solution: WeightedTrees, gains: FloatArray
+    ) -> FloatArray:
+        """Factor on each unit's price: one over the root of its relative importance."""
+        importance = weighted_importance(solution, forest.spread(), gains)
+        largest = importance.max(initial=0.0)
+        relative = importance / largest if largest > 0 else np.ones_like(importance)
+        return np.asarray(np.maximum(relative, _LEAST_IMPORTANCE) ** -0.5)
+
+    def _step(
+        self,
+        problem: Problem,
+        weight: IntArray,
+        forest: SparseForest,
+        solution: WeightedTrees,
+        uses: BoolArray,
+        gains: FloatArray,
+    ) -> Step:
+        family = problem.family
+        rows = weight > 0
+        return Step(
+            tuning=solution.lam,
+            selected=support(solution, uses, problem.groups.keep),
+            importance=weighted_importance(solution, forest.spread(), gains),
+            train_score=family.score(problem.y[rows], family.mean(solution.eta), weight[rows]),
+        )

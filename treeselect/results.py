@@ -1,0 +1,449 @@
+"""The result of a selection."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from treeselect.choosing import ScoreBySize
+from treeselect.design import FloatArray
+from treeselect.engine.random import stream_seed
+from treeselect.errors import NotBuiltError, OptionError, StabilityError, listing, quoted
+from treeselect.methods.base import SelectionMethod, Step, without_tuning
+from treeselect.methods.forest import ForestModel
+from treeselect.modeldata import ModelData
+from treeselect.parallel import check_n_jobs
+from treeselect.stability import Scheme, Stability, assess
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.summary import Summary
+
+PREDICTION_TYPES = ("response", "link", "class")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What was asked, in words.
+
+    Attributes
+    ----------
+    text : str
+        The call as it could be typed again.
+    data : str
+        Name and size of the data.
+    rule : str
+        How the number of units was chosen.
+    """
+
+    text: str
+    data: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionResult:
+    """Selected terms, the path that led to them, and the model refitted on them.
+
+    Made by :func:`treeselect.select`; not changed by any of its methods.
+
+    Attributes
+    ----------
+    design : ModelData
+        The encoded data.
+    call : Call
+    chosen_method : SelectionMethod
+        The method with its options.
+    steps : tuple of Step
+        The path.
+    step : Step
+        The chosen one.
+    scores : ScoreBySize or None
+        Cross-validated scores by size, if the number of units was chosen by them.
+    model : ForestModel
+        Predicts from the selected units.
+    seed : int
+    notes : tuple of str
+        What a reader should know of this selection.
+    """
+
+    design: ModelData
+    call: Call
+    chosen_method: SelectionMethod
+    steps: tuple[Step, ...]
+    step: Step
+    scores: ScoreBySize | None
+    model: ForestModel
+    seed: int
+    n_jobs: int | None
+    progress: bool | None
+    notes: tuple[str, ...]
+    resampled: Stability | None = None
+
+    # --- the answer ---
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Selected units, most important first."""
+        names = self.design.arrays.groups.names
+        selected = [g for g in range(len(names)) if self.step.selected[g]]
+        return tuple(names[g] for g in sorted(selected, key=lambda g: -self.step.importance[g]))
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """Selected terms, most important first; the terms of a group in the user's order."""
+        groups = self.design.arrays.groups
+        members = dict(zip(groups.names, groups.terms, strict=True))
+        order = [spec.term.name for spec in self.design.spec.terms]
+        return tuple(
+            term for name in self.groups for term in sorted(members[name], key=order.index)
+        )
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Columns of the data behind the selected terms."""
+        found = (v for name in self.selected for v in self.design.spec[name].term.variables)
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def formula(self) -> str:
+        """The selection as a formula: ``'survived ~ sex + pclass'``."""
+        terms = [self.design.spec[name].term.text for name in self.selected]
+        response = self.design.spec.formula.response.text
+        return f"{response} ~ {' + '.join(terms) or '1'}"
+
+    @property
+    def family(self) -> str:
+        """``"gaussian"`` or ``"binomial"``."""
+        return self.design.response.family.name
+
+    @property
+    def method(self) -> str:
+        """Name of the method."""
+        return self.chosen_method.name
+
+    @property
+    def k(self) -> int:
+        """Number of selected units."""
+        return self.step.size
+
+    # --- tables ---
+
+    @property
+    def path(self) -> pd.DataFrame:
+        """The path, one row per step.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``k``; ``tuning``, the value of the tuning parameter; ``terms``, tuples of unit names,
+            most important first; ``train_score`` of the method's own ensemble on its training
+            rows; ``cv_score`` and ``cv_se`` of the refitted model on held-out rows (missing where
+            no cross-validation was needed).
+        """
+        import pandas as pd
+
+        names = np.array(self.design.arrays.groups.names, dtype=object)
+        sizes = [s.size for s in self.steps]
+        missing = [float("nan")] * len(sizes)
+        return pd.DataFrame(
+            {
+                "k": sizes,
+                "tuning": [s.tuning for s in self.steps],
+                "terms": [
+                    tuple(n for n in names[np.argsort(-s.importance, kind="stable")] if n in kept)
+                    for s in self.steps
+                    for kept in [set(names[s.selected])]
+                ],
+                "train_score": [s.train_score for s in self.steps],
+                "cv_score": self.scores.mean[sizes] if self.scores else missing,
+                "cv_se": self.scores.standard_error[sizes] if self.scores else missing,
+            }
+        )
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per term: selected terms first, then by their entry into the path.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``term``; ``group``, its unit; ``selected``; ``step``, the size of the path's step at
+            which it first was in (missing if never); ``importance``, the unit's share of the
+            unpenalised gain; ``cost`` of the unit alone; and, if there are resamples,
+            ``frequency``, ``ci_low``, ``ci_high``.
+        """
+        import pandas as pd
+
+        groups = self.design.arrays.groups
+        unit = {t: g for g, members in enumerate(groups.terms) for t in members}
+        terms = [spec.term.name for spec in self.design.spec.terms]
+        at = np.array([unit[t] for t in terms])
+        entry = np.array([self._entry(g) for g in range(len(groups.names))])
+        frame = pd.DataFrame(
+            {
+                "term": terms,
+                "group": np.array(groups.names, dtype=object)[at],
+                "selected": self.step.selected[at],
+                "step": entry[at],
+                "importance": self.step.importance[at],
+                "cost": groups.costs[at],
+            }
+        )
+        if self.resampled is not None:
+            by_unit = self.resampled.tidy().set_index("term").loc[list(groups.names)]
+            for column in ("frequency", "ci_low", "ci_high"):
+                frame[column] = by_unit[column].to_numpy()[at]
+        return frame.sort_values(
+            ["selected", "importance", "step"],
+            ascending=[False, False, True],
+            kind="stable",
+            ignore_index=True,
+        )
+
+    def _entry(self, group: int) -> float:
+        return next((float(s.size) for s in self.steps if s.selected[group]), float("nan"))
+
+    def glance(self) -> pd.DataFrame:
+        """One row about the whole selection.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``n`` rows used, ``n_dropped``, ``p`` units, ``k``, ``method``, ``family``, ``tuning``,
+            ``score`` (its name), ``train_score``, ``cv_score``, ``cv_se``, ``resamples``,
+            ``stability``, ``stability_low``, ``stability_high``, ``seed``.
+        """
+        import pandas as pd
+
+        nan = float("nan")
+        scores, resampled = self.scores, self.resampled
+        low, high = resampled.index_ci if resampled else (nan, nan)
+        row = {
+            "n": int(np.count_nonzero(self.design.weight)),
+            "n_dropped": self.design.response.n_dropped,
+            "p": len(self.design.arrays.groups.names),
+            "k": self.k,
+            "method": self.method,
+            "family": self.family,
+            "tuning": self.step.tuning,
+            "score": self.design.response.family.score_name,
+            "train_score": self.step.train_score,
+            "cv_score": float(scores.mean[self.k]) if scores else nan,
+            "cv_se": float(scores.standard_error[self.k]) if scores else nan,
+            "resamples": resampled.n_resamples if resampled else 0,
+            "stability": resampled.index if resampled else nan,
+            "stability_low": low,
+            "stability_high": high,
+            "seed": self.seed,
+        }
+        return pd.DataFrame([row])
+
+    def augment(self, data: pd.DataFrame | str | os.PathLike[str]) -> pd.DataFrame:
+        """Data plus fitted values.
+
+        Parameters
+        ----------
+        data : pandas.DataFrame or path
+            The training data or new ones.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A copy with the column ``fitted`` (:meth:`predict` on the response's scale), in the
+            same order and of the same length.
+
+        Raises
+        ------
+        OptionError
+            If there is a column ``fitted`` already.
+        """
+        from treeselect.frames import read_data
+
+        frame = data if not isinstance(data, str | os.PathLike) else read_data(data)
+        fitted = self.predict(frame)
+        if "fitted" in frame:
+            raise OptionError(
+                "`data` must not have a column `fitted`: the fitted values get that name.\n"
+                "  Rename it."
+            )
+        return frame.assign(fitted=fitted.to_numpy())
+
+    def summary(self) -> Summary:
+        """Printed summary.
+
+        Returns
+        -------
+        Summary
+            Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
+        """
+        from treeselect.summary import Summary, summarise
+
+        return Summary(summarise(self))
+
+    # --- prediction ---
+
+    def predict(
+        self,
+        new: pd.DataFrame | str | os.PathLike[str],
+        type: Literal["response", "link", "class"] = "response",
+    ) -> pd.Series[Any]:
+        """Predict from the model refitted on the selected terms.
+
+        Parameters
+        ----------
+        new : pandas.DataFrame or path
+            Must hold the columns of the formula.
+        type : {"response", "link", "class"}
+            The mean (for classes the probability of the positive one), its linear predictor
+            (log-odds), or the more probable class.
+
+        Returns
+        -------
+        pandas.Series
+            Of the length and with the index of `new`.
+
+        Raises
+        ------
+        OptionError
+            If `type` is not allowed, or ``"class"`` for a numeric response.
+        NewDataError
+            If `new` does not match the data of the fit.
+        """
+        import pandas as pd
+
+        if type not in PREDICTION_TYPES:
+            raise OptionError(
+                f"`type` must be one of {listing(PREDICTION_TYPES)}.\n  Found: {type!r}."
+            )
+        response = self.design.response
+        if type == "class" and not response.classes:
+            raise OptionError(
+                f'`type="class"` needs a response with classes.\n'
+                f"  Found: family {quoted(self.family)}."
+            )
+        mean = self._predict_mean(new)
+        index = new.index if isinstance(new, pd.DataFrame) else pd.RangeIndex(len(mean))
+        if type == "class":
+            classes = pd.Series(list(response.classes))
+            picked = classes.iloc[(mean >= 0.5).astype(int)]
+            return picked.set_axis(index).rename(response.name)
+        values = mean if type == "response" else response.family.link(mean)
+        return pd.Series(values, index=index, name=response.name)
+
+    def _predict_mean(self, new: pd.DataFrame | str | os.PathLike[str]) -> FloatArray:
+        columns = self.design.spec.encode(new)
+        return self.model.predict(self.design.arrays.bin(columns))
+
+    # --- stability ---
+
+    def resample(
+        self,
+        n: int = 100,
+        *,
+        scheme: Scheme = "bootstrap",
+        k: int | None = None,
+        seed: int | None = None,
+        n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> SelectionResult:
+        """Repeat the selection on resamples of the rows.
+
+        Parameters
+        ----------
+        n : int
+            Number of resamples, at least 2.
+        scheme : {"bootstrap", "subsample", "complementary"}
+            Rows with replacement; half of the rows; both halves of a split in turn.
+        k : int, optional
+            Units to select on each resample; the fit's by default (where the fit's tuning value
+            was given, that value).
+        seed : int, optional
+            The fit's by default.
+        n_jobs : int, optional
+            The fit's by default; the answer does not depend on it.
+        checkpoint : path, optional
+            Not built yet.
+
+        Returns
+        -------
+        SelectionResult
+            The same selection with :attr:`stability`.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed.
+        StabilityError
+            If the selection is empty, or a resample holds only one value of the response.
+        """
+        if checkpoint is not None:
+            raise NotBuiltError("`checkpoint` is not built yet.\n  Leave it out.")
+        check_n_jobs(n_jobs)
+        method = self.chosen_method if k is None else without_tuning(self.chosen_method)
+        found = assess(
+            self.design.problem,
+            method,
+            self.design.weight,
+            self.step.selected,
+            n_resamples=n,
+            k=self.k if k is None else k,
+            scheme=scheme,
+            seed=stream_seed(self.seed if seed is None else seed, "stability"),
+            n_jobs=self.n_jobs if n_jobs is None else n_jobs,
+            progress=self.progress,
+        )
+        return dataclasses.replace(self, resampled=found)
+
+    @property
+    def stability(self) -> Stability:
+        """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``.
+
+        Raises
+        ------
+        StabilityError
+            If there are no resamples yet.
+        """
+        if self.resampled is None:
+            raise StabilityError(
+                "Can't tell the stability without resamples.\n"
+                "  Use `fit = fit.resample(100)`, or `select(..., resamples=100)`."
+            )
+        return self.resampled
+
+    # --- report ---
+
+    def report(
+        self, path: str | os.PathLike[str], template: str | os.PathLike[str] | None = None
+    ) -> Path:
+        """Write an HTML report: one file that opens without a network.
+
+        Parameters
+        ----------
+        path : path
+            File to write; replaced if it exists.
+        template : path, optional
+            A jinja2 template of one's own; ``templates/report.html.j2`` is the model to copy.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        OptionError
+            If the template or the folder of `path` does not exist.
+        """
+        from treeselect.reports.render import write_report
+
+        return write_report(self, Path(path), None if template is None else Path(template))
+
+    def __repr__(self) -> str:
+        return f"<SelectionResult {self.formula!r}, method {self.method!r}, k = {self.k}>"
+

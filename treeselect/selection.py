@@ -1,0 +1,387 @@
+"""``select()``: formula and data to a design, to a method's path, to a result."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from treeselect.choosing import (
+    MOST_UNITS,
+    ScoreBySize,
+    best_size,
+    one_standard_error_size,
+    score_by_size,
+    step_of_size,
+)
+from treeselect.design import IntArray
+from treeselect.encoding import NewLevels, build_design
+from treeselect.engine.random import stream_seed
+from treeselect.errors import DataError, NotBuiltError, OptionError, listing, quoted
+from treeselect.formula import parse_formula
+from treeselect.frames import read_data
+from treeselect.methods.base import Problem, SelectionMethod, Step
+from treeselect.methods.registry import find_method
+from treeselect.modeldata import ModelData
+from treeselect.parallel import check_n_jobs
+from treeselect.progress import announce_compilation
+from treeselect.response import read_response
+from treeselect.results import Call, SelectionResult
+from treeselect.units import make_units
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NEW_LEVELS = ("error", "missing", "other")
+
+
+def select(
+    formula: str,
+    data: pd.DataFrame | str | os.PathLike[str],
+    *,
+    method: str | SelectionMethod = "controlburn",
+    k: int | Literal["1se", "best"] | None = "1se",
+    family: str = "auto",
+    weights: str | Sequence[float] | None = None,
+    offset: str | Sequence[float] | None = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    costs: Mapping[str, float] | None = None,
+    keep: Iterable[str] | str | None = None,
+    resamples: int = 0,
+    folds: int = 5,
+    seed: int | None = None,
+    n_jobs: int | None = None,
+    new_levels: NewLevels = "error",
+    trusted: bool = False,
+    progress: bool | None = None,
+    **method_options: Any,
+) -> SelectionResult:
+    """Select the few terms that carry the signal.
+
+    Parameters
+    ----------
+    formula : str
+        R formula as formulaic reads it: ``"y ~ . - id"``, ``"log(price) ~ C(zip) + age"``. The
+        unit of selection is the term: a factor is kept or dropped whole.
+    data : pandas.DataFrame or path
+        One row per observation, or the path of a ``.csv``, ``.csv.gz`` or ``.parquet`` file.
+        Missing values are allowed everywhere; rows are dropped only if the response is missing.
+    method : str or method
+        ``"controlburn"``, or an object such as ``ControlBurn(forests=1)``.
+    k : int, "1se", "best" or None
+        Number of units to keep: an integer; ``"1se"``, the fewest whose cross-validated score is
+        within one standard error of the best; ``"best"``; or None, where the method's tuning
+        value decides (giving that value implies it). ``"1se"`` and ``"best"`` consider up to 30
+        units. Where the path jumps over an integer, the next larger support is cut to it.
+    family : {"auto", "gaussian", "binomial"}
+        ``"auto"`` takes text, truth values, categories and numbers that are only 0 and 1 for
+        classes. The positive class is 1, True, the last category, else the second in sorted order.
+    weights : str or array of int, shape (n_rows,), optional
+        Column or array with case weights: whole numbers, at least 0. A weight of 2 is two copies
+        of the row. The column is not among the terms of ``.``.
+    offset : optional
+        Not built yet.
+    groups : dict of str to list of str, optional
+        Terms (or variables) that are selected and paid for as one.
+    costs : dict of str to float, optional
+        Price of a term, variable or group, at least 0; 1 otherwise.
+    keep : str or list of str, optional
+        Terms, variables or groups that are always in. They count towards `k`.
+    resamples : int
+        Bootstrap resamples to assess stability on; 0 for none.
+    folds : int
+        Folds of the cross-validation behind ``"1se"`` and ``"best"``, at least 2.
+    seed : int, optional
+        All randomness, at least 0. The same seed gives the same answer for every `n_jobs` and
+        every order of the columns. None draws one, which the summary tells.
+    n_jobs : int, optional
+        Processes for folds and resamples, as joblib counts them; None follows
+        ``joblib.parallel_config``, else this process alone.
+    new_levels : {"error", "missing", "other"}
+        What `predict` does with labels that are not in `data`.
+    trusted : bool
+        Allow any Python expression in the formula. Never set it for a formula from elsewhere.
+    progress : bool, optional
+        Progress on standard error; None shows it in a terminal only.
+    **method_options
+        Options of the method, for example ``forests=1``.
+
+    Returns
+    -------
+    SelectionResult
+
+    Raises
+    ------
+    FormulaError
+        If the formula can't be read, names what is not there, or would run code.
+    DataError
+        If the data can't be used as they are.
+    OptionError, MethodError
+        If an argument, the method, or one of its options is not allowed.
+    NotBuiltError
+        For what is planned but not in this version.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, k=3, seed=1)
+    >>> fit.k
+    3
+    >>> "sex" in fit.selected
+    True
+    """
+    _check_choice("new_levels", new_levels, _NEW_LEVELS)
+    check_n_jobs(n_jobs)
+    _check_count("folds", folds, least=2)
+    _check_count("resamples", resamples, least=0)
+    if offset is not None:
+        raise NotBuiltError("`offset` is not built yet.\n  Leave it out.")
+    chosen_method = find_method(method, method_options)
+    model_data = _encode(
+        formula, data, weights, groups, costs, keep, family, new_levels, trusted=trusted
+    )
+    seed = _check_seed(seed)
+    problem, weight = model_data.problem, model_data.weight
+    size = _check_k(k, chosen_method, problem)
+    announce_compilation(progress)
+    scores = None
+    if isinstance(size, str):
+        scores = score_by_size(
+            problem,
+            chosen_method,
+            weight,
+            folds=folds,
+            max_size=min(problem.data.n_groups, MOST_UNITS),
+            seed=stream_seed(seed, "cross-validation"),
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+    most = size if isinstance(size, int) else min(problem.data.n_groups, MOST_UNITS)
+    fit_seed = stream_seed(seed, "fit")
+    steps = chosen_method.path(problem, weight, max_size=most, seed=fit_seed)
+    step, rule = _choose(steps, size, scores, chosen_method, problem)
+    result = SelectionResult(
+        design=model_data,
+        call=Call(_call_text(formula, data, method, k, method_options), _data_text(data), rule),
+        chosen_method=chosen_method,
+        steps=steps,
+        step=step,
+        scores=scores,
+        model=chosen_method.refit(problem, weight, step.selected, seed=fit_seed),
+        seed=seed,
+        n_jobs=n_jobs,
+        progress=progress,
+        notes=_notes(step, steps, size),
+    )
+    if resamples and step.size > 0:
+        return result.resample(resamples)
+    return result
+
+
+# --- encoding ----------------------------------------------------------------------------------
+
+
+def _encode(
+    formula: str,
+    data: pd.DataFrame | str | os.PathLike[str],
+    weights: str | Sequence[float] | None,
+    groups: Mapping[str, Sequence[str]] | None,
+    costs: Mapping[str, float] | None,
+    keep: Iterable[str] | str | None,
+    family: str,
+    new_levels: NewLevels,
+    *,
+    trusted: bool,
+) -> ModelData:
+    frame = read_data(data)
+    hidden = [weights] if isinstance(weights, str) else []
+    parsed = parse_formula(formula, list(frame.columns), hidden=hidden, trusted=trusted)
+    units = make_units(parsed.terms, groups, costs, keep)
+    response = read_response(parsed, frame, family, trusted=trusted)
+    weight = _read_weights(weights, frame)[response.rows]
+    _check_weight(weight, response.y)
+    used = frame if response.n_dropped == 0 else frame.iloc[response.rows].reset_index(drop=True)
+    design, spec, notes = build_design(
+        parsed, used, units, new_levels=new_levels, trusted=trusted
+    )
+    if isinstance(weights, str):
+        notes.append(f"Case weights: {quoted(weights)}, which is not among the terms of `.`.")
+    return ModelData(design, spec, response, weight, tuple(notes), used[list(spec.variables)])
+
+
+def _read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) -> IntArray:
+    """Case weights of all rows, 1 by default."""
+    if weights is None:
+        return np.ones(len(frame), dtype=np.int64)
+    name = quoted(weights) if isinstance(weights, str) else "`weights`"
+    if isinstance(weights, str):
+        if weights not in frame:
+            raise OptionError(
+                f"Can't find the column {name}, named in `weights`.\n"
+                f"  Columns: {listing(frame.columns)}."
+            )
+        weights = frame[weights].to_numpy()
+    try:
+        values = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise OptionError(f"Case weights ({name}) must be numbers.") from None
+    if values.shape != (len(frame),):
+        raise OptionError(
+            f"Case weights ({name}) must have one value per row, {len(frame)}.\n"
+            f"  Found: an array of shape {values.shape}."
+        )
+    bad = ~np.isfinite(values) | (values < 0)
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise OptionError(
+            f"Case weights ({name}) must be known, finite and at least 0.\n"
+            f"  Found: {values[row]:g} in row {row} (counted from 0), {int(bad.sum())} such"
+            f" row{'s' if bad.sum() > 1 else ''} in all."
+        )
+    if (values != np.floor(values)).any():
+        row = int(np.flatnonzero(values != np.floor(values))[0])
+        raise NotBuiltError(
+            f"Case weights ({name}) that are not whole numbers are not built yet.\n"
+            f"  Found: {values[row]:g} in row {row} (counted from 0)."
+        )
+    return values.astype(np.int64)
+
+
+def _check_weight(weight: IntArray, y: np.ndarray[Any, Any]) -> None:
+    if not weight.any():
+        raise DataError("Case weights must be positive in some row with a known response.")
+    if len(np.unique(y[weight > 0])) < 2:
+        raise DataError(
+            "The response must vary among the rows with a positive weight.\n"
+            "  Found: one value only."
+        )
+
+
+# --- arguments ---------------------------------------------------------------------------------
+
+
+def _check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise OptionError(f"`{name}` must be one of {listing(allowed)}.\n  Found: {value!r}.")
+
+
+def _check_count(name: str, value: object, *, least: int) -> None:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least:  # type: ignore[operator]
+        raise OptionError(
+            f"`{name}` must be a whole number, at least {least}.\n  Found: {value!r}."
+        )
+
+
+def _check_seed(seed: int | None) -> int:
+    if seed is None:
+        return secrets.randbelow(2**31)
+    _check_count("seed", seed, least=0)
+    return int(seed)
+
+
+def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str | None:
+    """The rule for the number of units: a number, a rule's name, or None for the tuning value."""
+    if method.tuning_value is not None:
+        if k in (None, "1se"):  # the default gives way to an explicit tuning value
+            return None
+        raise OptionError(
+            f"`k` and `{method.tuning_name}` can't decide both.\n"
+            f"  Found: k={k!r} and {method.tuning_name}={method.tuning_value!r}. Leave one out."
+        )
+    if k is None:
+        raise OptionError(
+            f"`k=None` lets the tuning value decide, which must then be given.\n"
+            f"  Give `{method.tuning_name}`, or `k`."
+        )
+    if isinstance(k, str):
+        _check_choice("k", k, ("1se", "best"))
+        return k
+    _check_count("k", k, least=1)
+    assert isinstance(k, int | np.integer)
+    n_units, n_kept = problem.data.n_groups, int(problem.groups.keep.sum())
+    if k > n_units:
+        raise OptionError(f"`k` must be at most the number of units, {n_units}.\n  Found: {k}.")
+    if k < n_kept:
+        raise OptionError(
+            f"`k` must be at least the number of kept units, {n_kept}: they count.\n  Found: {k}."
+        )
+    return int(k)
+
+
+# --- choice ------------------------------------------------------------------------------------
+
+
+def _choose(
+    steps: Sequence[Step],
+    size: int | str | None,
+    scores: ScoreBySize | None,
+    method: SelectionMethod,
+    problem: Problem,
+) -> tuple[Step, str]:
+    """The chosen step and the rule in words."""
+    if size is None:
+        return steps[-1], f"{method.tuning_name} = {method.tuning_value:g} as asked"
+    if isinstance(size, int):
+        return step_of_size(steps, size, problem.groups.keep), "as asked"
+    assert scores is not None
+    sizes = [s.size for s in steps]
+    folds, score = len(scores.scores), problem.family.score_name
+    if size == "best":
+        chosen = best_size(sizes, scores)
+        rule = f"best {score} in {folds}-fold cross-validation"
+    else:
+        chosen = one_standard_error_size(sizes, scores)
+        best = best_size(sizes, scores)
+        rule = f"1 s.e. rule, {folds}-fold cross-validation ({score} is best at {best})"
+    return next(s for s in steps if s.size == chosen), rule
+
+
+def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[str, ...]:
+    notes = []
+    if step.cut_from is not None:
+        below = max((s.size for s in steps if s.size < step.size), default=0)
+        notes.append(
+            f"The path jumps from {below} to {step.cut_from} units: the larger set was cut to"
+            f" {step.size} by importance."
+        )
+    if isinstance(size, int) and step.size < size:
+        notes.append(
+            f"Asked for {size} units, but no more than {step.size} enter the path: the others are"
+            " not used by any tree that helps."
+        )
+    if isinstance(size, str) and step.size == MOST_UNITS:
+        notes.append(f"The most units that were considered: {MOST_UNITS}. Give `k` for more.")
+    return tuple(notes)
+
+
+# --- words -------------------------------------------------------------------------------------
+
+
+def _call_text(
+    formula: str,
+    data: object,
+    method: str | SelectionMethod,
+    k: object,
+    options: Mapping[str, Any],
+) -> str:
+    """The call as it could be typed again."""
+    source = repr(str(data)) if isinstance(data, str | os.PathLike) else "data"
+    arguments = [repr(formula), source]
+    if method != "controlburn":
+        arguments.append(f"method={method!r}")
+    if k != "1se":
+        arguments.append(f"k={k!r}")
+    arguments += [f"{name}={value!r}" for name, value in options.items()]
+    return f"select({', '.join(arguments)})"
+
+
+def _data_text(data: pd.DataFrame | str | os.PathLike[str]) -> str:
+    if isinstance(data, str | os.PathLike):
+        return Path(data).name
+    return f"a data frame of {data.shape[0]:,} rows and {data.shape[1]:,} columns"

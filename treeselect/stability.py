@@ -1,0 +1,318 @@
+"""Would the selection be the same on another sample? Resamples, frequencies, and one index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from treeselect.choosing import step_of_size
+from treeselect.design import BoolArray, FloatArray, IntArray
+from treeselect.engine.random import stream_seed
+from treeselect.errors import OptionError, StabilityError
+from treeselect.methods.base import Problem, SelectionMethod
+from treeselect.parallel import run_all
+from treeselect.progress import track
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Scheme = Literal["bootstrap", "subsample", "complementary"]
+SCHEMES = ("bootstrap", "subsample", "complementary")
+
+_Z95 = 1.959963984540054
+
+
+def stability_index(selected: BoolArray) -> tuple[float, tuple[float, float]]:
+    """Stability index of Nogueira, Sechidis and Brown, with its 95 % interval.
+
+    How much the selected sets agree, corrected for the agreement expected by chance: 1 when every
+    resample selects the same units, about 0 when each picks at random.
+
+    Parameters
+    ----------
+    selected : ndarray of bool, shape (n_resamples, n_groups)
+        ``selected[m, g]`` tells whether resample ``m`` selected unit ``g``.
+
+    Returns
+    -------
+    index : float
+        At most 1. NaN when every resample selected no unit, or every unit: chance agreement is
+        then complete already.
+    interval : tuple of float
+        Normal interval for the index over resamples of these data, at most 1.
+
+    Raises
+    ------
+    StabilityError
+        If there are fewer than two resamples.
+
+    Notes
+    -----
+    Definition 4, Theorem 7 and Corollary 8 of [1]_.
+
+    References
+    ----------
+    .. [1] S. Nogueira, K. Sechidis, G. Brown (2018). On the Stability of Feature Selection
+       Algorithms. JMLR 18(174).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.stability import stability_index
+    >>> selected = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]], dtype=bool)
+    >>> print(round(stability_index(selected)[0], 3))
+    0.333
+    """
+    n, d = selected.shape
+    if n < 2:
+        raise StabilityError(f"The stability index needs at least two resamples.\n  Found: {n}.")
+    z = selected.astype(np.float64)
+    frequency = z.mean(axis=0)
+    size = z.sum(axis=1)
+    mean_size = size.mean()
+    if mean_size == 0 or mean_size == d:
+        return float("nan"), (float("nan"), float("nan"))
+    chance = mean_size / d * (1 - mean_size / d)
+    variance = n / (n - 1) * frequency * (1 - frequency)
+    index = 1 - variance.mean() / chance
+    each = (
+        (z @ frequency) / d
+        - size * mean_size / d**2
+        + index / 2 * (2 * mean_size * size / d**2 - size / d - mean_size / d + 1)
+    ) / chance
+    spread = 4 / n**2 * np.sum((each - each.mean()) ** 2)
+    half = _Z95 * np.sqrt(spread)
+    return float(index), (float(index - half), float(min(index + half, 1.0)))
+
+
+def wilson_interval(successes: IntArray, trials: int) -> tuple[FloatArray, FloatArray]:
+    """95 % score interval of Wilson (1927) for proportions, each of shape (n,)."""
+    p = successes / trials
+    z2 = _Z95**2 / trials
+    centre = (p + z2 / 2) / (1 + z2)
+    half = _Z95 / (1 + z2) * np.sqrt(p * (1 - p) / trials + z2 / (4 * trials))
+    # At 0 and 1 the bound is exact; rounding must not push it past.
+    low = np.where(successes == 0, 0.0, centre - half)
+    high = np.where(successes == trials, 1.0, centre + half)
+    return np.asarray(low), np.asarray(high)
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """A unit of the fit and what stood in for it in the resamples where it was missing.
+
+    Attributes
+    ----------
+    unit : str
+        Selected in the fit.
+    missing : int
+        Resamples that did not select it.
+    others : tuple of (str, int)
+        Units outside the fit, with the number of those resamples that selected them, most
+        frequent first.
+    exactly_one : float
+        Share of all resamples that selected exactly one of `unit` and `others`.
+    """
+
+    unit: str
+    missing: int
+    others: tuple[tuple[str, int], ...]
+    exactly_one: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """Selections on resamples of the rows.
+
+    Attributes
+    ----------
+    units : tuple of str, length n_groups
+    fitted : ndarray of bool, shape (n_groups,)
+        What the fit on all rows selected.
+    assessed : ndarray of bool, shape (n_groups,)
+        Units that the method was free to select: those that are not kept.
+    selected : ndarray of bool, shape (n_resamples, n_groups)
+    scheme : {"bootstrap", "subsample", "complementary"}
+    k : int
+        Units asked for on each resample.
+    seed : int
+    """
+
+    units: tuple[str, ...]
+    fitted: BoolArray
+    assessed: BoolArray
+    selected: BoolArray
+    scheme: Scheme
+    k: int
+    seed: int
+
+    @property
+    def n_resamples(self) -> int:
+        """Number of resamples."""
+        return len(self.selected)
+
+    @property
+    def frequency(self) -> FloatArray:
+        """Share of resamples that selected each unit, shape (n_groups,)."""
+        return np.asarray(self.selected.mean(axis=0))
+
+    @property
+    def index(self) -> float:
+        """Nogueira's stability index over the units that are not kept (see `stability_index`)."""
+        return stability_index(self.selected[:, self.assessed])[0]
+
+    @property
+    def index_ci(self) -> tuple[float, float]:
+        """Its 95 % Monte Carlo interval."""
+        return stability_index(self.selected[:, self.assessed])[1]
+
+    def tidy(self) -> pd.DataFrame:
+        """One row per unit, by falling frequency.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``term``, ``frequency``, ``ci_low``, ``ci_high`` (95 % Wilson interval) and
+            ``selected`` (in the fit).
+        """
+        import pandas as pd
+
+        low, high = wilson_interval(self.selected.sum(axis=0), self.n_resamples)
+        frame = pd.DataFrame(
+            {
+                "term": self.units,
+                "frequency": self.frequency,
+                "ci_low": low,
+                "ci_high": high,
+                "selected": self.fitted,
+            }
+        )
+        return frame.sort_values(["frequency", "term"], ascending=[False, True], ignore_index=True)
+
+    @property
+    def stand_ins(self) -> tuple[StandIn, ...]:
+        """What stood in for each fitted unit that some resample did not select.
+
+        A unit is listed if it came in at least a tenth of the resamples without the fitted unit,
+        and more often there than in the others.
+        """
+        found = []
+        for unit in np.flatnonzero(self.fitted & self.assessed):
+            without = ~self.selected[:, unit]
+            n_without = int(without.sum())
+            if n_without == 0:
+                continue
+            rate_without = self.selected[without].mean(axis=0)
+            rate_with = self.selected[~without].mean(axis=0) if n_without < len(without) else 0.0
+            others = np.flatnonzero(
+                (rate_without >= 0.1) & (rate_without > rate_with) & ~self.fitted
+            )
+            others = others[np.argsort(-rate_without[others], kind="stable")]
+            if not len(others):
+                continue
+            place = self.selected[:, [unit, *others]].sum(axis=1)
+            found.append(
+                StandIn(
+                    self.units[unit],
+                    n_without,
+                    tuple((self.units[o], int(self.selected[without, o].sum())) for o in others),
+                    float((place == 1).mean()),
+                )
+            )
+        return tuple(found)
+
+
+def resample_weights(weight: IntArray, scheme: Scheme, number: int, seed: int) -> IntArray:
+    """Weights of one resample, shape (n_rows,): how often each row is in it, times its weight.
+
+    Bootstrap: as many draws with replacement as there are rows. Subsample: half of the rows.
+    Complementary: resamples 2i and 2i + 1 are the two halves of one split.
+    """
+    rows = np.flatnonzero(weight)
+    pair = number // 2 if scheme == "complementary" else number
+    rng = np.random.default_rng(stream_seed(seed, scheme, pair))
+    count = np.zeros(len(weight), dtype=np.int64)
+    if scheme == "bootstrap":
+        np.add.at(count, rng.choice(rows, size=len(rows), replace=True), 1)
+    else:
+        order = rng.permutation(rows)
+        half = len(rows) // 2
+        first = scheme == "subsample" or number % 2 == 0
+        count[order[:half] if first else order[half : 2 * half]] = 1
+    return count * weight
+
+
+def assess(
+    problem: Problem,
+    method: SelectionMethod,
+    weight: IntArray,
+    fitted: BoolArray,
+    *,
+    n_resamples: int,
+    k: int,
+    scheme: Scheme,
+    seed: int,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> Stability:
+    """Repeat the selection on resamples.
+
+    Raises
+    ------
+    OptionError
+        If `n_resamples` or `scheme` is not allowed.
+    StabilityError
+        If k is 0, or a resample holds one class only.
+    """
+    if scheme not in SCHEMES:
+        raise OptionError(f"`scheme` must be one of {SCHEMES}.\n  Found: {scheme!r}.")
+    whole = isinstance(n_resamples, int | np.integer) and not isinstance(n_resamples, bool)
+    if not whole or n_resamples < 2:
+        raise OptionError(
+            "The number of resamples must be a whole number, at least 2.\n"
+            f"  Found: {n_resamples!r}."
+        )
+    if k < 1:
+        raise StabilityError(
+            "Can't assess the stability of an empty selection.\n"
+            "  Give `k`, the number of units to select on each resample."
+        )
+    calls = [
+        (problem, method, weight, scheme, number, k, seed) for number in range(int(n_resamples))
+    ]
+    results = track(run_all(_one_resample, calls, n_jobs), "Resamples", len(calls), progress)
+    return Stability(
+        units=problem.groups.names,
+        fitted=fitted,
+        assessed=~problem.groups.keep,
+        selected=np.array(list(results)),
+        scheme=scheme,
+        k=k,
+        seed=seed,
+    )
+
+
+def _one_resample(
+    problem: Problem,
+    method: SelectionMethod,
+    weight: IntArray,
+    scheme: Scheme,
+    number: int,
+    k: int,
+    seed: int,
+) -> BoolArray:
+    drawn = resample_weights(weight, scheme, number, seed)
+    rows = drawn > 0
+    if len(np.unique(problem.y[rows])) < 2:
+        raise StabilityError(
+            f"Resample {number + 1} holds only one value of the response: there are too few rows"
+            " of a class to resample."
+        )
+    path = method.path(
+        problem, drawn, max_size=k, seed=stream_seed(seed, "resample", number)
+    )
+    if method.tuning_value is not None:
+        return path[-1].selected
+    return step_of_size(path, k, problem.groups.keep).selected
