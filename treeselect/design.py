@@ -77,13 +77,16 @@ class FeatureGroups:
         return total
 
     def ranks(self, seed: int) -> IntArray:
-        """Order in which units win ties, shape (n_groups,): a hash of the seed and the name.
+        """Order in which units win ties, shape (n_groups,): kept, then cheap, then by a hash.
 
-        Exact copies of a column thus share the places across seeds and resamples, and a unit's
-        rank does not depend on which other units there are.
+        The hash is that of the seed and the unit's name. Exact copies of a column thus share the
+        places across seeds and resamples, and of two copies the cheaper one is taken.
         """
-        hashes = [stream_seed(seed, "tie", name) for name in self.names]
-        return np.argsort(np.argsort(np.array(hashes, dtype=np.uint64))).astype(np.int64)
+        hashes = np.array([stream_seed(seed, "tie", name) for name in self.names], dtype=np.uint64)
+        order = np.lexsort((hashes, np.where(self.keep, 0.0, self.costs), ~self.keep))
+        ranks = np.empty(len(order), dtype=np.int64)
+        ranks[order] = np.arange(len(order))
+        return ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +133,7 @@ class Design:
         """
         names: list[str] = []
         values: list[NDArray[Any]] = []
-        for name, column, levels in zip(
-            self.column_names, self.columns, self.levels, strict=True
-        ):
+        for name, column, levels in zip(self.column_names, self.columns, self.levels, strict=True):
             if levels is None:
                 names.append(name)
                 values.append(column)

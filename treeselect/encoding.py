@@ -126,7 +126,7 @@ class DesignSpec:
                 f"  Found: {listing(frame.columns)}."
             )
         columns = {name: self._read(frame, name) for name in self.schema}
-        encoded = {}
+        encoded: dict[str, NDArray[Any]] = {}
         for spec in self.terms:
             name = spec.term.name
             values = _values(spec.term, frame, columns, dict(self.state[name]), self.trusted)

@@ -82,8 +82,24 @@ def _identity(eta: FloatArray) -> FloatArray:
 
 
 GAUSSIAN = Family(
-    "gaussian", SquaredLoss(), "R2", r_squared, 0.0, _identity, _identity, min_leaf=5, has_classes=False
+    "gaussian",
+    SquaredLoss(),
+    "R2",
+    r_squared,
+    0.0,
+    _identity,
+    _identity,
+    min_leaf=5,
+    has_classes=False,
 )
 BINOMIAL = Family(
-    "binomial", LogisticLoss(), "AUC", area_under_curve, 0.5, expit, _log_odds, min_leaf=10, has_classes=True
+    "binomial",
+    LogisticLoss(),
+    "AUC",
+    area_under_curve,
+    0.5,
+    expit,
+    _log_odds,
+    min_leaf=10,
+    has_classes=True,
 )

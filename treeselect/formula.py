@@ -129,7 +129,9 @@ def parse_formula(
         raise _unreadable(text, error) from None
     _check_operators(tokens, text)
     variables = _check_tokens(tokens, text, columns, trusted)
-    context: dict[str, Any] = {"__formulaic_variables_available__": [c for c in columns if c not in hidden]}
+    context: dict[str, Any] = {
+        "__formulaic_variables_available__": [c for c in columns if c not in hidden]
+    }
     parser = DefaultFormulaParser()
     try:
         tree = parser.get_ast(text, context=context)
@@ -138,7 +140,10 @@ def parse_formula(
         raise _unreadable(text, error) from None
     if not hasattr(sides, "lhs") or not list(sides.lhs):
         raise FormulaError.at(
-            "The formula must name the response on its left.", text, "~", "Write `response ~ terms`."
+            "The formula must name the response on its left.",
+            text,
+            "~",
+            "Write `response ~ terms`.",
         )
     left = [_term(t, variables) for t in sides.lhs]
     if len(left) != 1:
@@ -153,9 +158,7 @@ def parse_formula(
     _check_removals(tree, context, text, left[0].variables)
     terms = tuple(_term(t, variables) for t in right if str(t) != "1")
     if not terms:
-        raise FormulaError(
-            f"The formula must leave at least one term on its right.\n  {text}"
-        )
+        raise FormulaError(f"The formula must leave at least one term on its right.\n  {text}")
     _check_leak(terms, left[0], text)
     return ParsedFormula(text, left[0], terms)
 
@@ -223,9 +226,7 @@ def _term(term: Any, variables: Mapping[str, tuple[str, ...]]) -> Term:
     return Term(factor.expr, (factor.expr,) if is_plain else variables[factor.expr], is_plain)
 
 
-def _check_removals(
-    tree: Any, context: Mapping[str, Any], text: str, free: Sequence[str]
-) -> None:
+def _check_removals(tree: Any, context: Mapping[str, Any], text: str, free: Sequence[str]) -> None:
     """Every ``- x`` must remove something: formulaic ignores a misspelt one in silence."""
     for node in _nodes(tree):
         if str(node.operator) != "-" or len(node.args) != 2:
@@ -422,7 +423,8 @@ def model_matrix(
     full_rank : bool
         Drop a reference level of each factor, as a linear model with an intercept needs.
     """
-    formula = Formula(" + ".join(["0", *(t.text for t in terms)]))
+    # The intercept decides whether the first factor, too, gets a reference level.
+    formula = Formula(" + ".join(["1" if full_rank else "0", *(t.text for t in terms)]))
     with warnings.catch_warnings():
         # pandas and formulaic warn here about their own future, not about the user's data.
         warnings.simplefilter("ignore")
@@ -431,4 +433,4 @@ def model_matrix(
         )
     if len(matrix) != len(frame):
         raise FormulaError(f"formulaic lost rows of the formula {text!r}.")
-    return matrix
+    return matrix.drop(columns="Intercept") if full_rank else matrix

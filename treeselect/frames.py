@@ -87,7 +87,7 @@ def read_data(data: pd.DataFrame | str | os.PathLike[str]) -> pd.DataFrame:
         )
     _check_names(data)
     if len(data) == 0:
-        raise DataError("`data` must have rows.\n  Found: no rows and " f"{data.shape[1]} columns.")
+        raise DataError(f"`data` must have rows.\n  Found: no rows and {data.shape[1]} columns.")
     return data.reset_index(drop=True)
 
 
@@ -110,8 +110,7 @@ def _read_file(path: Path) -> pd.DataFrame:
             f"  Found: {quoted(str(path))}. Use CSV or Parquet, or read it with pandas first."
         )
     raise DataError(
-        "A data file must end in `.csv`, `.csv.gz` or `.parquet`.\n"
-        f"  Found: {quoted(str(path))}."
+        f"A data file must end in `.csv`, `.csv.gz` or `.parquet`.\n  Found: {quoted(str(path))}."
     )
 
 
@@ -160,7 +159,9 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
     kind = getattr(dtype, "kind", "O")
     if isinstance(dtype, pd.CategoricalDtype):
         return Labels(
-            series.cat.codes.to_numpy().astype(np.int64), tuple(series.cat.categories), declared=True
+            series.cat.codes.to_numpy().astype(np.int64),
+            tuple(series.cat.categories),
+            declared=True,
         )
     if kind in "mM" or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
         raise _not_usable(series, name)
@@ -173,7 +174,7 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
         return Numbers(_floats(series), is_bool=True)
     if pd.api.types.is_numeric_dtype(dtype):
         return Numbers(_finite(_floats(series), name))
-    if pd.api.types.is_string_dtype(dtype) and kind != "O":
+    if dtype != object and pd.api.types.is_string_dtype(dtype):
         return _labels(series)
     return _read_objects(series, name)
 
@@ -205,8 +206,8 @@ def _read_objects(series: pd.Series[Any], name: str) -> Numbers | Labels:
 def _labels(series: pd.Series[Any]) -> Labels:
     import pandas as pd
 
-    codes, found = pd.factorize(series, use_na_sentinel=True)
-    found = [str(level) for level in found]
+    codes, distinct = pd.factorize(series, use_na_sentinel=True)
+    found = [str(level) for level in distinct]
     order = sorted(range(len(found)), key=found.__getitem__)
     position = np.empty(len(found) + 1, dtype=np.int64)
     position[order] = np.arange(len(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -18,6 +19,13 @@ def check_n_jobs(n_jobs: int | None) -> None:
             "`n_jobs` must be a whole number other than 0, or None.\n"
             f"  Found: {n_jobs!r}. -1 means all processors."
         )
+
+
+def engine_threads(n_jobs: int | None) -> int:
+    """Threads for one fit outside of folds and resamples; no answer depends on it."""
+    if n_jobs is None or n_jobs < 0:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    return n_jobs
 
 
 def run_all(

@@ -17,7 +17,7 @@ from treeselect.errors import NotBuiltError, OptionError, StabilityError, listin
 from treeselect.methods.base import SelectionMethod, Step, without_tuning
 from treeselect.methods.forest import ForestModel
 from treeselect.modeldata import ModelData
-from treeselect.parallel import check_n_jobs
+from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.stability import Scheme, Stability, assess
 
 if TYPE_CHECKING:
@@ -92,8 +92,15 @@ class SelectionResult:
     def groups(self) -> tuple[str, ...]:
         """Selected units, most important first."""
         names = self.design.arrays.groups.names
-        selected = [g for g in range(len(names)) if self.step.selected[g]]
-        return tuple(names[g] for g in sorted(selected, key=lambda g: -self.step.importance[g]))
+        selected = np.flatnonzero(self.step.selected)
+        importance = self.importance
+        return tuple(names[g] for g in sorted(selected, key=lambda g: -importance[g]))
+
+    @property
+    def importance(self) -> FloatArray:
+        """Share of each unit in the unpenalised gain of the refitted forest, shape (n_groups,)."""
+        total = self.model.importance.sum()
+        return self.model.importance / total if total > 0 else self.model.importance
 
     @property
     def selected(self) -> tuple[str, ...]:
@@ -175,8 +182,8 @@ class SelectionResult:
         pandas.DataFrame
             ``term``; ``group``, its unit; ``selected``; ``step``, the size of the path's step at
             which it first was in (missing if never); ``importance``, the unit's share of the
-            unpenalised gain; ``cost`` of the unit alone; and, if there are resamples,
-            ``frequency``, ``ci_low``, ``ci_high``.
+            unpenalised gain in the refitted forest; ``cost`` of the unit alone; and, if there
+            are resamples, ``frequency``, ``ci_low``, ``ci_high``.
         """
         import pandas as pd
 
@@ -191,7 +198,7 @@ class SelectionResult:
                 "group": np.array(groups.names, dtype=object)[at],
                 "selected": self.step.selected[at],
                 "step": entry[at],
-                "importance": self.step.importance[at],
+                "importance": self.importance[at],
                 "cost": groups.costs[at],
             }
         )
@@ -338,7 +345,8 @@ class SelectionResult:
 
     def _predict_mean(self, new: pd.DataFrame | str | os.PathLike[str]) -> FloatArray:
         columns = self.design.spec.encode(new)
-        return self.model.predict(self.design.arrays.bin(columns))
+        threads = engine_threads(self.n_jobs)
+        return self.model.predict(self.design.arrays.bin(columns), threads)
 
     # --- stability ---
 
@@ -446,4 +454,3 @@ class SelectionResult:
 
     def __repr__(self) -> str:
         return f"<SelectionResult {self.formula!r}, method {self.method!r}, k = {self.k}>"
-

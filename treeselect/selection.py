@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from treeselect.arguments import check_choice, check_count, check_size
 from treeselect.choosing import (
     MOST_UNITS,
     ScoreBySize,
@@ -27,7 +28,7 @@ from treeselect.frames import read_data
 from treeselect.methods.base import Problem, SelectionMethod, Step
 from treeselect.methods.registry import find_method
 from treeselect.modeldata import ModelData
-from treeselect.parallel import check_n_jobs
+from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.progress import announce_compilation
 from treeselect.response import read_response
 from treeselect.results import Call, SelectionResult
@@ -135,12 +136,23 @@ def select(
     >>> "sex" in fit.selected
     True
     """
-    _check_choice("new_levels", new_levels, _NEW_LEVELS)
+    check_choice("new_levels", new_levels, _NEW_LEVELS)
     check_n_jobs(n_jobs)
-    _check_count("folds", folds, least=2)
-    _check_count("resamples", resamples, least=0)
+    check_count("folds", folds, least=2)
+    check_count("resamples", resamples, least=0)
     if offset is not None:
         raise NotBuiltError("`offset` is not built yet.\n  Leave it out.")
+    arguments = {
+        "method": method,
+        "k": k,
+        "family": family,
+        "weights": weights,
+        "groups": groups,
+        "costs": costs,
+        "keep": keep,
+        "trusted": trusted,
+        **method_options,
+    }
     chosen_method = find_method(method, method_options)
     model_data = _encode(
         formula, data, weights, groups, costs, keep, family, new_levels, trusted=trusted
@@ -163,16 +175,17 @@ def select(
         )
     most = size if isinstance(size, int) else min(problem.data.n_groups, MOST_UNITS)
     fit_seed = stream_seed(seed, "fit")
-    steps = chosen_method.path(problem, weight, max_size=most, seed=fit_seed)
+    threads = engine_threads(n_jobs)
+    steps = chosen_method.path(problem, weight, max_size=most, seed=fit_seed, n_threads=threads)
     step, rule = _choose(steps, size, scores, chosen_method, problem)
     result = SelectionResult(
         design=model_data,
-        call=Call(_call_text(formula, data, method, k, method_options), _data_text(data), rule),
+        call=Call(_call_text(formula, data, arguments), _data_text(data), rule),
         chosen_method=chosen_method,
         steps=steps,
         step=step,
         scores=scores,
-        model=chosen_method.refit(problem, weight, step.selected, seed=fit_seed),
+        model=chosen_method.refit(problem, weight, step.selected, seed=fit_seed, n_threads=threads),
         seed=seed,
         n_jobs=n_jobs,
         progress=progress,
@@ -206,9 +219,7 @@ def _encode(
     weight = _read_weights(weights, frame)[response.rows]
     _check_weight(weight, response.y)
     used = frame if response.n_dropped == 0 else frame.iloc[response.rows].reset_index(drop=True)
-    design, spec, notes = build_design(
-        parsed, used, units, new_levels=new_levels, trusted=trusted
-    )
+    design, spec, notes = build_design(parsed, used, units, new_levels=new_levels, trusted=trusted)
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which is not among the terms of `.`.")
     return ModelData(design, spec, response, weight, tuple(notes), used[list(spec.variables)])
@@ -219,15 +230,14 @@ def _read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) ->
     if weights is None:
         return np.ones(len(frame), dtype=np.int64)
     name = quoted(weights) if isinstance(weights, str) else "`weights`"
-    if isinstance(weights, str):
-        if weights not in frame:
-            raise OptionError(
-                f"Can't find the column {name}, named in `weights`.\n"
-                f"  Columns: {listing(frame.columns)}."
-            )
-        weights = frame[weights].to_numpy()
+    if isinstance(weights, str) and weights not in frame:
+        raise OptionError(
+            f"Can't find the column {name}, named in `weights`.\n"
+            f"  Columns: {listing(frame.columns)}."
+        )
+    given = frame[weights].to_numpy() if isinstance(weights, str) else weights
     try:
-        values = np.asarray(weights, dtype=np.float64)
+        values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise OptionError(f"Case weights ({name}) must be numbers.") from None
     if values.shape != (len(frame),):
@@ -265,23 +275,10 @@ def _check_weight(weight: IntArray, y: np.ndarray[Any, Any]) -> None:
 # --- arguments ---------------------------------------------------------------------------------
 
 
-def _check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        raise OptionError(f"`{name}` must be one of {listing(allowed)}.\n  Found: {value!r}.")
-
-
-def _check_count(name: str, value: object, *, least: int) -> None:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least:  # type: ignore[operator]
-        raise OptionError(
-            f"`{name}` must be a whole number, at least {least}.\n  Found: {value!r}."
-        )
-
-
 def _check_seed(seed: int | None) -> int:
     if seed is None:
         return secrets.randbelow(2**31)
-    _check_count("seed", seed, least=0)
+    check_count("seed", seed, least=0)
     return int(seed)
 
 
@@ -300,18 +297,10 @@ def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str 
             f"  Give `{method.tuning_name}`, or `k`."
         )
     if isinstance(k, str):
-        _check_choice("k", k, ("1se", "best"))
+        check_choice("k", k, ("1se", "best"))
         return k
-    _check_count("k", k, least=1)
-    assert isinstance(k, int | np.integer)
-    n_units, n_kept = problem.data.n_groups, int(problem.groups.keep.sum())
-    if k > n_units:
-        raise OptionError(f"`k` must be at most the number of units, {n_units}.\n  Found: {k}.")
-    if k < n_kept:
-        raise OptionError(
-            f"`k` must be at least the number of kept units, {n_kept}: they count.\n  Found: {k}."
-        )
-    return int(k)
+    check_size(k, problem.groups)  # type: ignore[arg-type]
+    return int(k)  # type: ignore[call-overload]
 
 
 # --- choice ------------------------------------------------------------------------------------
@@ -363,22 +352,22 @@ def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[s
 # --- words -------------------------------------------------------------------------------------
 
 
-def _call_text(
-    formula: str,
-    data: object,
-    method: str | SelectionMethod,
-    k: object,
-    options: Mapping[str, Any],
-) -> str:
-    """The call as it could be typed again."""
+_DEFAULTS = {"method": "controlburn", "k": "1se", "family": "auto", "trusted": False}
+
+
+def _call_text(formula: str, data: object, arguments: Mapping[str, Any]) -> str:
+    """The call as it could be typed again, without the arguments that have their default."""
     source = repr(str(data)) if isinstance(data, str | os.PathLike) else "data"
-    arguments = [repr(formula), source]
-    if method != "controlburn":
-        arguments.append(f"method={method!r}")
-    if k != "1se":
-        arguments.append(f"k={k!r}")
-    arguments += [f"{name}={value!r}" for name, value in options.items()]
-    return f"select({', '.join(arguments)})"
+    given = [
+        f"{name}={value!r}" if isinstance(value, _SHORT) else f"{name}={name}"
+        for name, value in arguments.items()
+        if value is not None and not (name in _DEFAULTS and value == _DEFAULTS[name])
+    ]
+    return f"select({', '.join([repr(formula), source, *given])})"
+
+
+_SHORT = (str, int, float, dict, list, tuple, SelectionMethod)
+"""Values that are shown; an array is shown by the name of its argument."""
 
 
 def _data_text(data: pd.DataFrame | str | os.PathLike[str]) -> str:

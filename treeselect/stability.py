@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from treeselect.arguments import check_choice, check_count, check_size
 from treeselect.choosing import step_of_size
 from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import OptionError, StabilityError
+from treeselect.errors import StabilityError
 from treeselect.methods.base import Problem, SelectionMethod
 from treeselect.parallel import run_all
 from treeselect.progress import track
@@ -266,19 +267,14 @@ def assess(
     StabilityError
         If k is 0, or a resample holds one class only.
     """
-    if scheme not in SCHEMES:
-        raise OptionError(f"`scheme` must be one of {SCHEMES}.\n  Found: {scheme!r}.")
-    whole = isinstance(n_resamples, int | np.integer) and not isinstance(n_resamples, bool)
-    if not whole or n_resamples < 2:
-        raise OptionError(
-            "The number of resamples must be a whole number, at least 2.\n"
-            f"  Found: {n_resamples!r}."
-        )
+    check_choice("scheme", scheme, SCHEMES)
+    check_count("n", n_resamples, least=2)
     if k < 1:
         raise StabilityError(
             "Can't assess the stability of an empty selection.\n"
             "  Give `k`, the number of units to select on each resample."
         )
+    check_size(k, problem.groups)
     calls = [
         (problem, method, weight, scheme, number, k, seed) for number in range(int(n_resamples))
     ]
@@ -310,9 +306,7 @@ def _one_resample(
             f"Resample {number + 1} holds only one value of the response: there are too few rows"
             " of a class to resample."
         )
-    path = method.path(
-        problem, drawn, max_size=k, seed=stream_seed(seed, "resample", number)
-    )
+    path = method.path(problem, drawn, max_size=k, seed=stream_seed(seed, "resample", number))
     if method.tuning_value is not None:
         return path[-1].selected
     return step_of_size(path, k, problem.groups.keep).selected

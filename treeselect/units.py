@@ -81,7 +81,9 @@ def make_units(
     )
     items, item_costs = _items(terms, groups or {}, costs or {}, unit_of, number)
     kept = {keep} if isinstance(keep, str) else set(keep or ())
-    keep_units = {u for name in sorted(kept) for u in _units_of(name, "keep", terms, unit_of, number)}
+    keep_units = {
+        u for name in sorted(kept) for u in _units_of(name, "keep", terms, unit_of, number)
+    }
     return Units(
         names=tuple(names),
         terms=members,
@@ -131,8 +133,7 @@ def _items(
     """What is to be paid: one item per priced name, and 1 for every unit without a price."""
     if not isinstance(costs, Mapping):
         raise OptionError(
-            "`costs` must be a dictionary from names to prices.\n"
-            f"  Found: {type(costs).__name__}."
+            f"`costs` must be a dictionary from names to prices.\n  Found: {type(costs).__name__}."
         )
     priced: dict[int, str] = {}
     items: list[tuple[int, ...]] = []

@@ -125,9 +125,7 @@ def bin_columns(
     codes = np.empty((len(columns), n_rows), dtype=np.uint8)
     for j, (column, column_edges) in enumerate(zip(columns, edges, strict=True)):
         codes[j] = column if column_edges is None else bin_numbers(column, column_edges)
-    n_codes = [
-        (n if e is None else len(e) + 1) + 1 for n, e in zip(n_levels, edges, strict=True)
-    ]
+    n_codes = [(n if e is None else len(e) + 1) + 1 for n, e in zip(n_levels, edges, strict=True)]
     groups = np.asarray(group_of, dtype=np.int32)
     n_groups = int(groups[-1]) + 1
     return BinnedData(

@@ -113,9 +113,7 @@ def workspace(n_rows: int, n_groups: int) -> Workspace:
 
 
 @kernel
-def grow_tree(
-    data, n_in, shift, unit, growth, penalty, is_open, rank, state, work, nodes, first
-):  # type: ignore[no-untyped-def]
+def grow_tree(data, n_in, shift, unit, growth, penalty, is_open, rank, state, work, nodes, first):  # type: ignore[no-untyped-def]
     """Grow one tree on the rows ``work.rows[:n_in]`` with moments ``work.moments``.
 
     Parameters
@@ -237,9 +235,7 @@ def find_split(
                             data.blocks[block], work.moments, work.rows, begin, end, work.histogram
                         )
                 else:
-                    add_column(
-                        data.codes[j], work.moments, work.rows, begin, end, work.histogram
-                    )
+                    add_column(data.codes[j], work.moments, work.rows, begin, end, work.histogram)
                 n_present = list_present(work.histogram, offset, data.n_codes[j], work.present)
             if n_present > 1:
                 if data.is_factor[j]:
@@ -254,9 +250,7 @@ def find_split(
                     )  # fmt: skip
                 if code >= 0:
                     gain *= to_gain
-                    worth = penalised_gain(
-                        gain, penalty.scale[j], penalty.cost[j], is_open[group]
-                    )
+                    worth = penalised_gain(gain, penalty.scale[j], penalty.cost[j], is_open[group])
                     if worth > best_worth or (
                         worth == best_worth
                         and best_column >= 0

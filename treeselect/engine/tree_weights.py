@@ -349,22 +349,23 @@ def solution_path(
 def last_solution(
     problem: SparseForest, uses: BoolArray, keep: BoolArray, max_size: int
 ) -> WeightedTrees:
-    """Where the falling penalty of :func:`solution_path` ends: its last solution, unrefined.
+    """Where a penalty that falls in coarse steps finds `max_size` groups, or ends.
 
-    Unlike the path's last step it is not the first solution of its size: where there are fewer
-    than `max_size` groups, the penalty falls to its end.
+    Unlike a step of :func:`solution_path` it is not the first solution of its size: what is in has
+    had room to gain weight, and where there are fewer groups the penalty falls to its end.
     """
     solution = problem.empty()
     largest = problem.largest_lam(solution)
-    lam = largest * _PATH_RATIO
+    lam = largest * _COARSE_RATIO
     while lam > largest * _PATH_END:
         solution = problem.solve(lam, solution)
         if int(support(solution, uses, keep).sum()) >= max_size:
             break
-        lam *= _PATH_RATIO
+        lam *= _COARSE_RATIO
     return solution
 
 
+_COARSE_RATIO = 0.7
 _PATH_RATIO = 0.9
 _PATH_END = 1e-3
 _BISECTIONS = 7

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from treeselect.design import BoolArray, FeatureGroups, FloatArray, IntArray
 from treeselect.engine.binning import BinnedData
@@ -59,6 +59,7 @@ class Step:
         return int(self.selected.sum())
 
 
+@runtime_checkable
 class SelectionMethod(Protocol):
     """A feature-selection method: a frozen record of validated options.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -130,7 +131,12 @@ class ControlBurn:
         """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
         rank = problem.groups.ranks(seed)
         base = problem.family.loss.constant(problem.y, weight)
-        bags = [self._grow(problem, weight, base, rank, seed, f) for f in range(self.forests)]
+
+        def grow(number: int) -> BoostedBag:
+            return self._grow(problem, weight, base, rank, stream_seed(seed, "forest", number))
+
+        with ThreadPoolExecutor(n_threads) as pool:
+            bags = list(pool.map(grow, range(self.forests)))
         gains = np.concatenate([bag.gains for bag in bags])
         uses = gains > 0
         everything = np.ones(len(problem.groups.names))
@@ -181,7 +187,6 @@ class ControlBurn:
         base: float,
         rank: IntArray,
         seed: int,
-        number: int,
     ) -> BoostedBag:
         rules = BagBoosting(
             tail=self.tail,
@@ -199,7 +204,7 @@ class ControlBurn:
             weight,
             base,
             rules,
-            seed=stream_seed(seed, "forest", number),
+            seed=seed,
             rank=rank,
         )
 

@@ -1,0 +1,51 @@
+"""Data and fits that several test modules share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+
+
+@pytest.fixture(scope="session")
+def mixed() -> pd.DataFrame:
+    """400 rows: `signal` and the factor `site` matter, `copy` repeats `signal`, the rest is noise.
+
+    Numbers and labels have missing values.
+    """
+    rng = np.random.default_rng(5)
+    n = 400
+    signal = rng.normal(size=n)
+    site = rng.choice(["Bath", "Leeds", "York"], size=n)
+    eta = 3 * signal + 4 * (site == "York") - 1.3
+    frame = pd.DataFrame(
+        {
+            "died": rng.random(n) < 1 / (1 + np.exp(-eta)),
+            "signal": signal,
+            "copy": signal,
+            "site": pd.Categorical(site),
+            "noise": rng.normal(size=n),
+            "colour": rng.choice(["blue", "red"], size=n),
+            "flag": rng.random(n) < 0.5,
+        }
+    )
+    frame["dose"] = eta + rng.normal(size=n)
+    frame.loc[::11, "noise"] = np.nan
+    frame.loc[::13, "site"] = np.nan
+    return frame
+
+
+@pytest.fixture(scope="session")
+def fitted(mixed: pd.DataFrame) -> treeselect.SelectionResult:
+    """A quick fit with two units and resamples."""
+    return treeselect.select(
+        "died ~ . - dose", mixed, k=2, seed=1, forests=2, n_trees=20, resamples=10
+    )
+
+
+@pytest.fixture(scope="session")
+def cross_validated(mixed: pd.DataFrame) -> treeselect.SelectionResult:
+    """A quick fit of a numeric response whose size was chosen by cross-validation."""
+    return treeselect.select("dose ~ . - died", mixed, seed=2, folds=3, forests=1, n_trees=20)

@@ -1,0 +1,100 @@
+"""The command line, run as a process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from treeselect.cli import DEMO_FORMULA, main
+
+
+def run(*arguments, folder):
+    return subprocess.run(
+        [sys.executable, "-m", "treeselect", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(mixed, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cli")
+    mixed.to_csv(folder / "data.csv", index=False)
+    mixed.to_parquet(folder / "data.parquet")
+    return folder
+
+
+def test_select_prints_the_summary_and_writes_the_report(folder):
+    done = run(
+        "select", "died ~ . - dose", "data.csv", "-k", "2", "--seed", "3", "--resamples", "3",
+        "--report", "out.html", folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("    ")
+    assert "Selected terms: ControlBurn" in done.stdout
+    assert "Data:           data.csv" in done.stdout
+    assert "Report: out.html" in done.stdout
+    assert "site" in (folder / "out.html").read_text(encoding="utf-8")
+    assert "\x1b" not in done.stderr  # no progress bar where there is no terminal
+
+
+def test_csv_and_parquet_give_the_same_answer(folder):
+    arguments = ("-k", "2", "--seed", "3")
+    outputs = [
+        run("select", "died ~ . - dose", f"data.{kind}", *arguments, folder=folder).stdout
+        for kind in ("csv", "parquet")
+    ]
+    assert outputs[0].replace("data.csv", "data.parquet") == outputs[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("select", "died ~ sigal", "data.csv"), "Did you mean `signal`?"),
+        (("select", "died ~ .", "nowhere.csv"), "Can't find the file `nowhere.csv`"),
+        (("select", "died ~ .", "data.csv", "-k", "99"), "`k` must be at most"),
+        (("select", "died ~ .", "data.csv", "-k", "lots"), "`k` must be one of"),
+        (("select", "died ~ .", "data.csv", "-m", "controlbrun"), "Did you mean `controlburn`?"),
+        (("select", "died ~ I(__import__('os'))", "data.csv"), "Can't call `__import__`"),
+        (
+            ("select", "died ~ signal + site", "data.csv", "-k", "1", "--report", "no/where.html"),
+            "where.html",
+        ),
+    ],
+)
+def test_errors_are_one_paragraph_and_exit_code_2(folder, arguments, says):
+    done = run(*arguments, folder=folder)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("treeselect: ")
+    assert "\n\n" not in done.stderr
+
+
+def test_usage_errors_exit_with_2(folder):
+    done = run("select", folder=folder)
+    assert done.returncode == 2
+    assert "usage: treeselect select" in done.stderr
+
+
+def test_methods(capsys):
+    assert main(["methods"]) == 0
+    printed = capsys.readouterr().out
+    assert "controlburn: ControlBurn" in printed
+    assert "KDD '21" in printed
+    assert "forests=5" in printed
+
+
+def test_demo_prints_the_summary_and_writes_titanic_html(tmp_path):
+    done = run("demo", "--resamples", "2", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert DEMO_FORMULA in " ".join(done.stdout.split())
+    assert "binomial" in done.stdout
+    assert "Stability index (Nogueira)" in done.stdout
+    page = (tmp_path / "titanic.html").read_text(encoding="utf-8")
+    assert "sex" in page

@@ -1,0 +1,145 @@
+"""Tables, prediction and the selection as a formula."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.errors import NewDataError, NotBuiltError, OptionError, StabilityError
+
+
+def test_answer_names_terms_variables_and_formula(fitted):
+    assert set(fitted.selected) <= {"signal", "copy", "site"}
+    assert "site" in fitted.selected
+    assert fitted.k == 2 == len(fitted.groups)
+    assert fitted.variables == fitted.selected
+    assert fitted.formula == f"died ~ {' + '.join(fitted.selected)}"
+    assert (fitted.method, fitted.family) == ("controlburn", "binomial")
+
+
+def test_selected_terms_are_in_order_of_importance(fitted):
+    tidy = fitted.tidy().set_index("term")
+    importance = tidy.loc[list(fitted.selected), "importance"]
+    assert importance.is_monotonic_decreasing
+    assert importance.sum() == pytest.approx(1.0)
+    assert (tidy.loc[~tidy["selected"], "importance"] == 0).all()
+
+
+def test_formula_quotes_odd_names_and_can_be_used_again(mixed):
+    data = mixed.rename(columns={"signal": "the signal", "copy": "class"})
+    fit = treeselect.select("died ~ `the signal` + site", data, k=2, seed=1, forests=1, n_trees=5)
+    assert "`the signal`" in fit.formula
+    again = treeselect.select(fit.formula, data, k=2, seed=1, forests=1, n_trees=5)
+    assert set(again.selected) == {"the signal", "site"}
+
+
+def test_path_has_one_row_per_step(cross_validated):
+    path = cross_validated.path
+    assert list(path.columns) == ["k", "tuning", "terms", "train_score", "cv_score", "cv_se"]
+    assert path["k"].is_monotonic_increasing
+    assert path["k"].iloc[0] == 0
+    assert path["terms"].map(len).equals(path["k"])
+    assert path["tuning"].is_monotonic_decreasing
+    assert path["cv_score"].notna().all()
+    assert path["cv_score"].max() > 0.5
+    assert path["train_score"].iloc[0] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_scores_are_missing_without_cross_validation(fitted):
+    assert fitted.path["cv_score"].isna().all()
+    assert np.isnan(fitted.glance()["cv_score"].iloc[0])
+
+
+def test_tidy_has_one_row_per_term_and_stability_columns_when_there_are(fitted, cross_validated):
+    names = ["term", "group", "selected", "step", "importance", "cost"]
+    assert list(cross_validated.tidy().columns) == names
+    assert list(fitted.tidy().columns) == [*names, "frequency", "ci_low", "ci_high"]
+    assert sorted(fitted.tidy()["term"]) == ["colour", "copy", "flag", "noise", "signal", "site"]
+
+
+def test_glance_is_one_row_with_the_same_columns(fitted, cross_validated):
+    assert len(fitted.glance()) == len(cross_validated.glance()) == 1
+    assert list(fitted.glance().columns) == list(cross_validated.glance().columns)
+    assert fitted.glance()["resamples"].iloc[0] == 10
+
+
+def test_predict_keeps_length_and_index(fitted, mixed):
+    new = mixed.sample(20, random_state=1)
+    new.index = [7] * 20
+    for kind in ("response", "link", "class"):
+        assert fitted.predict(new, type=kind).index.equals(new.index)
+
+
+def test_predict_gives_probabilities_log_odds_and_classes(fitted, mixed):
+    p = fitted.predict(mixed)
+    assert p.between(0, 1).all()
+    assert p[mixed["died"]].mean() > p[~mixed["died"]].mean() + 0.3
+    link = fitted.predict(mixed, type="link")
+    np.testing.assert_allclose(1 / (1 + np.exp(-link)), p, atol=2e-6)
+    classes = fitted.predict(mixed, type="class")
+    assert classes.equals(pd.Series(p >= 0.5, name="died"))
+
+
+def test_predict_class_has_the_users_labels(mixed):
+    data = mixed.assign(died=np.where(mixed["died"], "yes", "no"))
+    fit = treeselect.select("died ~ signal + site", data, k=2, seed=1, forests=1, n_trees=5)
+    assert set(fit.predict(data, type="class")) == {"yes", "no"}
+    assert fit.design.response.classes == ("no", "yes")
+
+
+def test_predict_class_of_a_number_is_an_error(cross_validated, mixed):
+    with pytest.raises(OptionError, match="needs a response with classes"):
+        cross_validated.predict(mixed, type="class")
+
+
+def test_predict_checks_type_and_data(fitted, mixed):
+    with pytest.raises(OptionError, match="`type` must be one of"):
+        fitted.predict(mixed, type="prob")
+    with pytest.raises(NewDataError, match="Missing: `signal`"):
+        fitted.predict(mixed.drop(columns="signal"))
+
+
+def test_predict_takes_missing_values(fitted, mixed):
+    new = mixed.head(5).copy()
+    new[["signal", "copy"]] = np.nan
+    new["site"] = pd.Series([None] * 5, dtype=object)
+    assert fitted.predict(new).between(0, 1).all()
+
+
+def test_augment_adds_fitted_values_in_order(fitted, mixed):
+    shuffled = mixed.sample(frac=1, random_state=3)
+    augmented = fitted.augment(shuffled)
+    pd.testing.assert_frame_equal(augmented.drop(columns="fitted"), shuffled)
+    np.testing.assert_array_equal(augmented["fitted"], fitted.predict(shuffled))
+    with pytest.raises(OptionError, match="must not have a column `fitted`"):
+        fitted.augment(augmented)
+
+
+def test_predict_and_augment_take_files(fitted, mixed, tmp_path):
+    mixed.to_parquet(tmp_path / "new.parquet")
+    np.testing.assert_array_equal(
+        fitted.augment(tmp_path / "new.parquet")["fitted"], fitted.predict(mixed)
+    )
+
+
+def test_resample_returns_a_new_result(fitted):
+    other = fitted.resample(4, seed=9)
+    assert other is not fitted
+    assert other.stability.n_resamples == 4
+    assert fitted.stability.n_resamples == 10
+
+
+def test_stability_needs_resamples(cross_validated):
+    with pytest.raises(StabilityError, match=r"fit = fit\.resample\(100\)"):
+        _ = cross_validated.stability
+    with pytest.raises(NotBuiltError, match="checkpoint"):
+        cross_validated.resample(3, checkpoint="folder")
+
+
+def test_model_matrix_is_formulaics_own(fitted, mixed):
+    matrix = fitted.design.model_matrix()
+    assert len(matrix) == len(mixed.drop(columns=["died", "dose"]).dropna())
+    assert "site[York]" in matrix
+    assert "site[Bath]" not in fitted.design.model_matrix(full_rank=True)

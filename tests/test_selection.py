@@ -1,0 +1,254 @@
+"""select(): arguments, invariance, and answers that are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect import ControlBurn, datasets
+from treeselect.errors import MethodError, NotBuiltError, OptionError
+
+FAST = {"forests": 2, "n_trees": 10, "seed": 4}
+
+
+def numbers(fit, data):
+    """All numbers of a result, in an order that does not depend on the data's columns."""
+    tidy = fit.tidy().sort_values("term").drop(columns=["term", "group"])
+    return np.concatenate(
+        [
+            tidy.to_numpy(dtype=float).ravel(),
+            fit.path.drop(columns="terms").to_numpy(dtype=float).ravel(),
+            fit.glance().drop(columns=["method", "family", "score"]).to_numpy(float).ravel(),
+            fit.predict(data).to_numpy(),
+        ]
+    )
+
+
+def test_same_numbers_for_one_and_two_jobs(mixed):
+    one, two = (
+        treeselect.select("died ~ . - dose", mixed, resamples=4, folds=2, n_jobs=n, **FAST)
+        for n in (1, 2)
+    )
+    np.testing.assert_array_equal(numbers(one, mixed), numbers(two, mixed))
+
+
+def test_same_numbers_in_threads_of_the_users_choice(mixed):
+    from joblib import parallel_config
+
+    plain = treeselect.select("died ~ . - dose", mixed, k=2, resamples=4, **FAST)
+    with parallel_config("threading", n_jobs=2):
+        threaded = treeselect.select("died ~ . - dose", mixed, k=2, resamples=4, **FAST)
+    np.testing.assert_array_equal(numbers(plain, mixed), numbers(threaded, mixed))
+
+
+def test_same_numbers_for_shuffled_columns(mixed):
+    plain = treeselect.select("died ~ . - dose", mixed, resamples=4, folds=2, **FAST)
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        data = mixed[rng.permutation(mixed.columns)]
+        fit = treeselect.select("died ~ . - dose", data, resamples=4, folds=2, **FAST)
+        assert fit.selected == plain.selected
+        np.testing.assert_array_equal(numbers(plain, mixed), numbers(fit, data))
+
+
+def test_another_seed_is_another_answer(mixed):
+    one = treeselect.select("died ~ . - dose", mixed, k=2, **{**FAST, "seed": 1})
+    two = treeselect.select("died ~ . - dose", mixed, k=2, **{**FAST, "seed": 2})
+    assert not np.array_equal(one.predict(mixed), two.predict(mixed))
+
+
+def test_seed_is_drawn_and_told(mixed):
+    fit = treeselect.select("died ~ signal + site", mixed, k=1, forests=1, n_trees=5)
+    again = treeselect.select(
+        "died ~ signal + site", mixed, k=1, forests=1, n_trees=5, seed=fit.seed
+    )
+    np.testing.assert_array_equal(fit.predict(mixed), again.predict(mixed))
+
+
+def test_exact_copies_share_one_place(mixed):
+    fit = treeselect.select("died ~ . - dose", mixed, k=2, resamples=20, **FAST)
+    stability = fit.stability
+    place = [stability.units.index(name) for name in ("signal", "copy")]
+    assert (stability.selected[:, place].sum(axis=1) == 1).all()
+    assert 0 < stability.frequency[place[0]] < 1
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
+def test_integer_k_is_exact(mixed, k):
+    assert treeselect.select("died ~ . - dose", mixed, k=k, **FAST).k == k
+
+
+def test_units_that_no_tree_uses_are_not_made_up(mixed):
+    """The exact copy of `signal` never wins a tie, so a sixth unit can't be had."""
+    fit = treeselect.select("died ~ . - dose", mixed, k=6, **FAST)
+    assert fit.k == 5
+    assert "Asked for 6 units, but no more than 5 enter the path" in str(fit.summary()).replace(
+        "\n ", ""
+    )
+
+
+@pytest.mark.parametrize("k", ["1se", "best"])
+def test_rules_choose_the_real_terms(mixed, k):
+    fit = treeselect.select("dose ~ . - died", mixed, k=k, folds=3, **FAST)
+    assert "site" in fit.selected
+    assert len({"signal", "copy"} & set(fit.selected)) >= 1
+
+
+def test_noise_alone_selects_nothing():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(200, 6)), columns=list("abcdef"))
+    data["y"] = rng.normal(size=200)
+    fit = treeselect.select("y ~ .", data, resamples=5, **FAST)
+    assert fit.selected == ()
+    assert fit.formula == "y ~ 1"
+    assert fit.predict(data).nunique() == 1
+    assert "Nothing is selected" in str(fit.summary())
+
+
+def test_weights_are_copies_for_everything_but_the_bags(mixed):
+    """Weight 0 leaves a row out: its values can't matter."""
+    weight = np.ones(len(mixed), dtype=int)
+    weight[::3] = 0
+    spoilt = mixed.copy()
+    spoilt.loc[::3, "died"] = ~spoilt.loc[::3, "died"]
+    one, two = (
+        treeselect.select("died ~ . - dose", d, k=3, weights=weight, **FAST)
+        for d in (mixed, spoilt)
+    )
+    np.testing.assert_array_equal(one.predict(mixed), two.predict(mixed))
+    assert one.glance()["n"].iloc[0] == (weight > 0).sum()
+
+
+def test_weights_column_is_not_a_term(mixed):
+    data = mixed.assign(w=2)
+    fit = treeselect.select("died ~ . - dose", data, k=2, weights="w", **FAST)
+    assert "w" not in set(fit.tidy()["term"])
+    assert "Case weights: `w`" in str(fit.summary())
+
+
+def test_keep_is_always_in_and_counts(mixed):
+    fit = treeselect.select("died ~ . - dose", mixed, k=2, keep="noise", **FAST)
+    assert "noise" in fit.selected
+    assert fit.k == 2
+    resampled = fit.resample(4).stability
+    assert resampled.frequency[resampled.units.index("noise")] == 1
+    assert not resampled.assessed[resampled.units.index("noise")]
+
+
+def test_groups_are_selected_whole_and_named(mixed):
+    fit = treeselect.select(
+        "died ~ . - dose - copy", mixed, k=1, groups={"both": ["signal", "noise"]}, **FAST
+    )
+    assert fit.groups == ("both",)
+    assert fit.selected == ("signal", "noise")
+    assert set(fit.variables) == {"signal", "noise"}
+
+
+@pytest.mark.parametrize(("dear", "cheap"), [("signal", "copy"), ("copy", "signal")])
+def test_the_cheaper_of_two_copies_is_taken(mixed, dear, cheap):
+    for seed in range(4):
+        options = {**FAST, "seed": seed}
+        fit = treeselect.select("died ~ . - dose", mixed, k=2, costs={dear: 1.1}, **options)
+        assert cheap in fit.selected
+        assert dear not in fit.selected
+
+
+@pytest.mark.parametrize(("dear", "cheap"), [("signal", "near"), ("near", "signal")])
+def test_a_high_price_makes_a_near_copy_stand_in(mixed, dear, cheap):
+    noise = np.random.default_rng(2).normal(size=len(mixed))
+    data = mixed.assign(near=mixed["signal"] + 0.05 * noise)
+    fit = treeselect.select(
+        "died ~ signal + near + noise", data, k=1, seed=1, n_trees=5, costs={dear: 5.0}
+    )
+    assert fit.selected == (cheap,)
+
+
+def test_costs_and_groups_together(mixed):
+    fit = treeselect.select(
+        "died ~ . - dose",
+        mixed,
+        k=2,
+        groups={"lab": ["copy", "flag"]},
+        costs={"lab": 30.0, "signal": 2.0},
+        **FAST,
+    )
+    assert set(fit.groups) == {"signal", "site"}
+
+
+def test_tuning_value_decides_in_place_of_k(mixed):
+    few = treeselect.select("died ~ . - dose", mixed, lam=0.05, **FAST)
+    many = treeselect.select("died ~ . - dose", mixed, lam=0.001, k=None, **FAST)
+    assert few.k < many.k
+    assert few.step.tuning == 0.05
+    assert few.resample(3).stability.n_resamples == 3
+    with pytest.raises(OptionError, match="can't decide both"):
+        treeselect.select("died ~ . - dose", mixed, lam=0.05, k=2, **FAST)
+    with pytest.raises(OptionError, match="Give `lam`"):
+        treeselect.select("died ~ . - dose", mixed, k=None, **FAST)
+
+
+def test_method_object_and_published_form(mixed):
+    fit = treeselect.select("died ~ signal + site", mixed, method=ControlBurn.published(), k=1)
+    assert fit.chosen_method.forests == 1
+    changed = treeselect.select(
+        "died ~ signal + site", mixed, method=ControlBurn(n_trees=7), k=1, forests=1
+    )
+    assert (changed.chosen_method.n_trees, changed.chosen_method.forests) == (7, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"k": 0}, OptionError, "`k` must be a whole number, at least 1"),
+        ({"k": 1.5}, OptionError, "`k` must be a whole number"),
+        ({"k": "2se"}, OptionError, "`k` must be one of"),
+        ({"k": True}, OptionError, "`k` must be a whole number"),
+        ({"folds": 1}, OptionError, "`folds` must be"),
+        ({"resamples": -1}, OptionError, "`resamples` must be"),
+        ({"n_jobs": 0}, OptionError, "`n_jobs` must be"),
+        ({"seed": -1}, OptionError, "`seed` must be"),
+        ({"new_levels": "ignore"}, OptionError, "`new_levels` must be one of"),
+        ({"family": "normal"}, OptionError, "`family` must be one of"),
+        ({"offset": "dose"}, NotBuiltError, "`offset` is not built yet"),
+        ({"method": "rrf"}, NotBuiltError, "is not built yet"),
+        ({"method": "contolburn"}, MethodError, "Did you mean `controlburn`"),
+        ({"method": 3}, MethodError, "must be a name or a method"),
+        ({"forest": 3}, MethodError, "Did you mean `forests`"),
+        ({"forests": 0}, MethodError, "`forests` of ControlBurn must be a whole number"),
+        ({"tolerance": 0.0}, MethodError, "finite number above 0"),
+        ({"adaptive": 1}, MethodError, "must be True or False"),
+        ({"keep": ["noise", "flag"], "k": 1}, OptionError, "number of kept units, 2"),
+        ({"weights": "dosis"}, OptionError, "Can't find the column"),
+        ({"weights": [1, 2]}, OptionError, "one value per row"),
+    ],
+)
+def test_bad_arguments(mixed, arguments, error, says):
+    with pytest.raises(error, match=says):
+        treeselect.select("died ~ . - dose", mixed, **arguments)
+
+
+def test_friedman_with_copies_is_found_once_each():
+    simulated = datasets.simulate_friedman(600, seed=3)
+    fit = treeselect.select(
+        simulated.formula, simulated.data, k=len(simulated.truth), seed=1, n_trees=20
+    )
+    found = [len(place & set(fit.selected)) for place in simulated.truth]
+    assert sum(n == 1 for n in found) >= len(simulated.truth) - 1
+
+
+def test_factors_with_few_real_levels_are_kept_whole():
+    simulated = datasets.simulate_factors(800, seed=2)
+    fit = treeselect.select(
+        simulated.formula, simulated.data, k=len(simulated.truth), seed=1, n_trees=20
+    )
+    assert all(place & set(fit.selected) for place in simulated.truth)
+
+
+def test_titanic_with_correlated_copies_keeps_one_of_them():
+    data = datasets.load("titanic_correlated")
+    fit = treeselect.select("survived ~ .", data, k=3, seed=0)
+    body = {"age", "height", "weight", "femur", "tibia"}
+    assert {"sex", "pclass"} < set(fit.selected)
+    assert len(body & set(fit.selected)) == 1

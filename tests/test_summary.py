@@ -1,0 +1,80 @@
+"""The printed summary: full texts, and text that LaTeX or HTML would act on."""
+
+from __future__ import annotations
+
+import treeselect
+
+
+def test_full_text(fitted, snapshot):
+    assert fitted.summary().as_text() == snapshot
+
+
+def test_full_text_with_cross_validation(cross_validated, snapshot):
+    assert cross_validated.summary().as_text() == snapshot
+
+
+def test_full_text_with_groups_costs_notes_and_dropped_rows(mixed, snapshot):
+    data = mixed.assign(always=1.0, never=None, patient=range(len(mixed)))
+    data["died"] = data["died"].astype(object)
+    data.loc[:6, "died"] = None
+    fit = treeselect.select(
+        "died ~ . - dose - copy",
+        data,
+        k=2,
+        seed=1,
+        forests=1,
+        n_trees=10,
+        groups={"blood panel": ["signal", "noise"]},
+        costs={"blood panel": 3.0, "site": 0.5},
+    )
+    assert fit.summary().as_text() == snapshot
+
+
+def test_full_latex(fitted, snapshot):
+    assert fitted.summary().as_latex() == snapshot
+
+
+def test_prints_like_r(fitted, capsys):
+    print(fitted.summary())
+    assert capsys.readouterr().out.rstrip("\n") == fitted.summary().as_text()
+    assert repr(fitted.summary()) == fitted.summary().as_text()
+
+
+def test_lines_are_at_most_88_wide(fitted):
+    assert max(len(line) for line in str(fitted.summary()).splitlines()) <= 88
+
+
+def hostile(mixed):
+    data = mixed.rename(
+        columns={"signal": "<script>alert(1)</script>", "site": r"50% & $x_1^2 \#{}"}
+    )
+    return treeselect.select("died ~ . - dose - copy", data, k=2, seed=1, forests=1, n_trees=5)
+
+
+def test_hostile_names_in_html(mixed):
+    html = hostile(mixed).summary()._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+
+
+def test_hostile_names_in_latex(mixed):
+    latex = hostile(mixed).summary().as_latex()
+    assert r"\textless{}script\textgreater{}" in latex
+    assert r"50\% \& \$x\_1\textasciicircum{}2 \textbackslash{}\#\{\}" in latex
+    rows = latex.split(r"\midrule")[1].split(r"\bottomrule")[0]
+    assert "<" not in rows
+
+
+def test_many_selected_terms_are_cut(mixed):
+    import numpy as np
+
+    rng = np.random.default_rng(1)
+    names = [f"x{i:02}" for i in range(40)]
+    data = mixed[["dose"]].copy()
+    for name in names:
+        data[name] = rng.normal(size=len(data))
+    data["dose"] = data[names].sum(axis=1)
+    fit = treeselect.select("dose ~ .", data, keep=names[:35], k=35, seed=1, forests=1, n_trees=5)
+    text = str(fit.summary())
+    assert "5 more selected terms in `.tidy()`" in text
+    assert len(text.splitlines()) < 60

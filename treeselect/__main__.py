@@ -1,0 +1,5 @@
+"""``python -m treeselect``."""
+
+from treeselect.cli import main
+
+raise SystemExit(main())

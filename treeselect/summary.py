@@ -1,0 +1,287 @@
+"""The printed summary: what it says is chosen once, then set as text, LaTeX or HTML."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from statsmodels.iolib.table import SimpleTable
+
+    from treeselect.results import SelectionResult
+
+MOST_ROWS = 30
+"""Rows of the table of terms; the rest is in ``tidy()``."""
+
+_WIDTH = 88
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryContent:
+    """All that a summary says, as text.
+
+    Attributes
+    ----------
+    title : str
+    facts : tuple of (str, str)
+        Header: what and its value.
+    columns : tuple of str
+        Head of the table of terms, the first that of the terms themselves.
+    rows : tuple of tuple of str
+    notes : tuple of str
+        Footer, one sentence or two each.
+    """
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+
+
+def summarise(result: SelectionResult) -> SummaryContent:
+    """What the summary of a result says."""
+    columns, rows = _term_table(result)
+    return SummaryContent(
+        title=f"Selected terms: {result.chosen_method.title}",
+        facts=_facts(result),
+        columns=columns,
+        rows=rows,
+        notes=_notes(result),
+    )
+
+
+def _facts(result: SelectionResult) -> tuple[tuple[str, str], ...]:
+    response = result.design.response
+    family = f"{response.family.name} ({response.reason})"
+    if response.classes:
+        family += f"; positive class: {response.classes[-1]}"
+    glance = result.glance().iloc[0]
+    facts = [
+        ("Call", result.call.text),
+        ("Data", result.call.data),
+        ("Family", family),
+        ("Method", f"{result.chosen_method.title}, {_options(result)}"),
+        ("Units kept (k)", f"{result.k} of {glance['p']}, {result.call.rule}"),
+    ]
+    if np.isfinite(glance["cv_score"]):
+        score = f"{glance['cv_score']:.3f} (s.e. {glance['cv_se']:.3f}), cross-validated"
+    else:
+        score = f"{glance['train_score']:.3f} on the training rows"
+    facts.append((str(glance["score"]), score))
+    facts.append(("Seed", str(result.seed)))
+    return tuple(facts)
+
+
+def _options(result: SelectionResult) -> str:
+    """The options that were set otherwise than by default, or "default options"."""
+    default = type(result.chosen_method)().options()
+    changed = {k: v for k, v in result.chosen_method.options().items() if v != default[k]}
+    return ", ".join(f"{k} = {v}" for k, v in changed.items()) or "default options"
+
+
+def _term_table(result: SelectionResult) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    tidy = result.tidy()
+    selected = tidy[tidy["selected"]]
+    grouped = bool((selected["term"] != selected["group"]).any())
+    priced = bool((tidy["cost"] != 1).any())
+    resampled = result.resampled is not None
+    columns = ["Term"]
+    columns += ["Group"] if grouped else []
+    columns += ["Type", "Levels", "Importance", "Enters at k"]
+    columns += ["Frequency", "95 % interval"] if resampled else []
+    columns += ["Cost"] if priced else []
+    rows = []
+    for _, row in selected.head(MOST_ROWS).iterrows():
+        spec = result.design.spec[row["term"]]
+        cells = [row["term"]]
+        cells += [row["group"]] if grouped else []
+        cells += [spec.kind, str(len(spec.levels)) if spec.levels is not None else ""]
+        cells += [f"{row['importance']:.3f}", _entry(row["step"])]
+        if resampled:
+            cells += [f"{row['frequency']:.2f}", f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"]
+        cells += [f"{row['cost']:g}"] if priced else []
+        rows.append(tuple(cells))
+    return tuple(columns), tuple(rows)
+
+
+def _entry(step: float) -> str:
+    return f"{step:.0f}" if np.isfinite(step) else ""
+
+
+def _notes(result: SelectionResult) -> tuple[str, ...]:
+    notes = []
+    n_selected = len(result.selected)
+    if n_selected == 0:
+        notes.append(
+            "Nothing is selected: no term improves the prediction by more than one standard error."
+            if result.scores is not None
+            else "Nothing is selected at this penalty."
+        )
+    if n_selected > MOST_ROWS:
+        notes.append(f"{n_selected - MOST_ROWS:,} more selected terms in `.tidy()`.")
+    notes.append(
+        "Minimal selection: a small set that predicts well, not all relevant terms. A term that"
+        " was left out may be a substitute of one that is in."
+    )
+    used = int(np.count_nonzero(result.design.weight))
+    dropped = result.design.response.n_dropped
+    rows = f"Rows used: {used:,}."
+    if dropped:
+        rows += f" Dropped because the response is missing: {dropped:,}."
+    unweighted = len(result.design.weight) - used
+    if unweighted:
+        rows += f" Left out with weight 0: {unweighted:,}."
+    notes.append(rows)
+    notes.extend(stability_notes(result))
+    notes.extend(result.notes)
+    notes.extend(result.design.notes)
+    return tuple(notes)
+
+
+def stability_notes(result: SelectionResult) -> list[str]:
+    """Index and stand-ins, in sentences."""
+    stability = result.resampled
+    if stability is None:
+        return []
+    n = stability.n_resamples
+    index, (low, high) = stability.index, stability.index_ci
+    if np.isfinite(index):
+        text = (
+            f"Stability index (Nogueira): {index:.2f}, Monte Carlo interval ({n} {stability.scheme}"
+            f" resamples) {low:.2f} to {high:.2f}; 1 is the same selection each time, 0 is chance."
+        )
+    else:
+        text = (
+            f"Stability index (Nogueira): not defined, every one of {n} {stability.scheme}"
+            " resamples selected every unit or none."
+        )
+    notes = [text]
+    for stand_in in stability.stand_ins:
+        others = ", ".join(f"{name} ({count})" for name, count in stand_in.others[:6])
+        more = len(stand_in.others) - 6
+        names = ", ".join([stand_in.unit, *(name for name, _ in stand_in.others[:6])])
+        notes.append(
+            f"One place: without {stand_in.unit} ({stand_in.missing} of {n} resamples), in its"
+            f" stead came {others}{f' and {more} more' if more > 0 else ''}. Exactly one of"
+            f" {names} was selected in {stand_in.exactly_one:.0%} of the resamples."
+        )
+    return notes
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary that prints as text.
+
+    Attributes
+    ----------
+    content : SummaryContent
+    """
+
+    content: SummaryContent
+
+    def as_text(self) -> str:
+        """Plain text, at most 88 characters wide unless names are longer."""
+        c = self.content
+        table = _table(c.columns, c.rows).as_text() if c.rows else ""
+        width = max([_WIDTH, *(len(line) for line in table.splitlines())])
+        label = max(len(name) for name, _ in c.facts) + 2
+        lines = [c.title.center(width).rstrip(), "=" * width]
+        for name, value in c.facts:
+            lines += textwrap.wrap(
+                value,
+                width,
+                initial_indent=f"{name}:".ljust(label),
+                subsequent_indent=" " * label,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        lines += table.splitlines() if table else ["-" * width]
+        for note in c.notes:
+            lines += textwrap.wrap(
+                note, width, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False
+            )
+        return "\n".join(lines)
+
+    def as_latex(self) -> str:
+        """LaTeX: a tabular of the header, one of the terms, and the notes below."""
+        c = self.content
+        facts = "\n".join(f"{_latex(name)}: & {_latex(value)} \\\\" for name, value in c.facts)
+        notes = "\n".join(f"  \\item {_latex(note)}" for note in c.notes)
+        parts = [
+            f"\\textbf{{{_latex(c.title)}}}\n",
+            f"\\begin{{tabular}}{{lp{{0.75\\linewidth}}}}\n{facts}\n\\end{{tabular}}\n",
+        ]
+        if c.rows:
+            columns = [_latex(cell) for cell in c.columns]
+            rows = [[_latex(cell) for cell in row] for row in c.rows]
+            table = _table(columns, rows)
+            # The cells are escaped already, more completely than SimpleTable does it.
+            parts.append(table.as_latex_tabular(replacements={}))
+        parts.append(f"\\begin{{itemize}}\n{notes}\n\\end{{itemize}}\n")
+        return "\n".join(parts)
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def __repr__(self) -> str:
+        return self.as_text()
+
+    def _repr_html_(self) -> str:
+        """HTML for notebooks; SimpleTable's own is not used because it escapes nothing."""
+        c = self.content
+        facts = "".join(
+            f"<tr><th scope='row' style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+            for name, value in c.facts
+        )
+        head = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in c.columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in c.rows
+        )
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in c.notes)
+        return (
+            f"<h4>{html.escape(c.title)}</h4><table>{facts}</table>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
+        )
+
+
+def _table(columns: tuple[str, ...] | list[str], rows: object) -> SimpleTable:
+    from statsmodels.iolib.table import SimpleTable
+
+    cells = [list(row[1:]) for row in rows]  # type: ignore[attr-defined]
+    stubs = [row[0] for row in rows]  # type: ignore[attr-defined]
+    return SimpleTable(
+        cells,
+        headers=list(columns[1:]),
+        stubs=stubs,
+        txt_fmt={"colsep": "  ", "table_dec_above": "=", "table_dec_below": "="},
+    )
+
+
+def _latex(text: str) -> str:
+    """Text with everything that LaTeX would act on escaped."""
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+}
