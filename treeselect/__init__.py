@@ -13,8 +13,8 @@ from treeselect._version import __version__
 
 if TYPE_CHECKING:
     from treeselect import datasets, errors
-    from treeselect.methods.controlburn import ControlBurn
-    from treeselect.methods.registry import methods
+    from treeselect.algorithms.controlburn import ControlBurn
+    from treeselect.algorithms.registry import methods
     from treeselect.results import SelectionResult
     from treeselect.selection import select
 
@@ -30,9 +30,9 @@ __all__ = [
 
 # Each name is imported when it is first used: `import treeselect` alone loads nothing heavy.
 _HOME = {
-    "ControlBurn": "treeselect.methods.controlburn",
+    "ControlBurn": "treeselect.algorithms.controlburn",
     "SelectionResult": "treeselect.results",
-    "methods": "treeselect.methods.registry",
+    "methods": "treeselect.algorithms.registry",
     "select": "treeselect.selection",
 }
 

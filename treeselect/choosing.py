@@ -11,7 +11,7 @@ import numpy as np
 from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
-from treeselect.methods.base import Problem, SelectionMethod, Step
+from treeselect.algorithms.base import Problem, SelectionMethod, Step
 from treeselect.parallel import run_all
 from treeselect.progress import track
 

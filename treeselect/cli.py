@@ -120,7 +120,7 @@ def _select(options: argparse.Namespace) -> None:
 
 
 def _methods(options: argparse.Namespace) -> None:
-    from treeselect.methods.registry import methods
+    from treeselect.algorithms.registry import methods
 
     for row in methods().itertuples():
         print(f"{row.method}: {row.title}\n  options: {row.options}\n  paper: {row.paper}")

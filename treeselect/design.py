@@ -72,8 +72,8 @@ class FeatureGroups:
             sharing = np.flatnonzero(self.items[:, item])
             if self.keep[sharing].any():
                 continue  # paid for by a unit that is in anyway
-            factor = np.where(uses[:, sharing], discount[sharing], np.inf).min(axis=1)
-            total += np.where(np.isfinite(factor), cost * factor, 0.0)
+            price = np.where(uses[:, sharing], cost * discount[sharing], np.inf).min(axis=1)
+            total += np.where(np.isfinite(price), price, 0.0)
         return total
 
     def ranks(self, seed: int) -> IntArray:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from treeselect.design import Design, IntArray
 from treeselect.encoding import DesignSpec
 from treeselect.formula import model_matrix
-from treeselect.methods.base import Problem
+from treeselect.algorithms.base import Problem
 from treeselect.response import Response
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, NotBuiltError, OptionError, listing, quoted
 from treeselect.formula import parse_formula
 from treeselect.frames import read_data
-from treeselect.methods.base import Problem, SelectionMethod, Step
-from treeselect.methods.registry import find_method
+from treeselect.algorithms.base import Problem, SelectionMethod, Step
+from treeselect.algorithms.registry import find_method
 from treeselect.modeldata import ModelData
 from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.progress import announce_compilation

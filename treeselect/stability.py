@@ -12,7 +12,7 @@ from treeselect.choosing import step_of_size
 from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import StabilityError
-from treeselect.methods.base import Problem, SelectionMethod
+from treeselect.algorithms.base import Problem, SelectionMethod
 from treeselect.parallel import run_all
 from treeselect.progress import track
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from treeselect.errors import MethodError, NotBuiltError, did_you_mean, listing, near, quoted
-from treeselect.methods.base import SelectionMethod
-from treeselect.methods.controlburn import ControlBurn
+from treeselect.algorithms.base import SelectionMethod
+from treeselect.algorithms.controlburn import ControlBurn
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,9 +19,9 @@ from treeselect.engine.tree_weights import (
     support,
     weighted_importance,
 )
-from treeselect.methods.base import Problem, Step
-from treeselect.methods.forest import ForestModel, fit_forest
-from treeselect.methods.options import check_flag, check_integer, check_number
+from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.forest import ForestModel, fit_forest
+from treeselect.algorithms.options import check_flag, check_integer, check_number
 
 _MAX_DEPTH = 16
 _MAX_TREES_PER_DEPTH = 200

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from treeselect.design import BoolArray, FeatureGroups, FloatArray, IntArray
 from treeselect.engine.binning import BinnedData
 from treeselect.families import Family
-from treeselect.methods.forest import ForestModel
+from treeselect.algorithms.forest import ForestModel
 
 
 @dataclass(frozen=True, slots=True)

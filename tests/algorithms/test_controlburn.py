@@ -1,0 +1,133 @@
+"""ControlBurn against limit cases and known truth."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect import ControlBurn
+from treeselect.errors import MethodError
+
+
+def path_of(fit, method, **arguments):
+    arguments = {"max_size": 6, "seed": 3} | arguments
+    return method.path(fit.design.problem, fit.design.weight, **arguments)
+
+
+def test_path_starts_empty_and_grows(fitted):
+    steps = path_of(fitted, ControlBurn(forests=2))
+    sizes = [s.size for s in steps]
+    assert sizes[0] == 0
+    assert sizes == sorted(set(sizes))
+    assert all(a.tuning > b.tuning for a, b in zip(steps, steps[1:], strict=False))
+    for step in steps[1:]:
+        assert step.importance.sum() == pytest.approx(1.0)
+        assert ((step.importance > 0) == step.selected).all()
+
+
+def test_path_ends_when_it_has_enough(fitted):
+    assert path_of(fitted, ControlBurn(forests=2), max_size=2)[-1].size >= 2
+    assert path_of(fitted, ControlBurn(forests=2), max_size=2)[-2].size < 2
+
+
+def test_threads_do_not_change_the_path(fitted):
+    one, two = (path_of(fitted, ControlBurn(), n_threads=n) for n in (1, 2))
+    assert [s.tuning for s in one] == [s.tuning for s in two]
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_array_equal(a.importance, b.importance)
+
+
+def test_an_enormous_penalty_selects_nothing_and_a_tiny_one_every_used_unit(fitted):
+    nothing = path_of(fitted, ControlBurn(lam=1e6))
+    assert nothing[-1].size == 0
+    everything = path_of(fitted, ControlBurn(lam=1e-7, forests=2))
+    assert everything[-1].size == 5  # the copy of `signal` is never used
+    assert everything[-1].tuning == 1e-7
+
+
+def test_kept_units_are_in_from_the_first_step(mixed):
+    fit = treeselect.select(
+        "died ~ . - dose", mixed, k=3, keep=["noise", "flag"], seed=1, forests=1, n_trees=5
+    )
+    first = fit.steps[0]
+    names = np.array(fit.design.arrays.groups.names)
+    assert set(names[first.selected]) == {"noise", "flag"}
+    assert all(set(terms) >= {"noise", "flag"} for terms in fit.path["terms"].iloc[1:])
+
+
+def test_units_that_cost_nothing_are_not_penalised(mixed):
+    free = {name: 0.0 for name in ("signal", "copy")}
+    fit = treeselect.select(
+        "died ~ . - dose", mixed, k=2, costs=free, seed=1, forests=1, n_trees=5
+    )
+    names = np.array(fit.design.arrays.groups.names)
+    assert set(names[fit.steps[0].selected]) <= {"signal", "copy"}
+    assert fit.steps[0].size == 1
+    assert fit.steps[0].train_score > 0.7
+
+
+def test_prices_do_not_depend_on_their_unit(fitted):
+    """Doubling all prices halves the penalties and changes nothing else."""
+    problem = fitted.design.problem
+    groups = problem.groups
+    double = dataclasses.replace(
+        problem, groups=dataclasses.replace(groups, item_costs=2 * groups.item_costs)
+    )
+    one, two = (
+        ControlBurn(forests=2).path(p, fitted.design.weight, max_size=4, seed=1)
+        for p in (problem, double)
+    )
+    assert [s.size for s in one] == [s.size for s in two]
+    np.testing.assert_allclose([s.tuning for s in one[1:]], [2 * s.tuning for s in two[1:]])
+
+
+def test_published_form_differs_from_the_default():
+    published = ControlBurn.published()
+    assert (published.forests, published.adaptive) == (1, False)
+    assert published != ControlBurn()
+
+
+def test_one_and_several_forests_and_both_prices_work(mixed):
+    for options in ({"forests": 1}, {"adaptive": False}, {"max_depth": 3}, {"tail": 8}):
+        fit = treeselect.select("dose ~ . - died", mixed, k=2, seed=1, n_trees=5, **options)
+        assert fit.k == 2
+
+
+def test_depth_one_trees_use_one_unit_each(mixed):
+    """With stumps alone the trees' prices are those of single units: the path can't jump."""
+    fit = treeselect.select("noise ~ . - died", mixed, k=4, seed=1, max_depth=1, n_trees=5)
+    assert fit.k >= 2
+    assert [s.size for s in fit.steps] == list(range(fit.k + 1))
+
+
+def test_constant_and_missing_columns_give_an_empty_path():
+    data = pd.DataFrame({"y": [0.0, 1.0, 2.0, 3.0] * 5, "a": 1.0, "b": np.nan})
+    fit = treeselect.select("y ~ .", data, k=1, seed=1, forests=1, n_trees=3)
+    assert fit.selected == ()
+    assert fit.predict(data).nunique() == 1
+
+
+def test_refit_uses_the_selected_units_only(fitted, mixed):
+    changed = mixed.assign(noise=0.0, colour="red", flag=True)
+    np.testing.assert_array_equal(fitted.predict(mixed), fitted.predict(changed))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"lam": 0.0}, "`lam` of ControlBurn must be a finite number above 0, or None"),
+        ({"lam": np.inf}, "`lam`"),
+        ({"forests": 1.5}, "`forests`"),
+        ({"tail": 1}, "at least 2"),
+        ({"max_depth": 17}, "from 1 to 16, or None"),
+        ({"n_trees": True}, "`n_trees`"),
+        ({"adaptive": "yes"}, "must be True or False"),
+    ],
+)
+def test_options_are_checked_when_built(options, says):
+    with pytest.raises(MethodError, match=says):
+        ControlBurn(**options)

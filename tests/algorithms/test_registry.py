@@ -1,0 +1,47 @@
+"""Names, options and the table of methods."""
+
+from __future__ import annotations
+
+import pytest
+
+import treeselect
+from treeselect.errors import MethodError, NotBuiltError
+from treeselect.algorithms.base import SelectionMethod
+from treeselect.algorithms.registry import METHODS, PLANNED, find_method
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_keeps_the_interface(name):
+    method = METHODS[name]()
+    assert isinstance(method, SelectionMethod)
+    assert method.name == name
+    assert method.tuning_name in method.options()
+    assert method.tuning_value is None
+    assert hash(method) == hash(METHODS[name]())
+
+
+def test_table_has_a_row_per_method():
+    table = treeselect.methods()
+    assert list(table.columns) == ["method", "title", "options", "paper"]
+    assert table["method"].tolist() == list(METHODS)
+
+
+def test_names_are_case_insensitive_and_options_are_passed_on():
+    assert find_method("ControlBurn", {"forests": 2}).forests == 2
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_planned_methods_say_so(name):
+    with pytest.raises(NotBuiltError, match="is not built yet"):
+        find_method(name, {})
+
+
+def test_unknown_names_options_and_objects():
+    with pytest.raises(MethodError, match="Did you mean `controlburn`"):
+        find_method("control-burn", {})
+    with pytest.raises(MethodError, match="Methods: `controlburn`"):
+        find_method("xyz", {})
+    with pytest.raises(MethodError, match="has no option `deep`"):
+        find_method("controlburn", {"deep": 1})
+    with pytest.raises(MethodError, match="must be a name or a method"):
+        find_method(object(), {})
