@@ -134,7 +134,7 @@ class SparseForest:
             np.inf, np.zeros(self.n_trees), 0.0, np.full(len(self._y), self._base)
         )
         free = np.flatnonzero(self.prices == 0)
-        return self._descend(start, 0.0, free) if len(free) else start
+        return self._descend(start, 0.0, free)._replace(lam=np.inf) if len(free) else start
 
     def largest_lam(self, empty: WeightedTrees) -> float:
         """Penalty above which no priced tree has a weight."""
