@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Scheme = Literal["bootstrap", "subsample", "complementary"]
 SCHEMES = ("bootstrap", "subsample", "complementary")
 
+_FEW = 0.05
+"""Share of resamples below which nothing is said about what stood in."""
+
 _Z95 = 1.959963984540054
 
 
@@ -196,14 +199,14 @@ class Stability:
     def stand_ins(self) -> tuple[StandIn, ...]:
         """What stood in for each fitted unit that some resample did not select.
 
-        A unit is listed if it came in at least a tenth of the resamples without the fitted unit,
+        Only for units that at least a twentieth of the resamples missed. A unit is listed if it came in at least a tenth of the resamples without the fitted unit,
         and more often there than in the others.
         """
         found = []
         for unit in np.flatnonzero(self.fitted & self.assessed):
             without = ~self.selected[:, unit]
             n_without = int(without.sum())
-            if n_without == 0:
+            if n_without == 0 or n_without < _FEW * len(without):
                 continue
             rate_without = self.selected[without].mean(axis=0)
             rate_with = self.selected[~without].mean(axis=0) if n_without < len(without) else 0.0

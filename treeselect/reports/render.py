@@ -1,0 +1,85 @@
+"""Plain data to one HTML file."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from treeselect.errors import OptionError, quoted
+from treeselect.reports.gather import Report, gather, software_versions
+from treeselect.reports.templates import template_folder
+
+if TYPE_CHECKING:
+    from treeselect.results import SelectionResult
+
+TEMPLATE = "report.html.j2"
+
+
+def render(report: Report, template: Path | None = None) -> str:
+    """The page as text.
+
+    Parameters
+    ----------
+    report : Report
+    template : path, optional
+        A template of the user's own. It may include the files of ``templates/``.
+
+    Raises
+    ------
+    OptionError
+        If the template does not exist.
+    """
+    folders = [template_folder()]
+    name = TEMPLATE
+    if template is not None:
+        if not template.is_file():
+            raise OptionError(
+                f"Can't find the template {quoted(str(template))}.\n"
+                f"  Copy {quoted(TEMPLATE)} from {quoted(str(folders[0]))} to begin with."
+            )
+        folders.insert(0, template.resolve().parent)
+        name = template.name
+    environment = Environment(
+        loader=FileSystemLoader(folders, encoding="utf-8"),
+        # Names of columns are anybody's text: everything is escaped, whatever the file's ending.
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name).render(report=report)
+
+
+def write_report(result: SelectionResult, path: Path, template: Path | None = None) -> Path:
+    """Write the report on a result; the file appears whole or not at all.
+
+    Raises
+    ------
+    OptionError
+        If the folder of `path` or the template does not exist.
+    """
+    folder = path.parent
+    if not folder.is_dir() or path.is_dir():
+        raise OptionError(
+            f"Can't write the report {quoted(str(path))}.\n"
+            f"  {'It is a folder.' if path.is_dir() else f'There is no folder {folder}.'}"
+        )
+    now = datetime.datetime.now().astimezone()
+    report = gather(
+        result, written=now.strftime("%Y-%m-%d %H:%M %Z").strip(), versions=software_versions()
+    )
+    page = render(report, template)
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=folder, suffix=".part", delete=False
+    ) as part:
+        part.write(page)
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(part.name, 0o666 & ~mask)  # a temporary file is private, a report is not
+    os.replace(part.name, path)
+    return path
