@@ -150,6 +150,9 @@ def select(
         "groups": groups,
         "costs": costs,
         "keep": keep,
+        "resamples": resamples,
+        "folds": folds,
+        "new_levels": new_levels,
         "trusted": trusted,
         **method_options,
     }
@@ -352,7 +355,15 @@ def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[s
 # --- words -------------------------------------------------------------------------------------
 
 
-_DEFAULTS = {"method": "controlburn", "k": "1se", "family": "auto", "trusted": False}
+_DEFAULTS = {
+    "method": "controlburn",
+    "k": "1se",
+    "family": "auto",
+    "resamples": 0,
+    "folds": 5,
+    "new_levels": "error",
+    "trusted": False,
+}
 
 
 def _call_text(formula: str, data: object, arguments: Mapping[str, Any]) -> str:

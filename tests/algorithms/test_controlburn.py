@@ -61,9 +61,7 @@ def test_kept_units_are_in_from_the_first_step(mixed):
 
 def test_units_that_cost_nothing_are_not_penalised(mixed):
     free = {name: 0.0 for name in ("signal", "copy")}
-    fit = treeselect.select(
-        "died ~ . - dose", mixed, k=2, costs=free, seed=1, forests=1, n_trees=5
-    )
+    fit = treeselect.select("died ~ . - dose", mixed, k=2, costs=free, seed=1, forests=1, n_trees=5)
     names = np.array(fit.design.arrays.groups.names)
     assert set(names[fit.steps[0].selected]) <= {"signal", "copy"}
     assert fit.steps[0].size == 1

@@ -194,7 +194,7 @@ def dot_figure(
     more: int,
 ) -> DotFigure:
     """Geometry of dots with intervals; values in [0, 1]."""
-    left, right = 190.0, WIDTH - 20.0
+    left, right = 190.0, WIDTH - 34.0
     bottom = len(names) * _ROW + 8.0
 
     def x(value: float) -> float:

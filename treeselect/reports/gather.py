@@ -123,9 +123,7 @@ def gather(result: SelectionResult, *, written: str, versions: Mapping[str, str]
         title=f"Which terms predict {result.design.response.name}?",
         answer=_answer(result),
         facts=summary.facts,
-        terms=Table(
-            summary.columns, summary.rows, len(result.selected) - len(summary.rows)
-        ),
+        terms=Table(summary.columns, summary.rows, len(result.selected) - len(summary.rows)),
         path=_path_figure(result),
         path_label=_path_label(result),
         path_table=_path_table(result),
