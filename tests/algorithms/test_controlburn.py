@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ def test_path_starts_empty_and_grows(fitted):
     sizes = [s.size for s in steps]
     assert sizes[0] == 0
     assert sizes == sorted(set(sizes))
-    assert all(a.tuning > b.tuning for a, b in zip(steps, steps[1:], strict=False))
+    assert all(a.tuning > b.tuning for a, b in itertools.pairwise(steps))
     for step in steps[1:]:
         assert step.importance.sum() == pytest.approx(1.0)
         assert ((step.importance > 0) == step.selected).all()

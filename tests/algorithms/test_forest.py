@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treeselect.families import BINOMIAL, GAUSSIAN
 from treeselect.algorithms.forest import fit_forest
+from treeselect.families import BINOMIAL, GAUSSIAN
 
 
 def forest(fit, groups, family=BINOMIAL, n_trees=30, **arguments):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import treeselect
-from treeselect.errors import MethodError, NotBuiltError
 from treeselect.algorithms.base import SelectionMethod
 from treeselect.algorithms.registry import METHODS, PLANNED, find_method
+from treeselect.errors import MethodError, NotBuiltError
 
 
 @pytest.mark.parametrize("name", METHODS)

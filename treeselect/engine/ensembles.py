@@ -153,7 +153,8 @@ def bagged_forest(
 def _bag_packing(target: FloatArray, weight: IntArray) -> Packing:
     """A packing that suits every bag: even one that draws the heaviest row each time."""
     bound = int(weight.max()) * int(np.count_nonzero(weight))
-    return choose_packing(target, bound)
+    # Rows without weight have no say, not even in the unit.
+    return choose_packing(target[weight > 0], bound)
 
 
 def _grow_chunk(

@@ -13,7 +13,7 @@ def split_gain(left, total, shift, min_weight):  # type: ignore[no-untyped-def]
     """Decrease of the sum of squared deviations, in squared packing units; -1 if not allowed.
 
     ``w_L w_R / w * (mean_L - mean_R)**2``: equal means give exactly 0, which the difference of
-    sums of squares would miss by rounding.
+    sums of squares would miss by rounding, and a split and its mirror image tie exactly.
     """
     w_left = moment_weight(left, shift)
     w_all = moment_weight(total, shift)
@@ -23,7 +23,7 @@ def split_gain(left, total, shift, min_weight):  # type: ignore[no-untyped-def]
     difference = (
         moment_gradient(left, shift) / w_left - moment_gradient(total - left, shift) / w_right
     )
-    return difference * difference * (w_left / w_all) * w_right
+    return difference * difference * (np.float64(w_left) * w_right / w_all)
 
 
 @kernel

@@ -1,0 +1,138 @@
+"""Incremental depth bag-boosting, random streams, losses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from treeselect.engine.binning import bin_columns, bin_edges
+from treeselect.engine.ensembles import BagBoosting, bag_boost
+from treeselect.engine.losses import LogisticLoss, SquaredLoss, mean_loss
+from treeselect.engine.random import draw_bag, next_random, random_below, stream_seed, tree_seeds
+
+RULES = BagBoosting(
+    tail=5, tolerance=1e-3, min_trees=10, max_trees=60, max_depth=9, min_weight=1, n_candidates=99
+)
+
+
+def data_and_response(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    columns = [rng.normal(size=n) for _ in range(4)]
+    y = columns[0] + columns[1] * columns[2] + 0.5 * rng.normal(size=n)
+    data = bin_columns(columns, [bin_edges(c) for c in columns], [0] * 4, np.arange(4))
+    return data, y
+
+
+def boost(data, y, weight, loss=None, rules=RULES, seed=1):
+    loss = loss or SquaredLoss()
+    base = loss.constant(y, weight)
+    return bag_boost(data, loss, y, weight, base, rules, seed=seed, rank=np.arange(4))
+
+
+def test_depth_grows_and_the_out_of_bag_loss_stops_it():
+    data, y = data_and_response()
+    bag = boost(data, y, np.ones(300, dtype=np.int64))
+    assert bag.depths.tolist() == sorted(bag.depths)
+    assert bag.depths[0] == 1
+    assert 2 <= bag.depths[-1] < RULES.max_depth
+    assert np.bincount(bag.depths)[1:].min() >= RULES.min_trees
+    uses = bag.gains > 0
+    assert (uses[bag.depths == 1].sum(axis=1) == 1).all()
+    assert (uses.sum(axis=1) <= 2**bag.depths - 1).all()
+
+
+def test_noise_stops_early():
+    data, _ = data_and_response()
+    y = np.random.default_rng(9).normal(size=300)
+    assert boost(data, y, np.ones(300, dtype=np.int64)).depths.max() <= 2
+
+
+def test_out_of_bag_loss_is_honest_on_a_resample():
+    """Copies of a row never stand on both sides, so noise stops a resample early, too."""
+    data, _ = data_and_response()
+    rng = np.random.default_rng(10)
+    y = rng.normal(size=300)
+    weight = np.bincount(rng.integers(0, 300, size=300), minlength=300)
+    assert boost(data, y, weight).depths.max() <= 2
+
+
+def test_forest_reduces_the_loss():
+    data, y = data_and_response()
+    weight = np.ones(300, dtype=np.int64)
+    bag = boost(data, y, weight)
+    eta = np.full(300, y.mean())
+    for depth in np.unique(bag.depths):
+        trees = np.flatnonzero(bag.depths == depth)
+        eta += np.mean([bag.values[t][bag.leaves[t]] for t in trees], axis=0)
+    loss = SquaredLoss()
+    assert mean_loss(loss, y, eta, weight) < 0.5 * mean_loss(
+        loss, y, np.full(300, y.mean()), weight
+    )
+
+
+def test_rows_without_weight_have_no_part():
+    data, y = data_and_response()
+    weight = (np.arange(300) % 3 > 0).astype(np.int64)
+    spoilt = np.where(weight > 0, y, 1e3)
+    a, b = boost(data, y, weight), boost(data, spoilt, weight)
+    np.testing.assert_array_equal(a.gains, b.gains)
+
+
+def test_same_seed_same_forest():
+    data, y = data_and_response()
+    weight = np.ones(300, dtype=np.int64)
+    a, b, c = (boost(data, y, weight, seed=s) for s in (1, 1, 2))
+    np.testing.assert_array_equal(a.gains, b.gains)
+    assert not np.array_equal(a.gains[:5], c.gains[:5])
+
+
+def test_constant_response_gives_no_tree():
+    data, _ = data_and_response()
+    bag = boost(data, np.ones(300), np.ones(300, dtype=np.int64))
+    assert bag.leaves == []
+    assert bag.gains.shape == (0, 4)
+
+
+def test_splitmix64_reference_values():
+    state = np.array([1234567], dtype=np.uint64)
+    assert [int(next_random(state)) for _ in range(3)] == [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+    ]
+
+
+def test_random_below_covers_its_range_evenly():
+    state = np.array([7], dtype=np.uint64)
+    counts = np.bincount([random_below(state, 6) for _ in range(6000)], minlength=6)
+    assert len(counts) == 6
+    assert counts.min() > 850
+
+
+def test_a_bag_draws_as_many_rows_as_there_are():
+    counts = np.zeros(10, dtype=np.int64)
+    draw_bag(np.array([3], dtype=np.uint64), np.array([1, 4, 5, 8]), counts)
+    assert counts.sum() == 4
+    assert set(np.flatnonzero(counts)) <= {1, 4, 5, 8}
+
+
+def test_streams_are_named():
+    assert stream_seed(1, "a") == stream_seed(1, "a")
+    assert len({stream_seed(1, "a"), stream_seed("1", "a"), stream_seed(1, "b")}) == 3
+    assert len(set(tree_seeds(5, 100).tolist())) == 100
+
+
+@pytest.mark.parametrize("loss", [SquaredLoss(), LogisticLoss()], ids=["squared", "logistic"])
+def test_derivatives_by_finite_differences(loss):
+    rng = np.random.default_rng(0)
+    eta = rng.normal(size=50) * 3
+    y = (rng.random(50) < 0.5).astype(float)
+    h = 1e-5
+    slope = (loss.value(y, eta + h) - loss.value(y, eta - h)) / (2 * h)
+    np.testing.assert_allclose(loss.negative_gradient(y, eta), -slope, atol=1e-8)
+    bend = -(loss.negative_gradient(y, eta + h) - loss.negative_gradient(y, eta - h)) / (2 * h)
+    np.testing.assert_allclose(loss.curvature(y, eta), bend, atol=1e-8)
+    weight = rng.integers(1, 4, size=50)
+    best = loss.constant(y, weight)
+    values = [mean_loss(loss, y, np.full(50, best + d), weight) for d in (-1e-3, 0, 1e-3)]
+    assert min(values) == values[1]

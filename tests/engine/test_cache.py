@@ -1,0 +1,71 @@
+"""Where the compiled kernels are kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from treeselect.engine import cache
+
+PROGRAM = """
+import numpy as np
+from treeselect.engine.random import random_below
+from treeselect.engine.cache import kernels_are_compiled
+before = kernels_are_compiled()
+drawn = random_below(np.array([3], dtype=np.uint64), 10)
+print(before, drawn, sum(random_below.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def fresh():
+    cache.kernel_cache_folder.cache_clear()
+    yield
+    cache.kernel_cache_folder.cache_clear()
+
+
+def test_folder_follows_the_sources(fresh, monkeypatch, tmp_path):
+    before = cache.kernel_cache_folder().name
+    copy = tmp_path / "engine"
+    shutil.copytree(cache._ENGINE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(cache, "_ENGINE", copy)
+    cache.kernel_cache_folder.cache_clear()
+    assert cache.kernel_cache_folder().name == before
+    with (copy / "moments.py").open("a", encoding="utf-8") as source:
+        source.write("# edited\n")
+    cache.kernel_cache_folder.cache_clear()
+    assert cache.kernel_cache_folder().name != before
+
+
+def test_folder_can_be_chosen(fresh, monkeypatch, tmp_path):
+    monkeypatch.setenv("TREESELECT_CACHE_DIR", str(tmp_path / "mine"))
+    assert cache.kernel_cache_folder().parent == tmp_path / "mine"
+    assert not cache.kernels_are_compiled()
+
+
+def run(folder):
+    environment = {**os.environ, "TREESELECT_CACHE_DIR": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()
+
+
+def test_second_process_loads_what_the_first_compiled(tmp_path):
+    first, second = run(tmp_path), run(tmp_path)
+    assert first[0] == "False"
+    assert first[2] == "0"
+    assert second[0] == "True"
+    assert second[2] == "1"
+    assert first[1] == second[1]
+
+
+def test_a_folder_that_cannot_be_made_is_no_obstacle(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    result = run(tmp_path / "file")
+    assert result[0] == "False"
+    assert 0 <= int(result[1]) < 10
