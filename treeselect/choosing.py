@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treeselect.algorithms.base import Problem, SelectionMethod, Step
 from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
-from treeselect.algorithms.base import Problem, SelectionMethod, Step
 from treeselect.parallel import run_all
 from treeselect.progress import track
 

@@ -6,7 +6,6 @@ they are taken from the frame directly, which is faster and avoids most of its s
 
 from __future__ import annotations
 
-import ast
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -179,7 +178,7 @@ def _check_operators(tokens: Sequence[Token], text: str) -> None:
             for sign in token.token.split():
                 if sign.strip(_PLAIN_OPERATORS):  # the tokenizer may join signs, as in `~-`
                     raise NotBuiltError(
-                        f"The operator {quoted(sign)} (interactions and nesting) is not built yet.\n"
+                        f"The operator {quoted(sign)} (interactions, nesting) is not built yet.\n"
                         f"  {text}\n"
                         "  Trees find interactions among plain terms by themselves: write the terms"
                         " with `+`."

@@ -174,7 +174,7 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
         return Numbers(_floats(series), is_bool=True)
     if pd.api.types.is_numeric_dtype(dtype):
         return Numbers(_finite(_floats(series), name))
-    if dtype != object and pd.api.types.is_string_dtype(dtype):
+    if not pd.api.types.is_object_dtype(dtype) and pd.api.types.is_string_dtype(dtype):
         return _labels(series)
     return _read_objects(series, name)
 

@@ -19,15 +19,18 @@ LONGEST = 5_000
 LARGEST_POWER = 16
 """Largest exponent."""
 
-FUNCTIONS = frozenset(
-    "abs C center ceil cos exp exp10 exp2 expm1 floor I log log10 log1p log2 scale sin sqrt tan tanh"
-    .split()
-)  # fmt: skip
+# fmt: off
+FUNCTIONS = frozenset([
+    "abs", "C", "center", "ceil", "cos", "exp", "exp10", "exp2", "expm1", "floor", "I", "log",
+    "log10", "log1p", "log2", "scale", "sin", "sqrt", "tan", "tanh",
+])
 """Functions that an expression may call, with one argument."""
 
-LATER = frozenset(
-    "bs cc cr cs te poly hashed lag Q contr Treatment Sum Poly Helmert Diff np".split()
-)
+LATER = frozenset([
+    "bs", "cc", "cr", "cs", "te", "poly", "hashed", "lag", "Q", "contr", "Treatment", "Sum",
+    "Poly", "Helmert", "Diff", "np",
+])
+# fmt: on
 """What formulaic offers beyond that."""
 
 _OPERATORS = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from treeselect.algorithms.base import Problem
 from treeselect.design import Design, IntArray
 from treeselect.encoding import DesignSpec
 from treeselect.formula import model_matrix
-from treeselect.algorithms.base import Problem
 from treeselect.response import Response
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from treeselect.algorithms.base import SelectionMethod, Step, without_tuning
+from treeselect.algorithms.forest import ForestModel
 from treeselect.choosing import ScoreBySize
 from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import NotBuiltError, OptionError, StabilityError, listing, quoted
-from treeselect.algorithms.base import SelectionMethod, Step, without_tuning
-from treeselect.algorithms.forest import ForestModel
 from treeselect.modeldata import ModelData
 from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.stability import Scheme, Stability, assess

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from treeselect.algorithms.base import Problem, SelectionMethod, Step
+from treeselect.algorithms.registry import find_method
 from treeselect.arguments import check_choice, check_count, check_size
 from treeselect.choosing import (
     MOST_UNITS,
@@ -25,8 +27,6 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, NotBuiltError, OptionError, listing, quoted
 from treeselect.formula import parse_formula
 from treeselect.frames import read_data
-from treeselect.algorithms.base import Problem, SelectionMethod, Step
-from treeselect.algorithms.registry import find_method
 from treeselect.modeldata import ModelData
 from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.progress import announce_compilation

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from treeselect.algorithms.base import Problem, SelectionMethod
 from treeselect.arguments import check_choice, check_count, check_size
 from treeselect.choosing import step_of_size
 from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import StabilityError
-from treeselect.algorithms.base import Problem, SelectionMethod
 from treeselect.parallel import run_all
 from treeselect.progress import track
 
@@ -199,8 +199,9 @@ class Stability:
     def stand_ins(self) -> tuple[StandIn, ...]:
         """What stood in for each fitted unit that some resample did not select.
 
-        Only for units that at least a twentieth of the resamples missed. A unit is listed if it came in at least a tenth of the resamples without the fitted unit,
-        and more often there than in the others.
+        Only for units that at least a twentieth of the resamples missed. A unit is listed if it
+        came in at least a tenth of the resamples without the fitted unit, and more often there
+        than in the others.
         """
         found = []
         for unit in np.flatnonzero(self.fitted & self.assessed):

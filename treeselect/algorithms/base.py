@@ -6,10 +6,10 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from treeselect.algorithms.forest import ForestModel
 from treeselect.design import BoolArray, FeatureGroups, FloatArray, IntArray
 from treeselect.engine.binning import BinnedData
 from treeselect.families import Family
-from treeselect.algorithms.forest import ForestModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.forest import ForestModel, fit_forest
+from treeselect.algorithms.options import check_flag, check_integer, check_number
 from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.ensembles import BagBoosting, BoostedBag, bag_boost
 from treeselect.engine.random import stream_seed
@@ -19,9 +22,6 @@ from treeselect.engine.tree_weights import (
     support,
     weighted_importance,
 )
-from treeselect.algorithms.base import Problem, Step
-from treeselect.algorithms.forest import ForestModel, fit_forest
-from treeselect.algorithms.options import check_flag, check_integer, check_number
 
 _MAX_DEPTH = 16
 _MAX_TREES_PER_DEPTH = 200

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from treeselect.errors import MethodError, NotBuiltError, did_you_mean, listing, near, quoted
 from treeselect.algorithms.base import SelectionMethod
 from treeselect.algorithms.controlburn import ControlBurn
+from treeselect.errors import MethodError, NotBuiltError, did_you_mean, listing, near, quoted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,8 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine._types import BoolArray, FloatArray, Int32Array, IntArray
-from treeselect.engine._types import AnyArray, UInt8Array, UInt64Array
+from treeselect.engine._types import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    Int32Array,
+    IntArray,
+    UInt8Array,
+    UInt64Array,
+)
 
 MAX_BINS = 254
 """Most bins of a number and most levels of a factor: codes 1 to 254; 0 is missing."""

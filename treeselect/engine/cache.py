@@ -8,6 +8,7 @@ installation is no obstacle because the folder lies in the user's cache.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import sys
@@ -84,7 +85,7 @@ class _EngineLocator(_CacheLocator):
 
 
 class _EngineCacheImpl(CompileResultCacheImpl):
-    _locator_classes = (_EngineLocator,)
+    _locator_classes = [_EngineLocator]  # noqa: RUF012
 
 
 class _EngineCache(FunctionCache):
@@ -93,9 +94,7 @@ class _EngineCache(FunctionCache):
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that releases the interpreter lock, and cache its machine code."""
-    dispatcher = numba.njit(nogil=True)(function)
-    try:
+    dispatcher: Any = numba.njit(nogil=True)(function)
+    with contextlib.suppress(RuntimeError):  # no locator: the cache folder can't be written
         dispatcher._cache = _EngineCache(function)
-    except RuntimeError:  # no locator: the cache folder can't be written
-        pass
     return dispatcher

@@ -11,7 +11,6 @@ import numpy as np
 from treeselect.engine._types import (
     BoolArray,
     FloatArray,
-    Int32Array,
     IntArray,
     UInt16Array,
     UInt64Array,
@@ -51,8 +50,8 @@ class Trees(NamedTuple):
 
 def join_trees(parts: Sequence[Trees]) -> Trees:
     """One collection from several, in order."""
-    nodes = Nodes(
-        *(np.concatenate(arrays) for arrays in zip(*(p.nodes for p in parts), strict=True))
+    nodes = Nodes._make(
+        np.concatenate(arrays) for arrays in zip(*(p.nodes for p in parts), strict=True)
     )
     sizes = np.concatenate([np.diff(p.start) for p in parts])
     return Trees(nodes, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
@@ -75,7 +74,7 @@ def group_gains(trees: Trees, data: BinnedData) -> FloatArray:
 def grow_bagged_trees(
     data, target, weight, in_rows, seeds, packing_shift, packing_unit, growth, penalty, rank,
     work, counts, nodes, start,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     """Grow one bagged tree per seed until the room in `nodes` may not suffice; returns how many.
 
     ``start[i + 1]`` receives the end of tree i. Each tree has its own open groups and stream.
@@ -178,14 +177,14 @@ def _grow_chunk(
             data, target, weight, in_rows, seeds, packing.shift, packing.unit, growth, penalty,
             rank, work, counts, room, start,
         )  # fmt: skip
-        used = Nodes(*(array[: start[done]].copy() for array in room))
+        used = Nodes._make(array[: start[done]].copy() for array in room)
         parts.append(Trees(used, start[: done + 1].copy()))
         seeds = seeds[done:]
     return join_trees(parts)
 
 
 @kernel
-def add_predictions(nodes, start, codes, is_factor, begin, end, out):  # type: ignore[no-untyped-def]
+def add_predictions(nodes, start, codes, is_factor, begin, end, out):
     """Add the value of every tree to ``out[begin:end]``, tree after tree for each row."""
     for i in range(begin, end):
         total = 0.0
@@ -221,7 +220,7 @@ def predict_mean(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArr
 
 
 @kernel
-def mark_leaves(nodes, codes, is_factor, leaves):  # type: ignore[no-untyped-def]
+def mark_leaves(nodes, codes, is_factor, leaves):
     """Number of the leaf of one tree that each row falls into, counted in order of the nodes.
 
     Writes ``leaves``, shape (n_rows,), and returns the values of the leaves.
@@ -420,5 +419,5 @@ class _BaggedTree:
             packing.shift, packing.unit, growth, self._penalty, self._rank, self._work,
             self._counts, self._room, start,
         )  # fmt: skip
-        nodes = Nodes(*(array[: start[1]].copy() for array in self._room))
+        nodes = Nodes._make(array[: start[1]].copy() for array in self._room)
         return nodes, (self._counts == 0) & (self._weight > 0)

@@ -113,7 +113,7 @@ def workspace(n_rows: int, n_groups: int) -> Workspace:
 
 
 @kernel
-def grow_tree(data, n_in, shift, unit, growth, penalty, is_open, rank, state, work, nodes, first):  # type: ignore[no-untyped-def]
+def grow_tree(data, n_in, shift, unit, growth, penalty, is_open, rank, state, work, nodes, first):
     """Grow one tree on the rows ``work.rows[:n_in]`` with moments ``work.moments``.
 
     Parameters
@@ -197,7 +197,7 @@ def grow_tree(data, n_in, shift, unit, growth, penalty, is_open, rank, state, wo
 @kernel
 def find_split(
     data, begin, end, total, shift, to_gain, growth, penalty, is_open, rank, state, work
-):  # type: ignore[no-untyped-def]
+):
     """Best split of the node ``work.rows[begin:end]`` among its candidate groups.
 
     Returns (column, code, missing_left, unpenalised gain); column -1 if no split is worth more
@@ -270,7 +270,7 @@ def find_split(
 
 
 @kernel
-def _wins_tie(group, holder, is_open, rank):  # type: ignore[no-untyped-def]
+def _wins_tie(group, holder, is_open, rank):
     """Whether `group` takes a tie from `holder`: open before closed, then by rank."""
     if is_open[group] != is_open[holder]:
         return is_open[group]

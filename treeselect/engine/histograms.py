@@ -14,7 +14,7 @@ SMALL_NODE = 48
 
 
 @kernel
-def add_block(block, moments, rows, begin, end, histogram):  # type: ignore[no-untyped-def]
+def add_block(block, moments, rows, begin, end, histogram):
     """Add the rows ``rows[begin:end]`` of eight columns to their histograms.
 
     Parameters
@@ -41,7 +41,7 @@ def add_block(block, moments, rows, begin, end, histogram):  # type: ignore[no-u
 
 
 @kernel
-def add_column(codes, moments, rows, begin, end, histogram):  # type: ignore[no-untyped-def]
+def add_column(codes, moments, rows, begin, end, histogram):
     """Add the rows ``rows[begin:end]`` of one column to ``histogram``, shape (256,)."""
     for r in range(begin, end):
         i = rows[r]
@@ -49,7 +49,7 @@ def add_column(codes, moments, rows, begin, end, histogram):  # type: ignore[no-
 
 
 @kernel
-def add_small_column(codes, moments, rows, begin, end, histogram, present):  # type: ignore[no-untyped-def]
+def add_small_column(codes, moments, rows, begin, end, histogram, present):
     """As :func:`add_column` into a zero histogram; lists the touched codes, in order.
 
     Returns their number. A moment is never 0 because its weight is positive, so an entry that is
@@ -71,7 +71,7 @@ def add_small_column(codes, moments, rows, begin, end, histogram, present):  # t
 
 
 @kernel
-def list_present(histogram, offset, n_codes, present):  # type: ignore[no-untyped-def]
+def list_present(histogram, offset, n_codes, present):
     """List the codes of a histogram that hold rows, in order; returns their number."""
     n = 0
     for code in range(n_codes):

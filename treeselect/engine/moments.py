@@ -42,7 +42,7 @@ def choose_packing(gradient: FloatArray, total_weight: int) -> Packing:
 
 
 @kernel
-def pack_moments(gradient, weight, counts, shift, unit, moments, rows):  # type: ignore[no-untyped-def]
+def pack_moments(gradient, weight, counts, shift, unit, moments, rows):
     """Moments of the rows of a bag; returns how many there are.
 
     A row counts ``weight * counts`` times. `moments` (n_rows,) is filled for rows in the bag,
@@ -59,13 +59,13 @@ def pack_moments(gradient, weight, counts, shift, unit, moments, rows):  # type:
 
 
 @kernel
-def moment_weight(moment, shift):  # type: ignore[no-untyped-def]
+def moment_weight(moment, shift):
     """Sum of weights in a sum of moments."""
     return moment & ((np.int64(1) << shift) - 1)
 
 
 @kernel
-def moment_gradient(moment, shift):  # type: ignore[no-untyped-def]
+def moment_gradient(moment, shift):
     """Sum of gradients, in packing units, in a sum of moments."""
     return moment >> shift
 

@@ -6,6 +6,7 @@ sums are exact and the comparison is for equality. Nothing in the package calls 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,7 +70,7 @@ def best_split(
         has_missing = present[0] == 0
         if has_missing:
             candidates.append((0, True))
-        for below, above in zip(known, known[1:], strict=False):
+        for below, above in pairwise(known):
             middle = (int(below) + int(above) - 1) // 2
             heavier = 2 * weight[codes <= middle].sum() >= weight.sum()
             candidates.append((middle, bool(heavier) and not has_missing))

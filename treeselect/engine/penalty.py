@@ -37,7 +37,7 @@ def no_penalty(n_columns: int) -> SplitPenalty:
 
 
 @kernel
-def penalised_gain(gain, scale, cost, is_open):  # type: ignore[no-untyped-def]
+def penalised_gain(gain, scale, cost, is_open):
     """Worth of a split: ``gain`` if the group is open, ``scale * gain - cost`` if not."""
     if is_open:
         return gain

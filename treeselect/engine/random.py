@@ -45,7 +45,7 @@ def tree_seeds(seed: int, n_trees: int) -> UInt64Array:
 
 
 @kernel
-def next_random(state):  # type: ignore[no-untyped-def]
+def next_random(state):
     """Next 64 random bits; `state` is one uint64 and is advanced."""
     state[0] += _STEP
     z = state[0]
@@ -55,13 +55,13 @@ def next_random(state):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def random_below(state, bound):  # type: ignore[no-untyped-def]
+def random_below(state, bound):
     """Random integer in [0, bound), for bounds below 2**32."""
     return np.int64(((next_random(state) >> _U32) * np.uint64(bound)) >> _U32)
 
 
 @kernel
-def draw_bag(state, rows, counts):  # type: ignore[no-untyped-def]
+def draw_bag(state, rows, counts):
     """Draw as many rows with replacement as there are in `rows`; count them in `counts`.
 
     `rows` holds the distinct rows with positive weight. A row that is drawn takes all its copies

@@ -9,7 +9,7 @@ from treeselect.engine.moments import moment_gradient, moment_weight
 
 
 @kernel
-def split_gain(left, total, shift, min_weight):  # type: ignore[no-untyped-def]
+def split_gain(left, total, shift, min_weight):
     """Decrease of the sum of squared deviations, in squared packing units; -1 if not allowed.
 
     ``w_L w_R / w * (mean_L - mean_R)**2``: equal means give exactly 0, which the difference of
@@ -27,7 +27,7 @@ def split_gain(left, total, shift, min_weight):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def best_number_split(histogram, offset, present, n_present, total, shift, min_weight):  # type: ignore[no-untyped-def]
+def best_number_split(histogram, offset, present, n_present, total, shift, min_weight):
     """Best "at most c against above c", missing rows on either side.
 
     Parameters
@@ -54,7 +54,7 @@ def best_number_split(histogram, offset, present, n_present, total, shift, min_w
         Where missing rows go; where there are none, with the heavier side.
     """
     best_gain = 0.0
-    best_code = -1
+    best_code = np.int64(-1)
     best_missing_left = False
     first = 0
     missing = np.int64(0)
@@ -83,7 +83,7 @@ def best_number_split(histogram, offset, present, n_present, total, shift, min_w
 
 
 @kernel
-def best_factor_split(histogram, offset, present, n_present, total, shift, min_weight):  # type: ignore[no-untyped-def]
+def best_factor_split(histogram, offset, present, n_present, total, shift, min_weight):
     """Best "level c against the rest"; missing (code 0) is a level like the others.
 
     Arguments and results as for :func:`best_number_split`; rows of level ``code`` go left.
@@ -100,7 +100,7 @@ def best_factor_split(histogram, offset, present, n_present, total, shift, min_w
 
 
 @kernel
-def goes_left(code, split_code, missing_left, is_factor):  # type: ignore[no-untyped-def]
+def goes_left(code, split_code, missing_left, is_factor):
     """Side of a row: the one rule for growing and for predicting."""
     if is_factor:
         return code == split_code
@@ -110,7 +110,7 @@ def goes_left(code, split_code, missing_left, is_factor):  # type: ignore[no-unt
 
 
 @kernel
-def partition(codes, split_code, missing_left, is_factor, rows, spare, begin, end):  # type: ignore[no-untyped-def]
+def partition(codes, split_code, missing_left, is_factor, rows, spare, begin, end):
     """Order ``rows[begin:end]`` in place, left rows first, each side in its old order.
 
     Returns where the right side begins. ``spare`` is working memory of the size of ``rows``.

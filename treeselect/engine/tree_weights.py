@@ -207,7 +207,7 @@ class SparseForest:
 
 
 @kernel
-def correlate(leaves, values, start, residual):  # type: ignore[no-untyped-def]
+def correlate(leaves, values, start, residual):
     """``A.T @ residual`` from leaf numbers: sums of the residual by leaf, times the leaf's value.
 
     Parameters
@@ -234,7 +234,7 @@ def correlate(leaves, values, start, residual):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def coordinate_descent(hessian, linear, price, x, tolerance):  # type: ignore[no-untyped-def]
+def coordinate_descent(hessian, linear, price, x, tolerance):
     """Minimise ``x'Hx / 2 - (linear - price)'x`` over x[1:] >= 0, x[0] free; x is changed.
 
     Sweeps over all coordinates alternate with sweeps over the positive ones until the gradient's

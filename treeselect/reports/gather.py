@@ -211,11 +211,11 @@ def _path_table(result: SelectionResult) -> Table:
     columns += [f"{score}, cross-validated", "s.e."] if validated else []
     columns += ["Terms"]
     rows = []
-    for row in result.path.itertuples():
-        penalty = f"{row.tuning:.3g}" if np.isfinite(row.tuning) else "∞"
-        cells = [str(row.k), penalty, f"{row.train_score:.3f}"]
-        cells += [f"{row.cv_score:.3f}", f"{row.cv_se:.3f}"] if validated else []
-        cells += [enumeration(row.terms, 12) if row.terms else "none"]
+    for row in result.path.to_dict("records"):
+        penalty = f"{row['tuning']:.3g}" if np.isfinite(row["tuning"]) else "∞"
+        cells = [str(row["k"]), penalty, f"{row['train_score']:.3f}"]
+        cells += [f"{row['cv_score']:.3f}", f"{row['cv_se']:.3f}"] if validated else []
+        cells += [enumeration(row["terms"], 12) if row["terms"] else "none"]
         rows.append(tuple(cells))
     return Table(tuple(columns), tuple(rows[:MOST_ROWS]), max(len(rows) - MOST_ROWS, 0))
 
@@ -245,12 +245,12 @@ def _stability(result: SelectionResult, sentences: list[str]) -> StabilitySectio
     )
     rows = tuple(
         (
-            row.term,
-            f"{row.frequency:.2f}",
-            f"{row.ci_low:.2f} to {row.ci_high:.2f}",
-            "yes" if row.selected else "no",
+            str(row["term"]),
+            f"{row['frequency']:.2f}",
+            f"{row['ci_low']:.2f} to {row['ci_high']:.2f}",
+            "yes" if row["selected"] else "no",
         )
-        for row in tidy.head(MOST_ROWS).itertuples()
+        for row in tidy.head(MOST_ROWS).to_dict("records")
     )
     columns = ("Unit", "Frequency", "95 % interval", "In the fit")
     table = Table(columns, rows, max(len(tidy) - MOST_ROWS, 0))
