@@ -33,7 +33,7 @@ from treeselect.errors import (
     quoted,
 )
 from treeselect.frames import Labels, Numbers, read_column
-from treeselect.guard import check_expression
+from treeselect.guard import check_expression, without_backticks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,8 +61,11 @@ class Term:
 
     @property
     def text(self) -> str:
-        """The term as it must be written in a formula: odd column names between backticks."""
-        return formula_name(self.name) if self.is_plain else self.name
+        """The term as a formula needs it: odd columns in backticks, bare expressions in braces."""
+        if self.is_plain:
+            return formula_name(self.name)
+        code = ast.parse(without_backticks(self.name)[0], mode="eval").body
+        return self.name if isinstance(code, ast.Call) else f"{{{self.name}}}"
 
     @property
     def factor_argument(self) -> str | None:
@@ -92,7 +95,8 @@ class ParsedFormula:
 
 def formula_name(column: str) -> str:
     """A column's name as a formula needs it: between backticks unless it is an identifier."""
-    return column if column.isidentifier() else f"`{column}`"
+    plain = column.isidentifier() and not keyword.iskeyword(column)
+    return column if plain else f"`{column}`"
 
 
 def parse_formula(
@@ -214,7 +218,15 @@ def _check_tokens(
                     text,
                     expression,
                 )
-            (tidy,) = sanitize_tokens([token])  # as formulaic names the factor
+            try:
+                (tidy,) = sanitize_tokens([token])  # as formulaic names the factor
+            except SyntaxError:
+                raise FormulaError.at(
+                    f"Can't read the expression {quoted(expression)}.",
+                    text,
+                    expression,
+                    "Columns named like a Python keyword can't stand in an expression: rename it.",
+                ) from None
             variables[tidy.token] = found
     return variables
 

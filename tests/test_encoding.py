@@ -1,0 +1,195 @@
+"""Designs: equal to formulaic's own matrix, and the same for new data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from treeselect.encoding import OTHER_CODE, build_design
+from treeselect.errors import DataError, NewDataError, NotBuiltError
+from treeselect.formula import model_matrix, parse_formula
+from treeselect.frames import read_data
+from treeselect.units import make_units
+
+
+def encode(formula, frame, **options):
+    frame = read_data(frame)
+    parsed = parse_formula(formula, list(frame.columns))
+    return build_design(parsed, frame, make_units(parsed.terms, None, None, None), **options)
+
+
+@st.composite
+def frames(draw):
+    n = draw(st.integers(3, 20))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    return pd.DataFrame(
+        {
+            "y": np.arange(n),
+            "a": rng.normal(size=n),
+            "b": rng.integers(-3, 4, size=n),
+            "c": rng.random(n) < 0.5,
+            "d": rng.choice(["u", "v", "w w"], size=n),
+            "e": pd.Categorical(rng.choice([3, 1], size=n), categories=[3, 1, 7]),
+            "f g": rng.random(n) + 0.1,
+            "h": pd.Series(rng.choice(["p", "q"], size=n), dtype="string"),
+        }
+    )
+
+
+TERMS = ["a", "b", "c", "d", "e", "`f g`", "C(b)", "I(a > 0)", "log(`f g`)", "{a + b}", "scale(a)"]
+
+
+@given(frames(), st.lists(st.sampled_from(TERMS), min_size=1, max_size=8, unique=True))
+@settings(deadline=None, derandomize=True, max_examples=60)
+def test_one_hot_matrix_is_formulaics_own(frame, terms):
+    design, spec, _ = encode(f"y ~ {' + '.join(terms)}", frame)
+    expected = model_matrix("", frame, [s.term for s in spec.terms])
+    names, values = design.one_hot()
+    # The design stands in alphabetical order of the terms, formulaic in that of the formula.
+    by_term = {term: [] for term in design.column_names}
+    for name, column in zip(names, values.T, strict=True):
+        term = max((t for t in by_term if name == t or name.startswith(f"{t}[")), key=len)
+        by_term[term].append((name, column))
+    ours = [pair for s in spec.terms for pair in by_term[s.term.name]]
+    assert [name for name, _ in ours] == list(expected.columns)
+    np.testing.assert_allclose(np.column_stack([c for _, c in ours]), expected.to_numpy(float))
+
+
+def test_f1_string_dtype_is_expanded_like_text():
+    """formulaic itself would pass `string` columns through as they are."""
+    frame = pd.DataFrame({"y": [1, 2, 3], "s": pd.Series(["p", "q", "p"], dtype="string")})
+    names, values = encode("y ~ s", frame)[0].one_hot()
+    assert names == ["s[p]", "s[q]"]
+    assert values.tolist() == [[1, 0], [0, 1], [1, 0]]
+
+
+def test_columns_stand_in_order_of_their_names():
+    frame = pd.DataFrame({"y": [1, 2], "b": [1, 2], "a": [3, 4], "C": [5, 6]})
+    assert encode("y ~ .", frame)[0].column_names == ("C", "a", "b")
+
+
+TRAIN = pd.DataFrame(
+    {
+        "y": np.arange(6.0),
+        "x": [1.0, 2.0, np.nan, 4.0, 5.0, 6.0],
+        "site": ["Bath", "York", None, "Bath", "York", "Leeds"],
+        "t": [True, False, True, False, True, True],
+    }
+)
+
+
+def test_f4_f5_missing_values_stay():
+    design, _, _ = encode("y ~ x + site + I(x > 3)", TRAIN)
+    columns = dict(zip(design.column_names, design.columns, strict=True))
+    assert np.isnan(columns["x"]).tolist() == [False, False, True, False, False, False]
+    assert columns["site"].tolist() == [1, 3, 0, 1, 3, 2]
+    assert np.isnan(columns["I(x > 3)"][2])
+    assert design.binned.codes[list(design.column_names).index("x"), 2] == 0
+
+
+def test_training_data_encode_to_the_design():
+    design, spec, _ = encode("y ~ x + site + t + log(x) + C(t)", TRAIN)
+    for ours, again in zip(design.columns, spec.encode(TRAIN), strict=True):
+        np.testing.assert_array_equal(ours, again)
+    np.testing.assert_array_equal(design.bin(spec.encode(TRAIN)).codes, design.binned.codes)
+
+
+NEW = TRAIN.assign(site=["York", "Hull", None, "Hull", "Bath", "Goole"])
+
+
+def test_f3_new_levels_are_an_error_by_default():
+    _, spec, _ = encode("y ~ site", TRAIN)
+    with pytest.raises(NewDataError, match=r'Unseen: "Goole" \(1 row\), "Hull" \(2 rows\)'):
+        spec.encode(NEW)
+
+
+@pytest.mark.parametrize(("policy", "code"), [("missing", 0), ("other", OTHER_CODE)])
+def test_f3_new_levels_can_be_missing_or_other(policy, code):
+    _, spec, _ = encode("y ~ site", TRAIN, new_levels=policy)
+    assert spec.encode(NEW)[0].tolist() == [3, code, 0, code, 1, code]
+
+
+def test_levels_of_a_subset_keep_their_codes():
+    _, spec, _ = encode("y ~ site + t", TRAIN)
+    rows = TRAIN.iloc[[1, 4]]
+    assert spec.encode(rows)[0].tolist() == [3, 3]
+    categories = rows.assign(site=pd.Categorical(rows["site"], categories=["York", "Bath"]))
+    assert spec.encode(categories)[0].tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"site": [1, 2, 3, 4, 5, 6]}, "`site` must hold text or categories"),  # F2
+        ({"x": list("abcdef")}, "`x` must hold numbers"),
+        ({"site": pd.to_datetime(["2020"] * 6)}, "dates or times"),
+        ({"x": [np.inf] * 6}, "must be finite"),
+    ],
+)
+def test_f2_other_types_in_new_data_are_an_error(change, says):
+    _, spec, _ = encode("y ~ x + site", TRAIN)
+    with pytest.raises(DataError, match=says):
+        spec.encode(TRAIN.assign(**change))
+
+
+def test_missing_columns_in_new_data_are_named():
+    _, spec, _ = encode("y ~ x + log(x) + site", TRAIN)
+    with pytest.raises(NewDataError, match="Missing: `x`, `site`"):
+        spec.encode(TRAIN[["t"]])
+
+
+def test_columns_without_a_value_and_other_dtypes_are_accepted():
+    _, spec, _ = encode("y ~ x + site + t", TRAIN)
+    empty = TRAIN.assign(x=None, site=np.nan)
+    encoded = dict(zip(("site", "t", "x"), spec.encode(empty), strict=True))
+    assert not encoded["site"].any()
+    assert np.isnan(encoded["x"]).all()
+    other = TRAIN.assign(
+        x=TRAIN["x"].astype("Float64"), site=TRAIN["site"].astype("category"), t=TRAIN["t"] * 1
+    )
+    for a, b in zip(spec.encode(TRAIN), spec.encode(other), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_f6_repeated_index_and_order_of_columns_do_not_matter():
+    _, spec, _ = encode("y ~ x + site", TRAIN)
+    odd = TRAIN[["site", "t", "x"]].set_axis([0] * 6)
+    for a, b in zip(spec.encode(TRAIN), spec.encode(odd), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def keys(n):
+    return [f"key{i}" for i in range(n)]
+
+
+def test_f8_a_text_key_is_refused_by_name():
+    frame = pd.DataFrame({"y": range(30), "who": keys(30), "x": range(30)})
+    with pytest.raises(DataError, match=r"`who` has 30 different in 30 rows(.|\n)*`y ~ \. - who`"):
+        encode("y ~ .", frame)
+    with pytest.raises(DataError, match="look like identifiers"):
+        encode("y ~ .", frame.assign(who=pd.Categorical(frame["who"])))
+    encode("y ~ x + C(who)", frame)  # says that it is meant
+    encode("y ~ . - who", frame)
+    encode("y ~ .", frame.head(8))  # too few rows to tell
+
+
+def test_wide_factors_are_not_built_yet():
+    frame = pd.DataFrame({"y": range(1000), "zip": keys(300) * 3 + keys(100)})
+    with pytest.raises(NotBuiltError, match="more than 254 levels(.|\n)*`zip` has 300"):
+        encode("y ~ zip", frame)
+
+
+def test_notes_name_constant_missing_and_counting_columns():
+    frame = pd.DataFrame(
+        {"y": range(20), "one": 1, "same": ["a"] * 20, "none": None, "row": range(20),
+         "x": np.random.default_rng(0).normal(size=20)}
+    )  # fmt: skip
+    _, _, notes = encode("y ~ .", frame)
+    assert notes == [
+        "No known value, can't be selected: `none`.",
+        "Constant, can't be selected: `one`, `same`.",
+        "Whole numbers that rise from row to row, perhaps an identifier: `row`.",
+    ]

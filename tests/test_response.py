@@ -1,0 +1,72 @@
+"""Family, classes and rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from treeselect.errors import DataError, NotBuiltError, OptionError
+from treeselect.formula import parse_formula
+from treeselect.response import read_response
+
+
+def response(values, family="auto", left="y"):
+    frame = pd.DataFrame({"y": values, "x": range(len(values))})
+    return read_response(parse_formula(f"{left} ~ x", ["y", "x"]), frame, family)
+
+
+@pytest.mark.parametrize(
+    ("values", "family", "classes", "y"),
+    [
+        ([0, 1, 1], "binomial", (0, 1), [0, 1, 1]),
+        ([0.0, 1.0, np.nan], "binomial", (0, 1), [0, 1]),
+        ([True, False, True], "binomial", (False, True), [1, 0, 1]),
+        (["no", "yes", "no"], "binomial", ("no", "yes"), [0, 1, 0]),
+        (["yes", None, "no"], "binomial", ("no", "yes"), [1, 0]),
+        (pd.Categorical(["b", "a", "b"], ["b", "a"]), "binomial", ("b", "a"), [0, 1, 0]),
+        (pd.Categorical(["b", "a", "b"], ["b", "z", "a", "q"]), "binomial", ("b", "a"), [0, 1, 0]),
+        ([1, 2, 2], "gaussian", (), [1, 2, 2]),
+        ([0.5, 1, 0], "gaussian", (), [0.5, 1, 0]),
+    ],
+)
+def test_f13_family_and_classes_are_found(values, family, classes, y):
+    found = response(values)
+    assert found.family.name == family
+    assert found.classes == classes
+    assert found.y.tolist() == y
+    assert found.n_dropped == len(values) - len(y)
+
+
+def test_family_can_be_asked_for():
+    assert response([0, 1, 1], "gaussian").family.name == "gaussian"
+    two = response([1, 2, 2], "binomial")
+    assert (two.family.name, two.classes, two.y.tolist()) == ("binomial", (1, 2), [0, 1, 1])
+
+
+def test_expressions_on_the_left():
+    assert response([1.0, 10.0, 100.0], left="log10(y)").y.tolist() == pytest.approx([0, 1, 2])
+    over = response([1.0, 10.0, np.nan], left="I(y > 3)")
+    assert (over.family.name, over.classes, over.n_dropped) == ("binomial", (False, True), 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "family", "error", "says"),
+    [
+        (["a", "a"], "auto", DataError, "must have two classes.\n  Found: only 'a'"),
+        ([1, 1], "auto", DataError, "Found: only 1"),
+        ([True, True], "auto", DataError, "Found: only True"),
+        ([3.5, 3.5], "auto", DataError, "must vary"),
+        ([np.nan, np.nan], "auto", DataError, "Found: none"),
+        ([None, None], "auto", DataError, "no known value"),
+        (["a", "b", "c"], "auto", NotBuiltError, "has 3: `a`, `b`, `c`"),
+        ([1, 2, 3], "binomial", NotBuiltError, "more than two classes"),
+        (["a", "b"], "gaussian", OptionError, "needs a numeric response"),
+        ([1, 2], "poisson", NotBuiltError, "not built yet"),
+        (["a", "b"], "multinomial", NotBuiltError, "not built yet"),
+        ([1, 2], "normal", OptionError, "must be one of"),
+    ],
+)
+def test_responses_that_cannot_be_used(values, family, error, says):
+    with pytest.raises(error, match=says):
+        response(values, family)

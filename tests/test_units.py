@@ -1,0 +1,121 @@
+"""Groups, costs and kept terms, together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from treeselect.errors import OptionError
+from treeselect.formula import parse_formula
+from treeselect.units import make_units
+
+COLUMNS = ["y", "age", "hb", "wbc", "mri", "size"]
+
+
+def units(
+    formula="y ~ age + hb + wbc + log(size) + I(size > 3)", groups=None, costs=None, keep=None
+):
+    return make_units(parse_formula(formula, COLUMNS).terms, groups, costs, keep).feature_groups()
+
+
+def alone(found):
+    return dict(zip(found.names, found.costs, strict=True))
+
+
+def price(found, *names):
+    uses = np.array([[name in names for name in found.names]])
+    return found.prices(uses, np.ones(len(found.names)))[0]
+
+
+def test_every_term_is_a_unit_of_price_one_in_order_of_names():
+    found = units()
+    assert found.names == ("I(size > 3)", "age", "hb", "log(size)", "wbc")
+    assert set(alone(found).values()) == {1.0}
+    assert not found.keep.any()
+
+
+def test_groups_by_term_or_variable():
+    found = units(groups={"blood panel": ["hb", "wbc"], "shape": ["size"]})
+    assert found.names == ("age", "blood panel", "shape")
+    assert found.terms == (("age",), ("hb", "wbc"), ("I(size > 3)", "log(size)"))
+    assert found.ids.tolist() == [0, 1, 1, 2, 2]
+
+
+def test_a_group_may_have_the_name_of_a_member():
+    assert units(groups={"hb": ["hb", "wbc"]}).names == ("I(size > 3)", "age", "hb", "log(size)")
+
+
+def test_costs_and_groups_together():
+    found = units(groups={"blood": ["hb", "wbc"]}, costs={"blood": 4.0, "age": 0})
+    assert alone(found) == {"I(size > 3)": 1, "age": 0, "blood": 4, "log(size)": 1}
+
+
+def test_a_variables_price_is_paid_once():
+    found = units(costs={"size": 40.0})
+    assert alone(found)["log(size)"] == alone(found)["I(size > 3)"] == 40
+    assert price(found, "log(size)", "I(size > 3)", "age") == 41
+    assert price(found, "log(size)") == 40
+
+
+def test_a_terms_price_is_its_own():
+    found = units(costs={"log(size)": 5.0, "I(size > 3)": 7.0})
+    assert price(found, "log(size)", "I(size > 3)") == 12
+
+
+def test_a_term_comes_before_a_variable_of_that_name():
+    found = units("y ~ size + log(size)", costs={"size": 5.0})
+    assert alone(found) == {"log(size)": 1, "size": 5}
+
+
+def test_kept_units_cost_nothing_and_pay_for_what_they_share():
+    found = units(costs={"size": 40.0}, keep=["log(size)"])
+    assert found.keep.tolist() == [False, False, False, True, False]
+    assert price(found, "log(size)", "I(size > 3)", "age") == 1
+
+
+def test_keep_by_variable_group_or_one_name():
+    assert units(keep="size").keep.sum() == 2
+    found = units(groups={"blood": ["hb", "wbc"]}, keep=["blood"])
+    assert np.array(found.names)[found.keep].tolist() == ["blood"]
+    assert units(groups={"blood": ["hb", "wbc"]}, keep=["hb"]).keep.sum() == 1
+
+
+def test_discounts_scale_each_units_price():
+    found = units(costs={"size": 40.0})
+    uses = np.ones((1, 5), dtype=bool)
+    discount = np.array([0.5, 2.0, 1.0, 0.25, 1.0])  # the shared variable at its cheapest
+    assert found.prices(uses, discount)[0] == 10 + 2 + 1 + 1
+
+
+def test_ranks_put_kept_then_cheap_units_first():
+    found = units(costs={"age": 0.5, "wbc": 9.0}, keep="hb")
+    names = np.array(found.names)[np.argsort(found.ranks(3))]
+    assert names[0] == "hb"
+    assert names[1] == "age"
+    assert names[-1] == "wbc"
+    orders = {tuple(units().ranks(seed)) for seed in range(20)}
+    assert len(orders) > 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"groups": {"g": ["hbb"]}}, r"`hbb`, named in `groups\['g'\]`.*\n.*Did you mean `hb`"),
+        ({"groups": {"g": []}}, "must list at least one term"),
+        ({"groups": {"g": "hb"}}, "must list at least one term"),
+        ({"groups": ["hb"]}, "must be a dictionary"),
+        ({"groups": {"g": ["hb"], "h": ["hb"]}}, "`hb` must be in one group"),
+        ({"groups": {"age": ["hb"]}}, "must not have the name of a term outside it"),
+        ({"costs": {"ag": 2}}, "Did you mean `age`"),
+        ({"costs": {"age": -1}}, "finite number, at least 0"),
+        ({"costs": {"age": np.nan}}, "finite number, at least 0"),
+        ({"costs": {"age": "2"}}, "finite number, at least 0"),
+        ({"costs": [1, 2]}, "must be a dictionary"),
+        ({"groups": {"g": ["hb", "wbc"]}, "costs": {"hb": 2}}, "Give the price of `g` instead"),
+        ({"costs": {"size": 2, "log(size)": 3}}, "must have one price"),
+        ({"keep": ["agee"]}, "named in `keep`"),
+    ],
+)
+def test_what_cannot_be_meant(arguments, says):
+    with pytest.raises(OptionError, match=says):
+        units(**arguments)
