@@ -178,7 +178,7 @@ def test_f8_a_text_key_is_refused_by_name():
 
 def test_wide_factors_are_not_built_yet():
     frame = pd.DataFrame({"y": range(1000), "zip": keys(300) * 3 + keys(100)})
-    with pytest.raises(NotBuiltError, match="more than 254 levels(.|\n)*`zip` has 300"):
+    with pytest.raises(NotBuiltError, match=r"more than 254 levels(.|\n)*`zip` has 300"):
         encode("y ~ zip", frame)
 
 

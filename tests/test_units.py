@@ -12,9 +12,10 @@ from treeselect.units import make_units
 COLUMNS = ["y", "age", "hb", "wbc", "mri", "size"]
 
 
-def units(
-    formula="y ~ age + hb + wbc + log(size) + I(size > 3)", groups=None, costs=None, keep=None
-):
+FORMULA = "y ~ age + hb + wbc + log(size) + I(size > 3)"
+
+
+def units(formula=FORMULA, groups=None, costs=None, keep=None):
     return make_units(parse_formula(formula, COLUMNS).terms, groups, costs, keep).feature_groups()
 
 

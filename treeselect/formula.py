@@ -6,6 +6,8 @@ they are taken from the frame directly, which is faster and avoids most of its s
 
 from __future__ import annotations
 
+import ast
+import keyword
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
