@@ -170,6 +170,8 @@ def parse_formula(
 
 def _unreadable(text: str, error: Exception) -> FormulaError:
     said = str(error).split("\n")[0].replace("⧛", "").replace("⧚", "")
+    if "context marker" in said:
+        said = "A parenthesis, bracket or brace has no partner."
     return FormulaError(f"Can't read the formula.\n  {text}\n  {said or type(error).__name__}")
 
 
@@ -251,7 +253,9 @@ def _check_removals(tree: Any, context: Mapping[str, Any], text: str, free: Sequ
                 f"Can't remove {quoted(name)}: the terms before it do not have it.",
                 text,
                 name,
-                did_you_mean(close) if close else f"Terms before it: {listing(sorted(kept))}.",
+                did_you_mean(close)
+                if close
+                else f"Terms before it: {listing(sorted(kept - {'1'}))}.",
             )
 
 
@@ -381,6 +385,8 @@ def as_factor(column: Numbers | Labels) -> Labels:
         return column
     present = ~np.isnan(column.values)
     levels, codes = np.unique(column.values[present], return_inverse=True)
+    if column.is_bool or column.is_integer:  # labels as the user and formulaic write them
+        levels = levels.astype(bool if column.is_bool else int)
     full = np.full(len(column.values), -1, dtype=np.int64)
     full[present] = codes
     return Labels(full, tuple(levels.tolist()))

@@ -30,10 +30,13 @@ class Numbers:
         NaN is missing. A view of the frame's memory where that is possible.
     is_bool : bool
         Whether the column held truth values, now 0 and 1.
+    is_integer : bool
+        Whether the column's type was one of whole numbers.
     """
 
     values: NDArray[np.float64]
     is_bool: bool = False
+    is_integer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,8 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
     if pd.api.types.is_bool_dtype(dtype):
         return Numbers(_floats(series), is_bool=True)
     if pd.api.types.is_numeric_dtype(dtype):
-        return Numbers(_finite(_floats(series), name))
+        whole = pd.api.types.is_integer_dtype(dtype)
+        return Numbers(_finite(_floats(series), name), is_integer=whole)
     if not pd.api.types.is_object_dtype(dtype) and pd.api.types.is_string_dtype(dtype):
         return _labels(series)
     return _read_objects(series, name)

@@ -1,0 +1,140 @@
+"""The full texts of what a user reads after a mistake: messages are interface."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.errors import TreeselectError, near
+
+N = 40
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "survived": rng.integers(0, 2, size=N),
+            "age": rng.normal(40, 9, size=N).round(1),
+            "sex": rng.choice(["female", "male"], size=N),
+            "fare": rng.exponential(20, size=N).round(2),
+            "name": [f"Passenger {i}" for i in range(N)],
+        }
+    )
+
+
+def with_column(name, values):
+    return lambda d: d.drop(columns="name").assign(**{name: values})
+
+
+def plain(d):
+    return d.drop(columns="name")
+
+
+DATES = pd.date_range("1912-04-10", periods=N)
+CASES = {
+    "typo in plus": ("survived ~ age + farre", plain, {}),
+    "typo in minus": ("survived ~ . - nmae", lambda d: d, {}),
+    "typo in the response": ("survivd ~ .", plain, {}),
+    "typo in an expression": ("survived ~ log(farre)", plain, {}),
+    "nothing to remove": ("survived ~ age - fare", plain, {}),
+    "forgotten identifier": ("survived ~ .", lambda d: d, {}),
+    "date column": ("survived ~ .", with_column("embarked_on", DATES), {}),
+    "duplicate names": (
+        "survived ~ .", lambda d: plain(d).set_axis(["survived", "x", "x", "y"], axis=1), {},
+    ),
+    "non-string names": (
+        "survived ~ .", lambda d: plain(d).set_axis(["survived", 1, 2.5, "y"], axis=1), {},
+    ),
+    "one class only": ("survived ~ .", with_column("survived", 1), {}),
+    "no rows": ("survived ~ .", lambda d: d.head(0), {}),
+    "infinite values": ("survived ~ .", with_column("fare", [np.inf] + [1.0] * (N - 1)), {}),
+    "negative weight": ("survived ~ .", plain, {"weights": [-1] + [1] * (N - 1)}),
+    "fractional weight": ("survived ~ .", plain, {"weights": [0.5] * N}),
+    "missing weight": (
+        "survived ~ .", with_column("w", [np.nan] + [1] * (N - 1)), {"weights": "w"},
+    ),
+    "k above the number of units": ("survived ~ .", plain, {"k": 4}),
+    "k of no use": ("survived ~ .", plain, {"k": "two"}),
+    "unknown method": ("survived ~ .", plain, {"method": "contrlburn"}),
+    "unknown option": ("survived ~ .", plain, {"forest": 3}),
+    "option out of range": ("survived ~ .", plain, {"forests": 0}),
+    "planned method": ("survived ~ .", plain, {"method": "grrf"}),
+    "formula that runs code": ("survived ~ age + I(__import__('os').system('ls'))", plain, {}),
+    "formula with an attribute": ("survived ~ {age.to_csv('x')}", plain, {}),
+    "formula with a keyword argument": ("survived ~ log(age, out=fare)", plain, {}),
+    "unknown function": ("survived ~ lg(age)", plain, {}),
+    "column like a function": ("survived ~ log(age)", lambda d: plain(d).assign(log=1.0), {}),
+    "expression not finite": ("survived ~ log(zero)", with_column("zero", 0.0), {}),
+    "third class": ("port ~ age", with_column("port", ["C", "Q", "S", "S"] * (N // 4)), {}),
+    "counts": ("survived ~ .", plain, {"family": "poisson"}),
+    "interaction": ("survived ~ age:sex", plain, {}),
+    "spline": ("survived ~ bs(age, 4)", plain, {}),
+    "offset": ("survived ~ .", plain, {"offset": "fare"}),
+    "two responses": ("survived + age ~ fare", plain, {}),
+    "no response": ("~ age + fare", plain, {}),
+    "unfinished formula": ("survived ~ (age + fare", plain, {}),
+    "response on the right": ("survived ~ age + survived", plain, {}),
+    "too many folds": ("survived ~ .", lambda d: plain(d).head(6), {"folds": 6}),
+    "mixed types": ("survived ~ .", with_column("cabin", ["A", 1] * (N // 2)), {}),
+    "wide factor": ("survived ~ zip", lambda d: wide(), {}),
+    "dictionary for data": ("survived ~ .", lambda d: {"survived": [1]}, {}),
+    "missing file": ("survived ~ .", lambda d: "passengers.csv", {}),
+    "unknown name in groups": ("survived ~ .", plain, {"groups": {"body": ["agee", "sex"]}}),
+    "term in two groups": ("survived ~ .", plain, {"groups": {"a": ["age"], "b": ["age"]}}),
+    "negative cost": ("survived ~ .", plain, {"costs": {"age": -2}}),
+    "k below the kept terms": ("survived ~ .", plain, {"keep": ["age", "sex"], "k": 1}),
+}  # fmt: skip
+
+
+def wide():
+    return pd.DataFrame({"survived": [0, 1] * 450, "zip": [f"z{i % 300}" for i in range(900)]})
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_full_text(case, data, snapshot, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    formula, change, arguments = CASES[case]
+    with pytest.raises(TreeselectError) as error:
+        treeselect.select(formula, change(data), **arguments)
+    text = f"{type(error.value).__name__}: {error.value}".replace(str(tmp_path), "<folder>")
+    assert text == snapshot
+
+
+@pytest.fixture(scope="module")
+def fit(data):
+    options = {"seed": 1, "forests": 1, "n_trees": 3}
+    return treeselect.select("survived ~ age + sex + fare", data, k=2, **options)
+
+
+NEW = {
+    "missing column": lambda d: d.drop(columns="fare"),
+    "unseen level": lambda d: d.assign(sex=["male", "unknown", *["female"] * (N - 2)]),
+    "factor that arrives as numbers": lambda d: d.assign(sex=1),
+    "number that arrives as text": lambda d: d.assign(age="forty"),
+}
+
+
+@pytest.mark.parametrize("case", NEW)
+def test_full_text_for_new_data(case, fit, data, snapshot):
+    with pytest.raises(TreeselectError) as error:
+        fit.predict(NEW[case](data))
+    assert f"{type(error.value).__name__}: {error.value}" == snapshot
+
+
+def test_every_error_is_also_the_builtin_one_would_expect():
+    from treeselect import errors
+
+    for name in ("FormulaError", "DataError", "NewDataError", "OptionError", "MethodError"):
+        kind = getattr(errors, name)
+        assert issubclass(kind, TreeselectError)
+        assert issubclass(kind, ValueError)
+    assert issubclass(errors.NotBuiltError, NotImplementedError)
+
+
+def test_near_names_ignore_case():
+    assert near("Age", ["age", "fare", "AGE2"])[0] == "age"
+    assert near("zzz", ["age"]) == []
