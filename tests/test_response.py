@@ -61,6 +61,7 @@ def test_expressions_on_the_left():
         ([None, None], "auto", DataError, "no known value"),
         (["a", "b", "c"], "auto", NotBuiltError, "has 3: `a`, `b`, `c`"),
         ([1, 2, 3], "binomial", NotBuiltError, "more than two classes"),
+        ([1.0, 1e200], "auto", DataError, "at most 1e\\+100 in absolute value"),
         (["a", "b"], "gaussian", OptionError, "needs a numeric response"),
         ([1, 2], "poisson", NotBuiltError, "not built yet"),
         (["a", "b"], "multinomial", NotBuiltError, "not built yet"),

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 FAMILIES = ("auto", "gaussian", "binomial", "multinomial", "poisson")
 
 
+_LARGEST = 1e100
+"""Largest response whose squares, and sums of them, are finite numbers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Response:
     """The response of the rows where it is known.
@@ -110,6 +114,11 @@ def _numbers(name: str, numbers: Numbers, family: str) -> Response:
         if len(distinct) < 2:
             raise DataError(
                 f"The response {quoted(name)} must vary.\n  Found: {distinct[0]:g} in every row."
+            )
+        if np.abs(y).max() > _LARGEST:
+            raise DataError(
+                f"The response {quoted(name)} must be at most {_LARGEST:g} in absolute value.\n"
+                f"  Found: {y[np.argmax(np.abs(y))]:g}. Give it in other units."
             )
         reason = "as asked" if family == "gaussian" else f"{quoted(name)} is numeric"
         return _response(name, y, rows, len(numbers.values), GAUSSIAN, reason, ())

@@ -19,7 +19,7 @@ from treeselect.engine.binning import BinnedData
 from treeselect.engine.cache import kernel
 from treeselect.engine.growing import Growth, Nodes, empty_nodes, grow_tree, workspace
 from treeselect.engine.losses import Loss, mean_loss
-from treeselect.engine.moments import Packing, choose_packing, pack_moments
+from treeselect.engine.moments import pack_moments, packing_for
 from treeselect.engine.penalty import SplitPenalty, no_penalty
 from treeselect.engine.random import draw_bag, stream_seed, tree_seeds
 from treeselect.engine.splitting import goes_left
@@ -72,13 +72,15 @@ def group_gains(trees: Trees, data: BinnedData) -> FloatArray:
 
 @kernel
 def grow_bagged_trees(
-    data, target, weight, in_rows, seeds, packing_shift, packing_unit, growth, penalty, rank,
-    work, counts, nodes, start,
+    data, target, weight, in_rows, seeds, growth, penalty, rank, work, counts, nodes, start
 ):  # fmt: skip
     """Grow one bagged tree per seed until the room in `nodes` may not suffice; returns how many.
 
     ``start[i + 1]`` receives the end of tree i. Each tree has its own open groups and stream.
     """
+    largest = 0.0
+    for i in in_rows:
+        largest = max(largest, abs(target[i]))
     state = np.zeros(1, dtype=np.uint64)
     is_open = np.zeros(data.group_start.shape[0] - 1, dtype=np.bool_)
     for i in range(seeds.shape[0]):
@@ -86,14 +88,16 @@ def grow_bagged_trees(
             return i
         state[0] = seeds[i]
         draw_bag(state, in_rows, counts)
-        n_in = pack_moments(
-            target, weight, counts, packing_shift, packing_unit, work.moments, work.rows
-        )
+        total = np.int64(0)
+        for row in in_rows:
+            total += weight[row] * counts[row]
+        shift, unit = packing_for(largest, total)
+        n_in = pack_moments(target, weight, counts, shift, unit, work.moments, work.rows)
         is_open[:] = False
         for g in range(work.order.shape[0]):
             work.order[g] = g
         n_nodes = grow_tree(
-            data, n_in, packing_shift, packing_unit, growth, penalty, is_open, rank, state, work,
+            data, n_in, shift, unit, growth, penalty, is_open, rank, state, work,
             nodes, start[i],
         )  # fmt: skip
         start[i + 1] = start[i] + n_nodes
@@ -137,23 +141,15 @@ def bagged_forest(
     """
     seeds = tree_seeds(seed, n_trees)
     in_rows = np.flatnonzero(weight).astype(np.int64)
-    packing = _bag_packing(target, weight)
     chunks = np.array_split(seeds, min(n_threads, n_trees))
 
     def grow(chunk: UInt64Array) -> Trees:
-        return _grow_chunk(data, target, weight, in_rows, chunk, packing, growth, rank)
+        return _grow_chunk(data, target, weight, in_rows, chunk, growth, rank)
 
     if len(chunks) == 1:
         return grow(seeds)
     with ThreadPoolExecutor(len(chunks)) as pool:
         return join_trees(list(pool.map(grow, chunks)))
-
-
-def _bag_packing(target: FloatArray, weight: IntArray) -> Packing:
-    """A packing that suits every bag: even one that draws the heaviest row each time."""
-    bound = int(weight.max()) * int(np.count_nonzero(weight))
-    # Rows without weight have no say, not even in the unit.
-    return choose_packing(target[weight > 0], bound)
 
 
 def _grow_chunk(
@@ -162,7 +158,6 @@ def _grow_chunk(
     weight: IntArray,
     in_rows: IntArray,
     seeds: UInt64Array,
-    packing: Packing,
     growth: Growth,
     rank: IntArray,
 ) -> Trees:
@@ -174,7 +169,7 @@ def _grow_chunk(
     while len(seeds):
         start = np.zeros(len(seeds) + 1, dtype=np.int64)
         done = grow_bagged_trees(
-            data, target, weight, in_rows, seeds, packing.shift, packing.unit, growth, penalty,
+            data, target, weight, in_rows, seeds, growth, penalty,
             rank, work, counts, room, start,
         )  # fmt: skip
         used = Nodes._make(array[: start[done]].copy() for array in room)
@@ -412,11 +407,10 @@ class _BaggedTree:
 
     def grow(self, target: FloatArray, growth: Growth, seed: int) -> tuple[Nodes, BoolArray]:
         """One tree on a bag drawn from the stream `seed`, and its out-of-bag rows."""
-        packing = _bag_packing(target, self._weight)
         start = np.zeros(2, dtype=np.int64)
         grow_bagged_trees(
             self._data, target, self._weight, self._in_rows, np.array([seed], dtype=np.uint64),
-            packing.shift, packing.unit, growth, self._penalty, self._rank, self._work,
+            growth, self._penalty, self._rank, self._work,
             self._counts, self._room, start,
         )  # fmt: skip
         nodes = Nodes._make(array[: start[1]].copy() for array in self._room)

@@ -35,10 +35,23 @@ def choose_packing(gradient: FloatArray, total_weight: int) -> Packing:
         Sum of the integer weights of a tree's rows.
     """
     shift = int(total_weight).bit_length()
-    bound = float(np.max(np.abs(gradient), initial=0.0)) * total_weight
-    room = min(61 - shift, 52)
-    exponent = room - int(np.ceil(np.log2(bound))) if bound > 0 else 0
-    return Packing(shift, float(2.0**exponent))
+    largest = float(np.max(np.abs(gradient), initial=0.0))
+    shift, unit = packing_for(largest, int(total_weight))
+    return Packing(int(shift), float(unit))
+
+
+@kernel
+def packing_for(largest, total_weight):
+    """Shift and unit for gradients of at most `largest` whose weights sum to `total_weight`."""
+    shift = 0
+    while (total_weight >> shift) > 0:
+        shift += 1
+    bound = largest * total_weight
+    if bound == 0.0:
+        return shift, 1.0
+    exponent = min(61 - shift, 52) - int(np.ceil(np.log2(bound)))
+    # The square of the unit is a divisor of the gains and must be a finite float.
+    return shift, 2.0 ** min(exponent, 500)
 
 
 @kernel

@@ -148,10 +148,11 @@ class SparseForest:
         current = start
         for _ in range(_MAX_NEWTON):
             excess = self._correlation(current.eta) - lam * self.prices
-            inside = (current.weights > 0) | (self.prices == 0)
-            violation = np.where(inside, np.abs(excess), np.maximum(excess, 0.0))
+            positive = current.weights > 0
+            violation = np.where(positive, np.abs(excess), np.maximum(excess, 0.0))
             if float(np.max(violation, initial=0.0)) <= self._tolerance:
                 break
+            inside = positive | (self.prices == 0)
             n_new = 10 + int(inside.sum())
             entering = np.argsort(-np.where(inside, 0.0, violation), kind="stable")[:n_new]
             entering = entering[~inside[entering] & (violation[entering] > 0)]
