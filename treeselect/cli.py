@@ -80,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         " and write the report.",
     )
     _add_common(demo, resamples=100, seed=_DEMO_SEED)
+    demo.set_defaults(jobs=-1)
     demo.add_argument("--report", metavar="FILE.html", default="titanic.html")
     demo.set_defaults(run=_demo)
     return parser
@@ -95,7 +96,7 @@ def _add_common(parser: argparse.ArgumentParser, *, resamples: int, seed: int | 
     )
     drawn = "drawn and printed" if seed is None else seed
     parser.add_argument("--seed", type=int, default=seed, help=f"default: {drawn}")
-    parser.add_argument("--jobs", "-j", type=int, help="processes (default: 1)")
+    parser.add_argument("--jobs", "-j", type=int, help="processes, -1 for all")
 
 
 def _units(text: str) -> int | str:
