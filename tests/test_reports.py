@@ -9,11 +9,19 @@ import numpy as np
 import pytest
 
 import treeselect
+from treeselect.choosing import ScoreBySize
 from treeselect.errors import OptionError
 from treeselect.reports.figures import bar_figure, dot_figure, nice_ticks, path_figure, shorten
-from treeselect.reports.gather import enumeration, gather, software_versions
-from treeselect.reports.render import render
+from treeselect.reports.gather import (
+    Table,
+    enumeration,
+    gather,
+    software_versions,
+    stability_section,
+)
+from treeselect.reports.render import code, render
 from treeselect.reports.templates import template_folder
+from treeselect.stability import Stability
 
 HOSTILE = "<script>alert('1')</script>"
 
@@ -22,14 +30,107 @@ def page_of(result):
     return render(gather(result, written="2026-01-02 03:04", versions={"treeselect": "test"}))
 
 
-def test_whole_page(fitted, snapshot):
-    assert page_of(fitted) == snapshot
+@pytest.fixture
+def fixed(fitted):
+    """`fitted` with round numbers, so that the page depends on nothing that the engine computes."""
+    names = fitted.design.arrays.groups.names
+    worth = {"signal": 0.6, "site": 0.3, "noise": 0.1}
+    entry = [[], ["signal"], ["signal", "site"], ["signal", "site", "noise", "copy"]]
+
+    def shares(members):
+        return np.array([worth.get(name, 0.0) if name in members else 0.0 for name in names])
+
+    steps = tuple(
+        dataclasses.replace(
+            fitted.step,
+            tuning=np.inf if not members else 0.25 / i,
+            selected=np.isin(names, members),
+            importance=shares(members),
+            train_score=0.5 + 0.125 * i,
+            cut_from=None,
+        )
+        for i, members in enumerate(entry)
+    )
+    drawn = np.zeros((20, len(names)), dtype=bool)
+    drawn[:, names.index("site")] = True
+    drawn[:15, names.index("signal")] = True
+    drawn[15:, names.index("copy")] = True
+    return dataclasses.replace(
+        fitted,
+        steps=steps,
+        step=steps[2],
+        notes=(),
+        scores=ScoreBySize(
+            np.array([[0.5, 0.625, 0.75, 0.75, 0.75], [0.5, 0.6875, 0.875, 0.8125, 0.8125]])
+        ),
+        model=dataclasses.replace(fitted.model, importance=shares(["signal", "site"])),
+        resampled=Stability(
+            units=names,
+            fitted=steps[2].selected,
+            assessed=np.ones(len(names), dtype=bool),
+            selected=drawn,
+            scheme="bootstrap",
+            k=2,
+            seed=1,
+        ),
+    )
+
+
+def test_whole_page(fixed, snapshot):
+    assert page_of(fixed) == snapshot
+
+
+def test_the_answer_comes_first(fixed):
+    assert gather(fixed, written="now", versions={}).answer == (
+        "Of 6 terms, ControlBurn keeps 2 for died: signal and site.",
+        "The cross-validated AUC is 0.812 (standard error 0.062), with the selection repeated"
+        " inside each fold.",
+        "Of 20 resamples of the rows, site was selected on at least 95 %; signal was selected on"
+        " 75 %. The stability index is 0.70.",
+    )
+
+
+def test_what_is_kept_by_request_is_not_called_stable(fixed):
+    kept = np.isin(fixed.resampled.units, ["site"])
+    resampled = dataclasses.replace(fixed.resampled, assessed=~kept)
+    report = gather(dataclasses.replace(fixed, resampled=resampled), written="now", versions={})
+    assert "site was selected" not in report.answer[-1]
+    in_fit = {row[0]: row[-1] for row in report.stability.table.rows}
+    assert in_fit["site"] == "always (keep)"
+    assert in_fit["signal"] == "yes"
+    assert in_fit["copy"] == "no"
+
+
+def test_a_size_between_two_steps_is_marked(fixed):
+    cut = dataclasses.replace(
+        fixed.steps[3], selected=np.isin(fixed.resampled.units, ["signal", "site", "noise"]),
+        cut_from=4,
+    )  # fmt: skip
+    report = gather(
+        dataclasses.replace(fixed, step=cut, scores=None, resampled=None), written="", versions={}
+    )
+    assert not any(point.chosen for point in report.path.points)
+    assert report.path.points[2].x < report.path.marker < report.path.points[3].x
+    assert "3, which no step of the path has" in report.path_notes[1]
+    assert [row[0] for row in report.path_table.rows] == ["0", "1", "2", "4 (cut to 3)"]
+
+
+def test_a_long_path_is_shown_around_the_chosen_step(fixed):
+    names = fixed.resampled.units
+    many_steps = fixed.steps[:3] + (fixed.steps[3],) * 100
+    assert len(names) > 4
+    report = gather(
+        dataclasses.replace(fixed, steps=many_steps, step=fixed.steps[3]), written="", versions={}
+    )
+    assert len(report.path_table.rows) == 50
+    assert report.path_table.more == 53
+    assert "4 (chosen)" in [row[0] for row in report.path_table.rows]
 
 
 def test_whole_page_with_cross_validation(cross_validated):
     page = page_of(cross_validated)
-    assert "3-fold cross-validation (bars: one standard error)" in page
-    assert "cross-validated R2 of" in page
+    assert "mean of 3 folds, with one standard error to each side" in page
+    assert "The cross-validated R2 is" in page
     assert "Not assessed: there are no resamples." in page
     n_steps = len(cross_validated.path)
     assert page.count('class="error"') == 3 * n_steps
@@ -39,7 +140,7 @@ def test_whole_page_with_cross_validation(cross_validated):
 def test_numbers_on_the_page_are_those_of_the_tables(fitted):
     page = page_of(fitted)
     for row in fitted.tidy().query("selected").itertuples():
-        assert f"<td>{row.importance:.3f}</td>" in page
+        assert f"</svg>{row.importance:.3f}</td>" in page
         assert f"<td>{row.ci_low:.2f} to {row.ci_high:.2f}</td>" in page
     assert f"{fitted.stability.index:.2f}" in page
 
@@ -50,8 +151,11 @@ def test_the_page_stands_alone(fitted):
     assert not re.search(r"""(src|href)\s*=|@import|url\(""", page)
     assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in page
     assert '<html lang="en">' in page
-    assert page.count('role="img"') == page.count("<svg") == 3
-    assert page.count("<desc>") == 3
+    assert page.count('role="img"') == page.count("</desc>") == 3
+    assert page.count("<svg") == 3 + page.count('aria-hidden="true"')
+    labels = re.findall(r'aria-(?:labelledby|describedby)="([^"]+)"', page)
+    assert len(labels) > 6
+    assert all(page.count(f'id="{label}"') == 1 for label in labels)
 
 
 def test_hostile_names_are_escaped_everywhere(mixed):
@@ -64,6 +168,19 @@ def test_hostile_names_are_escaped_everywhere(mixed):
     assert "<script" not in page
     assert "<img" not in page
     assert page.count("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;") >= 4
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("`a` is 0 & 1", "<code>a</code> is 0 &amp; 1"),
+        ("`<b>`, `c`", "<code>&lt;b&gt;</code>, <code>c</code>"),
+        ("an odd ` <b>", "an odd ` &lt;b&gt;"),
+        ("", ""),
+    ],
+)
+def test_backticks_become_code(text, html):
+    assert code(text) == html
 
 
 def test_nothing_selected(mixed):
@@ -81,14 +198,17 @@ def test_groups_and_costs_are_shown(mixed):
     page = page_of(fit)
     assert '<th scope="col">Group</th>' in page
     assert "<td>lab</td>" in page
-    assert "<td>7</td>" in page
+    assert '<td class="number">7</td>' in page
+    assert "share their unit&#39;s" in page
 
 
 def test_every_resample_the_same_is_said(mixed):
     fit = treeselect.select(
         "died ~ signal + site", mixed, k=2, seed=1, forests=1, n_trees=5, resamples=3
     )
-    assert "not defined" in page_of(fit)
+    page = page_of(fit)
+    assert "not defined" in page
+    assert "Each of 3 resamples selected every unit, which tells nothing about stability." in page
 
 
 def many(result, n):
@@ -105,8 +225,21 @@ def many(result, n):
     return dataclasses.replace(report, stability=section)
 
 
+def cut_to_the_page(result, n):
+    """The report of `result` as if it had assessed `n` units with long names."""
+    names = tuple(f"probe_{i:05d}_" + "x" * 40 for i in range(n))
+    zeros = np.zeros((3, n), dtype=bool)
+    resampled = dataclasses.replace(
+        result.resampled, units=names, fitted=zeros[0], assessed=~zeros[0], selected=zeros
+    )
+    section = stability_section(resampled, [])
+    assert section.table.more == n - 50
+    return dataclasses.replace(gather(result, written="now", versions={}), stability=section)
+
+
 def test_size_stays_small(fitted):
     assert len(render(many(fitted, 50)).encode()) < 300_000
+    assert len(render(cut_to_the_page(fitted, 7129)).encode()) < 2_000_000
     assert len(page_of(fitted).encode()) < 40_000
 
 
@@ -158,6 +291,36 @@ def test_missing_folder_and_template(fitted, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{{ report.title }}\n{% if %}", r"mine\.j2`.\n  Line 2: "),
+        ("{{ report.nonsense }}", "no attribute 'nonsense'"),
+        ("{% include 'absent.j2' %}", "absent"),
+    ],
+)
+def test_a_broken_template_is_named(fitted, tmp_path, text, says):
+    own = tmp_path / "mine.j2"
+    own.write_text(text, encoding="utf-8")
+    with pytest.raises(OptionError, match=says):
+        fitted.report(tmp_path / "out.html", template=own)
+    assert [p.name for p in tmp_path.iterdir()] == ["mine.j2"]
+
+
+def test_a_failed_write_leaves_the_old_file(fitted, tmp_path, monkeypatch):
+    path = tmp_path / "out.html"
+    path.write_text("old", encoding="utf-8")
+
+    def fail(*names):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("treeselect.reports.render.os.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        fitted.report(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["out.html"]
+    assert path.read_text(encoding="utf-8") == "old"
+
+
+@pytest.mark.parametrize(
     ("low", "high", "ticks"),
     [
         (0.5, 0.87, [0.5, 0.6, 0.7, 0.8, 0.9]),
@@ -181,6 +344,17 @@ def test_path_geometry():
     assert [p.chosen for p in figure.points] == [False, True, False]
     assert all(p.high <= p.y <= p.low for p in figure.points)  # y runs downwards
     assert [t.label for t in figure.x_ticks] == ["0", "1", "2", "3", "4"]
+    assert figure.marker == figure.points[1].x
+
+
+def test_long_axes_have_round_ticks():
+    figure = path_figure([1, 33], [0.1, 0.9], None, chosen=33)
+    assert [t.label for t in figure.x_ticks] == ["5", "10", "15", "20", "25", "30"]
+
+
+def test_numbers_are_set_flush_right():
+    table = Table(("a", "b", "c", "d"), (("x", "1,234", "0.1 to 0.2", ""), ("y", "-0.5", "", "∞")))
+    assert table.numeric == (False, True, False, True)
 
 
 def test_bars_start_together_and_keep_proportion():
@@ -193,4 +367,14 @@ def test_words():
     assert enumeration(("a", "b")) == "a and b"
     assert enumeration(("a", "b", "c")) == "a, b and c"
     assert enumeration(tuple("abcdefghij")) == "a, b, c, d, e, f, g, h and 2 more"
-    assert shorten("x" * 30) == "x" * 23 + "…"
+    long = ("a" * 100, "b" * 100, "c" * 100)
+    assert enumeration(long) == f"{long[0]}, {long[1]} and 1 more"
+    assert enumeration(("a" * 300, "b")) == f"{'a' * 300} and 1 more"
+
+
+def test_labels_keep_both_ends():
+    assert shorten("age") == "age"
+    labels = [shorten(f"concentration in the second sample, marker {i:02d}") for i in range(30)]
+    assert labels[3].startswith("conc")
+    assert len(set(labels)) == 30
+    assert len(shorten("W" * 40)) < len(shorten("x" * 40)) < len(shorten("i" * 40)) < 40

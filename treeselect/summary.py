@@ -72,6 +72,8 @@ def _facts(result: SelectionResult) -> tuple[tuple[str, str], ...]:
         score = f"{glance['cv_score']:.3f} (s.e. {glance['cv_se']:.3f}), cross-validated"
     else:
         score = f"{glance['train_score']:.3f} on the training rows"
+        if result.step.cut_from is not None:
+            score += f", of the {result.step.cut_from} units before the cut"
     facts.append((str(glance["score"]), score))
     facts.append(("Seed", str(result.seed)))
     return tuple(facts)
@@ -128,6 +130,15 @@ def _notes(result: SelectionResult) -> tuple[str, ...]:
         "Minimal selection: a small set that predicts well, not all relevant terms. A term that"
         " was left out may be a substitute of one that is in."
     )
+    notes.append(rows_note(result))
+    notes.extend(stability_notes(result))
+    notes.extend(result.notes)
+    notes.extend(result.design.notes)
+    return tuple(notes)
+
+
+def rows_note(result: SelectionResult) -> str:
+    """How many rows were used, and why the others were not."""
     used = int(np.count_nonzero(result.design.weight))
     dropped = result.design.response.n_dropped
     rows = f"Rows used: {used:,}."
@@ -136,11 +147,7 @@ def _notes(result: SelectionResult) -> tuple[str, ...]:
     unweighted = len(result.design.weight) - used
     if unweighted:
         rows += f" Left out with weight 0: {unweighted:,}."
-    notes.append(rows)
-    notes.extend(stability_notes(result))
-    notes.extend(result.notes)
-    notes.extend(result.design.notes)
-    return tuple(notes)
+    return rows
 
 
 def stability_notes(result: SelectionResult) -> list[str]:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 WIDTH = 680
 _ROW = 24
-_LABEL_CHARACTERS = 24
+_LABELS = 220.0
+"""Room for names on the left."""
+
+_LABEL_EMS = 13.0
+"""What fits there in the largest size of type that the style sheet gives to names, 16 pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,7 @@ class PathPoint:
 
 @dataclass(frozen=True, slots=True)
 class PathFigure:
-    """Score against the number of units."""
+    """Score against the number of units; `marker` is where the chosen number stands."""
 
     width: int
     height: int
@@ -43,6 +48,7 @@ class PathFigure:
     bottom: float
     points: tuple[PathPoint, ...]
     line: str
+    marker: float
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
 
@@ -98,9 +104,35 @@ class DotFigure:
     more: int
 
 
-def shorten(name: str, most: int = _LABEL_CHARACTERS) -> str:
-    """A name that fits beside a figure; the whole name belongs into the title."""
-    return name if len(name) <= most else name[: most - 1] + "…"
+def shorten(name: str, most: float = _LABEL_EMS) -> str:
+    """A name that fits into `most` ems; the whole name belongs into the title.
+
+    The middle is left out, because long names often differ at their end only.
+    """
+    if sum(map(_ems, name)) <= most:
+        return name
+    room = most - _ems("…")
+    head = _fitting(name, 0.35 * room)
+    tail = _fitting(name[::-1], room - sum(map(_ems, head)))[::-1]
+    return f"{head.rstrip()}…{tail.lstrip()}"
+
+
+def _fitting(name: str, most: float) -> str:
+    used = 0.0
+    for i, character in enumerate(name):
+        used += _ems(character)
+        if used > most:
+            return name[:i]
+    return name
+
+
+def _ems(character: str) -> float:
+    """Generous width of a character in a sans-serif face."""
+    if unicodedata.east_asian_width(character) in "WF" or character in "…@%MWmw":
+        return 1.0
+    if character in "iIjl.,:;|!'`()[] ":
+        return 0.4
+    return 0.75 if character.isupper() else 0.63
 
 
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
@@ -131,16 +163,17 @@ def path_figure(
     errors : sequence of float, optional
         Half lengths of the error bars.
     chosen : int
-        Size that is marked.
+        Size that is marked; none of `sizes` if it was cut from the next larger one.
     """
-    width, height, left, right, top, bottom = WIDTH, 300, 62.0, WIDTH - 18.0, 16.0, 252.0
+    width, height, left, right, top, bottom = WIDTH, 300, 62.0, WIDTH - 18.0, 30.0, 252.0
     lows = [s - e for s, e in zip(scores, errors, strict=True)] if errors else list(scores)
     highs = [s + e for s, e in zip(scores, errors, strict=True)] if errors else list(scores)
     ticks = nice_ticks(min(lows), max(highs))
-    span = max(max(sizes) - min(sizes), 1)
+    least, most = min(*sizes, chosen), max(*sizes, chosen)
+    span = max(most - least, 1)
 
     def x(size: float) -> float:
-        return round(left + 14 + (size - min(sizes)) / span * (right - left - 28), 1)
+        return round(left + 14 + (size - least) / span * (right - left - 28), 1)
 
     def y(score: float) -> float:
         return round(bottom - (score - ticks[0]) / (ticks[-1] - ticks[0]) * (bottom - top), 1)
@@ -152,12 +185,12 @@ def path_figure(
             y(low) if errors else None,
             y(high) if errors else None,
             size == chosen,
-            f"{size} units: {score:.3f}",
+            f"{size} unit{'' if size == 1 else 's'}: {score:.3f}",
         )
         for size, score, low, high in zip(sizes, scores, lows, highs, strict=True)
     )
-    every = max(1, math.ceil(span / 15))
-    x_labels = range(min(sizes), max(sizes) + 1, every)
+    every = next(e for p in range(9) for e in (10**p, 2 * 10**p, 5 * 10**p) if e >= span / 15)
+    x_labels = range(-(-least // every) * every, most + 1, every)
     decimals = max(0, -math.floor(math.log10(ticks[1] - ticks[0]) + 1e-9))
     return PathFigure(
         width,
@@ -168,6 +201,7 @@ def path_figure(
         bottom,
         points,
         " ".join(f"{p.x},{p.y}" for p in points),
+        x(chosen),
         tuple(Tick(x(size), str(size)) for size in x_labels),
         tuple(Tick(y(value), f"{value:.{decimals}f}") for value in ticks),
     )
@@ -175,7 +209,7 @@ def path_figure(
 
 def bar_figure(names: Sequence[str], values: Sequence[float], more: int) -> BarFigure:
     """Geometry of horizontal bars; values at least 0."""
-    left = 190.0
+    left = _LABELS
     room = WIDTH - left - 70
     largest = max(values, default=0.0) or 1.0
     bars = tuple(
@@ -194,7 +228,7 @@ def dot_figure(
     more: int,
 ) -> DotFigure:
     """Geometry of dots with intervals; values in [0, 1]."""
-    left, right = 190.0, WIDTH - 34.0
+    left, right = _LABELS, WIDTH - 34.0
     bottom = len(names) * _ROW + 8.0
 
     def x(value: float) -> float:

@@ -6,7 +6,8 @@ All numbers come from the result's own tables; this module chooses and words the
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -22,16 +23,22 @@ from treeselect.reports.figures import (
     dot_figure,
     path_figure,
 )
-from treeselect.summary import stability_notes, summarise
+from treeselect.summary import rows_note, stability_notes, summarise
 
 if TYPE_CHECKING:
     from treeselect.results import SelectionResult
+    from treeselect.stability import Stability
 
 MOST_UNITS = 30
 """Units in a figure; more are counted."""
 
 MOST_ROWS = 50
 """Rows in a table; more are counted."""
+
+_ALWAYS = 0.95
+"""Frequency from which on the answer speaks of a unit as selected nearly always."""
+
+_NUMBER = re.compile(r"-?[\d.,]*(e-?\d+)?|∞")
 
 _PACKAGES = ("numpy", "pandas", "numba", "formulaic", "scikit-learn", "statsmodels")
 
@@ -47,17 +54,31 @@ class Table:
         The first cell of each row is its head.
     more : int
         Rows that were left out.
+    bar_column : int or None
+        Column that shows a small bar beside each number.
+    bars : tuple of float
+        Length of each row's bar, in [0, 1].
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     more: int = 0
+    bar_column: int | None = None
+    bars: tuple[float, ...] = ()
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Whether each column holds nothing but numbers, which are set flush right."""
+        return tuple(
+            all(_NUMBER.fullmatch(row[i]) for row in self.rows) for i in range(len(self.columns))
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class StabilitySection:
-    """Stability across resamples: figure, table and sentences."""
+    """Stability across resamples: figure, table, how it was assessed, and what it says."""
 
+    lead: str
     figure: DotFigure
     table: Table
     sentences: tuple[str, ...]
@@ -76,8 +97,10 @@ class Report:
     terms : Table
         Selected terms.
     path : PathFigure
-    path_label : str
-        What the figure's score is.
+    path_score : str
+        Name of the figure's score.
+    path_notes : tuple of str
+        How to read the figure.
     path_table : Table
     importance : BarFigure
     stability : StabilitySection or None
@@ -94,7 +117,8 @@ class Report:
     facts: tuple[tuple[str, str], ...]
     terms: Table
     path: PathFigure
-    path_label: str
+    path_score: str
+    path_notes: tuple[str, ...]
     path_table: Table
     importance: BarFigure
     stability: StabilitySection | None
@@ -119,17 +143,26 @@ def gather(result: SelectionResult, *, written: str, versions: Mapping[str, str]
     """
     summary = summarise(result)
     about_stability = stability_notes(result)
+    about_rows = rows_note(result)
     return Report(
         title=f"Which terms predict {result.design.response.name}?",
         answer=_answer(result),
-        facts=summary.facts,
-        terms=Table(summary.columns, summary.rows, len(result.selected) - len(summary.rows)),
+        facts=_facts(result, summary.facts),
+        terms=_terms(result, summary.columns, summary.rows),
         path=_path_figure(result),
-        path_label=_path_label(result),
+        path_score=result.design.response.family.score_name,
+        path_notes=_path_notes(result),
         path_table=_path_table(result),
         importance=_importance(result),
-        stability=_stability(result, about_stability),
-        notes=tuple(note for note in summary.notes if note not in about_stability),
+        stability=(
+            stability_section(result.resampled, about_stability) if result.resampled else None
+        ),
+        notes=tuple(
+            note
+            for note in summary.notes
+            # Rows are among the facts here.
+            if note not in about_stability and note != about_rows
+        ),
         method=result.chosen_method.title,
         paper=result.chosen_method.paper,
         options=tuple((k, str(v)) for k, v in result.chosen_method.options().items()),
@@ -144,10 +177,12 @@ def software_versions() -> dict[str, str]:
     return versions | {name: metadata.version(name) for name in _PACKAGES}
 
 
-def enumeration(names: tuple[str, ...], most: int = 8) -> str:
-    """Names in a sentence: "a, b and c"."""
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
+def enumeration(names: tuple[str, ...], most: int = 8, room: int = 240) -> str:
+    """Names in a sentence: "a, b and c"; at most so many, and so many characters."""
+    lengths = np.cumsum([len(name) for name in names])
+    shown = max(1, min(most, int(np.count_nonzero(lengths <= room))))
+    if len(names) > shown:
+        return f"{', '.join(names[:shown])} and {len(names) - shown:,} more"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
@@ -164,32 +199,91 @@ def _answer(result: SelectionResult) -> tuple[str, ...]:
     ]
     if np.isfinite(glance["cv_score"]):
         sentences.append(
-            f"A forest on the selected terms reaches a cross-validated {glance['score']} of"
-            f" {glance['cv_score']:.3f} (standard error {glance['cv_se']:.3f}); the selection was"
-            " repeated inside each fold."
+            f"The cross-validated {glance['score']} is {glance['cv_score']:.3f} (standard error"
+            f" {glance['cv_se']:.3f}), with the selection repeated inside each fold."
         )
     if result.resampled is not None:
-        n = result.resampled.n_resamples
-        frequency = dict(zip(result.resampled.units, result.resampled.frequency, strict=True))
-        always = tuple(name for name in result.groups if frequency[name] >= 0.95)
-        text = f"On {n} resamples of the data"
-        text += (
-            f", {enumeration(always)} {'was' if len(always) == 1 else 'were'} selected at least"
-            " 95 % of the time"
-            if always
-            else ", no term was selected 95 % of the time"
-        )
-        if np.isfinite(glance["stability"]):
-            text += f"; the stability index is {glance['stability']:.2f}"
-        sentences.append(f"{text}.")
+        sentences.append(_stability_answer(result, result.resampled))
     return tuple(sentences)
 
 
-def _path_label(result: SelectionResult) -> str:
+def _stability_answer(result: SelectionResult, stability: Stability) -> str:
+    n = f"{stability.n_resamples:,}"
+    free = stability.selected[:, stability.assessed]
+    if not np.isfinite(stability.index):
+        which = "every unit" if free.all() else "no unit"
+        return f"Each of {n} resamples selected {which}, which tells nothing about stability."
+    # What is kept by request is in every resample by request, too.
+    frequency = dict(zip(stability.units, stability.frequency, strict=True))
+    assessed = dict(zip(stability.units, stability.assessed, strict=True))
+    found = [name for name in result.groups if assessed[name]]
+    if not found:
+        return f"The stability index on {n} resamples is {stability.index:.2f}."
+    often = tuple(name for name in found if frequency[name] >= _ALWAYS)
+    rarest = min(found, key=lambda name: frequency[name])
+    parts = []
+    if often:
+        verb = "was" if len(often) == 1 else "were"
+        parts.append(f"{enumeration(often)} {verb} selected on at least {_ALWAYS * 100:.0f} %")
+    if len(often) < len(found):
+        which = rarest if len(found) - len(often) == 1 else f"the least frequent, {rarest},"
+        parts.append(f"{which} was selected on {frequency[rarest] * 100:.0f} %")
+    return (
+        f"Of {n} resamples of the rows, {'; '.join(parts)}."
+        f" The stability index is {stability.index:.2f}."
+    )
+
+
+def _facts(
+    result: SelectionResult, facts: tuple[tuple[str, str], ...]
+) -> tuple[tuple[str, str], ...]:
+    """The summary's facts with a row on rows after that on the data."""
+    glance = result.glance().iloc[0]
+    rows = f"{glance['n']:,} used"
+    if glance["n_dropped"]:
+        rows += f"; {glance['n_dropped']:,} dropped because the response is missing"
+    unweighted = len(result.design.weight) - glance["n"]
+    if unweighted:
+        rows += f"; {unweighted:,} left out with weight 0"
+    after = [name for name, _ in facts].index("Data") + 1
+    return (*facts[:after], ("Rows", rows), *facts[after:])
+
+
+def _terms(
+    result: SelectionResult, columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...]
+) -> Table:
+    tidy = result.tidy()
+    importance = tidy.loc[tidy["selected"], "importance"].head(len(rows)).to_numpy()
+    largest = importance.max(initial=0.0) or 1.0
+    return Table(
+        columns,
+        rows,
+        len(result.selected) - len(rows),
+        bar_column=columns.index("Importance"),
+        bars=tuple(float(share) for share in importance / largest),
+    )
+
+
+def _path_notes(result: SelectionResult) -> tuple[str, ...]:
     score = result.design.response.family.score_name
     if result.scores is None:
-        return f"{score} on the training rows"
-    return f"{score}, {len(result.scores.scores)}-fold cross-validation (bars: one standard error)"
+        first = (
+            f"{score} of the method's own ensemble on its training rows: it tends to rise with"
+            " every unit and does not tell how well new rows are predicted."
+        )
+    else:
+        first = (
+            f"{score} on held-out rows, mean of {len(result.scores.scores)} folds, with one"
+            " standard error to each side. The same folds chose the number of units, so the score"
+            " at the chosen number can be slightly optimistic."
+        )
+    marked = f"The dashed line marks the chosen number, {result.k:,}"
+    if result.step.cut_from is not None:
+        marked += (
+            ", which no step of the path has; the training score of the selection is that of the"
+            f" step with {result.step.cut_from:,} units, from which it was cut"
+        )
+    return first, f"{marked}."
 
 
 def _path_figure(result: SelectionResult) -> PathFigure:
@@ -213,11 +307,22 @@ def _path_table(result: SelectionResult) -> Table:
     rows = []
     for row in result.path.to_dict("records"):
         penalty = f"{row['tuning']:.3g}" if np.isfinite(row["tuning"]) else "∞"
-        cells = [str(row["k"]), penalty, f"{row['train_score']:.3f}"]
+        cells = [_size(row["k"], result), penalty, f"{row['train_score']:.3f}"]
         cells += [f"{row['cv_score']:.3f}", f"{row['cv_se']:.3f}"] if validated else []
         cells += [enumeration(row["terms"], 12) if row["terms"] else "none"]
         rows.append(tuple(cells))
-    return Table(tuple(columns), tuple(rows[:MOST_ROWS]), max(len(rows) - MOST_ROWS, 0))
+    # A long path is shown around the chosen step.
+    sizes = [step.size for step in result.steps]
+    at = next(i for i, size in enumerate(sizes) if size >= result.k)
+    first = max(0, min(at - MOST_ROWS // 2, len(rows) - MOST_ROWS))
+    shown = tuple(rows[first : first + MOST_ROWS])
+    return Table(tuple(columns), shown, len(rows) - len(shown))
+
+
+def _size(size: int, result: SelectionResult) -> str:
+    if size == result.k:
+        return f"{size} (chosen)"
+    return f"{size} (cut to {result.k})" if size == result.step.cut_from else str(size)
 
 
 def _importance(result: SelectionResult) -> BarFigure:
@@ -230,10 +335,10 @@ def _importance(result: SelectionResult) -> BarFigure:
     )
 
 
-def _stability(result: SelectionResult, sentences: list[str]) -> StabilitySection | None:
-    if result.resampled is None:
-        return None
-    tidy = result.resampled.tidy()
+def stability_section(stability: Stability, sentences: Sequence[str]) -> StabilitySection:
+    """Figure and table of the most frequent units, with sentences on what they say."""
+    kept = {u for u, free in zip(stability.units, stability.assessed, strict=True) if not free}
+    tidy = stability.tidy()
     shown = tidy.head(MOST_UNITS)
     figure = dot_figure(
         names=shown["term"].to_list(),
@@ -248,10 +353,30 @@ def _stability(result: SelectionResult, sentences: list[str]) -> StabilitySectio
             str(row["term"]),
             f"{row['frequency']:.2f}",
             f"{row['ci_low']:.2f} to {row['ci_high']:.2f}",
-            "yes" if row["selected"] else "no",
+            "always (keep)" if row["term"] in kept else "yes" if row["selected"] else "no",
         )
         for row in tidy.head(MOST_ROWS).to_dict("records")
     )
     columns = ("Unit", "Frequency", "95 % interval", "In the fit")
     table = Table(columns, rows, max(len(tidy) - MOST_ROWS, 0))
-    return StabilitySection(figure, table, tuple(sentences))
+    return StabilitySection(_stability_lead(stability), figure, table, tuple(sentences))
+
+
+def _stability_lead(stability: Stability) -> str:
+    size = stability.selected.sum(axis=1)
+    low, high = int(size.min()), int(size.max())
+    sizes = (
+        f"{low:,} unit{'' if low == high == 1 else 's'}"
+        if low == high
+        else f"{low:,} to {high:,} units"
+    )
+    how = {
+        "bootstrap": "as many rows as there are, drawn with replacement",
+        "subsample": "half of the rows",
+        "complementary": "the two halves of a split in turn",
+    }[stability.scheme]
+    return (
+        f"How often each unit was selected when the selection was repeated on"
+        f" {stability.n_resamples:,} {stability.scheme} resamples ({how}), {sizes} on each; lines"
+        " are 95 % intervals. Filled dots are in the selection above, hollow ones are not."
+    )

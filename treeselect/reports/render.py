@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+from markupsafe import Markup
 
 from treeselect.errors import OptionError, quoted
 from treeselect.reports.gather import Report, gather, software_versions
@@ -32,7 +34,7 @@ def render(report: Report, template: Path | None = None) -> str:
     Raises
     ------
     OptionError
-        If the template does not exist.
+        If the template does not exist or can't be rendered.
     """
     folders = [template_folder()]
     name = TEMPLATE
@@ -52,7 +54,30 @@ def render(report: Report, template: Path | None = None) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(name).render(report=report)
+    environment.filters["code"] = code
+    try:
+        return environment.get_template(name).render(report=report)
+    except TemplateError as error:
+        if template is None:
+            raise
+        line = getattr(error, "lineno", None)
+        raise OptionError(
+            f"Can't render the template {quoted(str(template))}.\n"
+            f"  {f'Line {line}: ' if line else ''}{error.message}\n"
+            f"  Compare it with {quoted(TEMPLATE)} from {quoted(str(template_folder()))}."
+        ) from error
+
+
+def code(text: str) -> Markup:
+    """Text with what stands between backticks as code; all of it escaped."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # a backtick without a partner is part of some name
+        return Markup.escape(text)
+    joined = Markup("").join(
+        Markup("<code>{}</code>").format(part) if i % 2 else Markup.escape(part)
+        for i, part in enumerate(parts)
+    )
+    return joined
 
 
 def write_report(result: SelectionResult, path: Path, template: Path | None = None) -> Path:
@@ -77,9 +102,15 @@ def write_report(result: SelectionResult, path: Path, template: Path | None = No
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", dir=folder, suffix=".part", delete=False
     ) as part:
-        part.write(page)
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(part.name, 0o666 & ~mask)  # a temporary file is private, a report is not
-    os.replace(part.name, path)
+        try:
+            part.write(page)
+            part.close()
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(part.name, 0o666 & ~mask)  # a temporary file is private, a report is not
+            os.replace(part.name, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(part.name)
+            raise
     return path
