@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from treeselect.engine.bag_boosting import BagBoosting, bag_boost
 from treeselect.engine.binning import bin_columns, bin_edges
-from treeselect.engine.ensembles import BagBoosting, bag_boost
 from treeselect.engine.losses import LogisticLoss, SquaredLoss, mean_loss
 from treeselect.engine.random import draw_bag, next_random, random_below, stream_seed, tree_seeds
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tree_data import grow_fast, make_data, problems
 
 from treeselect.engine import naive
+from treeselect.engine.bag_boosting import mark_leaves
 from treeselect.engine.binning import bin_columns, bin_edges
-from treeselect.engine.ensembles import Trees, bagged_forest, group_gains, mark_leaves, predict_mean
+from treeselect.engine.ensembles import Trees, bagged_forest, group_gains, predict_mean
 from treeselect.engine.growing import Growth
 from treeselect.engine.penalty import SplitPenalty
 

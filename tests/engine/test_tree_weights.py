@@ -10,14 +10,8 @@ import pytest
 
 from treeselect.engine import naive
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
-from treeselect.engine.tree_weights import (
-    SparseForest,
-    coordinate_descent,
-    correlate,
-    solution_path,
-    support,
-    weighted_importance,
-)
+from treeselect.engine.tree_weights import SparseForest, coordinate_descent, correlate
+from treeselect.engine.weight_path import solution_path, support, weighted_importance
 
 N_ROWS, N_TREES, N_GROUPS = 300, 40, 8
 

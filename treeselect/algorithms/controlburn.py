@@ -12,11 +12,10 @@ from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.forest import ForestModel, fit_forest
 from treeselect.algorithms.options import check_flag, check_integer, check_number
 from treeselect.design import BoolArray, FloatArray, IntArray
-from treeselect.engine.ensembles import BagBoosting, BoostedBag, bag_boost
+from treeselect.engine.bag_boosting import BagBoosting, BoostedBag, bag_boost
 from treeselect.engine.random import stream_seed
-from treeselect.engine.tree_weights import (
-    SparseForest,
-    WeightedTrees,
+from treeselect.engine.tree_weights import SparseForest, WeightedTrees
+from treeselect.engine.weight_path import (
     last_solution,
     solution_path,
     support,
