@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,8 @@ from treeselect.encoding import OTHER_CODE, build_design
 from treeselect.errors import DataError, NewDataError, NotBuiltError
 from treeselect.formula import model_matrix, parse_formula
 from treeselect.frames import read_data
+from treeselect.modeldata import ModelData
+from treeselect.response import read_response
 from treeselect.units import make_units
 
 
@@ -39,11 +42,16 @@ def frames(draw):
     )
 
 
-TERMS = ["a", "b", "c", "d", "e", "`f g`", "C(b)", "I(a > 0)", "log(`f g`)", "{a + b}", "scale(a)"]
+TERMS = [
+    "a", "b", "c", "d", "e", "h", "`f g`", "C(b)", "C(c)", "C(d)", "C(e)", "C(b % 2)", "C(b > 0)",
+    "C(I(b > 0))", "I(a > 0)", "I(c)", "I(d)", "I(e)", "I(d == 'u')", "I(e == 3)",
+    "I((a > 0) & ~c)", "I(~c)", "log(`f g`)", "sqrt(`f g`)", "{a + b}", "{`f g` * 2 - a}", "{-b}",
+    "{a ** 2}", "abs(a)", "{c + 1}", "center(b)", "scale(a)", "scale(log(`f g`))",
+]  # fmt: skip
 
 
 @given(frames(), st.lists(st.sampled_from(TERMS), min_size=1, max_size=8, unique=True))
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, derandomize=True, max_examples=50)
 def test_one_hot_matrix_is_formulaics_own(frame, terms):
     design, spec, _ = encode(f"y ~ {' + '.join(terms)}", frame)
     expected = model_matrix("", frame, [s.term for s in spec.terms])
@@ -58,12 +66,94 @@ def test_one_hot_matrix_is_formulaics_own(frame, terms):
     np.testing.assert_allclose(np.column_stack([c for _, c in ours]), expected.to_numpy(float))
 
 
+@given(frames(), st.lists(st.sampled_from(TERMS), min_size=1, max_size=8, unique=True))
+@settings(deadline=None, derandomize=True, max_examples=30)
+def test_one_hot_matrix_is_exactly_formulaics_own_in_alphabetical_order(frame, terms):
+    _, spec, _ = encode(f"y ~ {' + '.join(terms)}", frame)
+    ordered = sorted((s.term for s in spec.terms), key=lambda term: term.name)
+    design, _, _ = encode(f"y ~ {' + '.join(t.text for t in ordered)}", frame)
+    names, values = design.one_hot()
+    expected = model_matrix("", frame, ordered)
+    assert names == list(expected.columns)
+    np.testing.assert_allclose(values, expected.to_numpy(float))
+
+
+@st.composite
+def holes(draw):
+    """Frames with missing numbers, truth values, text and categories, and a missing response."""
+    frame = draw(frames()).astype({"b": "float64", "c": "boolean", "y": "float64"})
+    rng = np.random.default_rng(draw(st.integers(0, 99)))
+    for name in frame:
+        frame.loc[rng.random(len(frame)) < 0.15, name] = None
+    # The levels that formulaic finds in the complete rows alone may be fewer: declare them.
+    for name, levels in (("d", ["u", "v", "w w"]), ("h", ["p", "q"])):
+        frame[name] = pd.Categorical(frame[name], categories=levels)
+    return frame
+
+
+HOLED = ["a", "b", "c", "d", "e", "h", "`f g`", "C(d)", "I(a > 0)", "log(`f g`)", "{a + b}",
+         "I(d == 'u')", "I(e == 3)", "{`f g` * 2 - a}"]  # fmt: skip
+
+
+@given(holes(), st.lists(st.sampled_from(HOLED), min_size=1, max_size=6, unique=True))
+@settings(deadline=None, derandomize=True, max_examples=40)
+def test_f4_f5_model_matrix_is_the_complete_part_of_the_design(frame, terms):
+    frame = read_data(frame)
+    parsed = parse_formula(f"y ~ {' + '.join(terms)}", list(frame.columns))
+    frame.loc[[0, 1], "y"] = [0.0, 5.0]
+    response = read_response(parsed, frame, "gaussian")
+    used = frame.iloc[response.rows].reset_index(drop=True)
+    units = make_units(parsed.terms, None, None, None)
+    design, spec, notes = build_design(parsed, used, units)
+    sources = used[list(spec.variables)]
+    data = ModelData(design, spec, response, np.ones(len(used), int), tuple(notes), sources)
+    assert design.n_rows == len(used) == len(frame) - response.n_dropped
+    if sources.dropna().empty:
+        return
+    matrix = data.model_matrix()
+    names, values = design.one_hot()
+    assert sorted(names) == sorted(matrix.columns)
+    ours = pd.DataFrame(values, columns=names).loc[matrix.index, list(matrix.columns)]
+    np.testing.assert_allclose(ours, matrix.to_numpy(float))
+
+
+def test_f14_a_factor_without_a_value_has_no_column():
+    frame = pd.DataFrame({"y": [1, 2], "e": pd.Series([None, None], dtype=object)})
+    names, values = encode("y ~ e", frame)[0].one_hot()
+    assert (names, values.shape) == ([], (2, 0))
+
+
 def test_f1_string_dtype_is_expanded_like_text():
     """formulaic itself would pass `string` columns through as they are."""
     frame = pd.DataFrame({"y": [1, 2, 3], "s": pd.Series(["p", "q", "p"], dtype="string")})
     names, values = encode("y ~ s", frame)[0].one_hot()
     assert names == ["s[p]", "s[q]"]
     assert values.tolist() == [[1, 0], [0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "names"),
+    [
+        (["p", "q"], "string[python]", ["v[p]", "v[q]"]),
+        (["p", "q"], "string[pyarrow]", ["v[p]", "v[q]"]),
+        (["p", "q"], pd.ArrowDtype(pa.string()), ["v[p]", "v[q]"]),
+        (["p", "q"], "category", ["v[p]", "v[q]"]),
+        ([True, False], "boolean", ["v"]),
+        ([True, False], pd.ArrowDtype(pa.bool_()), ["v"]),
+        ([True, False], object, ["v"]),
+        ([1, 2], "Int64", ["v"]),
+        ([1, 2], object, ["v"]),
+        ([1.5, 2], pd.ArrowDtype(pa.float64()), ["v"]),
+    ],
+    ids=str,
+)
+def test_f1_f5_f12_formulaics_own_matrix_is_numeric_for_every_dtype(values, dtype, names):
+    frame = pd.DataFrame({"y": [1, 2], "v": pd.Series(values, dtype=dtype)})
+    design, spec, _ = encode("y ~ v", frame)
+    matrix = model_matrix("", frame, [s.term for s in spec.terms])
+    assert design.one_hot()[0] == list(matrix.columns) == names
+    assert all(kind.kind in "buif" for kind in matrix.dtypes)
+    np.testing.assert_array_equal(matrix.to_numpy(float), design.one_hot()[1])
 
 
 def test_columns_stand_in_order_of_their_names():
@@ -154,6 +244,52 @@ def test_columns_without_a_value_and_other_dtypes_are_accepted():
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("dtype", ["str", "string", "category", object], ids=str)
+def test_f12_labels_of_another_dtype_have_the_same_codes(dtype):
+    _, spec, _ = encode("y ~ site + C(t) + I(site == 'York')", TRAIN)
+    other = TRAIN.assign(site=TRAIN["site"].astype(dtype), t=TRAIN["t"].astype("boolean"))
+    for a, b in zip(spec.encode(TRAIN), spec.encode(other), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_f17_truth_values_that_are_missing_only_in_new_data():
+    _, spec, _ = encode("y ~ I(~t) + I(t & (x > 3))", TRAIN)
+    expected = [0, 1, 0, 1, 0, 0]
+    np.testing.assert_array_equal(spec.encode(TRAIN)[1], expected)
+    some = TRAIN.assign(t=pd.array([None, *TRAIN["t"][1:]], dtype="boolean"))
+    np.testing.assert_array_equal(spec.encode(some)[1], [np.nan, *expected[1:]])
+    assert all(np.isnan(column).all() for column in spec.encode(TRAIN.assign(t=None)))
+
+
+def test_f16_new_data_are_scaled_by_what_was_learned():
+    _, spec, _ = encode("y ~ scale(x) + center(log(x))", TRAIN)
+    for rows in ([5], [3, 5], [5, 2, 0, 0]):
+        for part, whole in zip(spec.encode(TRAIN.iloc[rows]), spec.encode(TRAIN), strict=True):
+            np.testing.assert_array_equal(part, whole[rows])
+
+
+def test_f4_f6_order_and_length_of_new_data_are_kept():
+    _, spec, _ = encode("y ~ x + site + log(x) + C(t)", TRAIN)
+    rows = [5, 2, 2, 0, 4, 1, 1, 3, 0]
+    for part, whole in zip(spec.encode(TRAIN.iloc[rows]), spec.encode(TRAIN), strict=True):
+        np.testing.assert_array_equal(part, whole[rows])
+
+
+@pytest.mark.parametrize("policy", ["error", "missing", "other"])
+def test_f3_policies_hold_for_factors_of_numbers_and_unused_categories(policy):
+    train = TRAIN.assign(n=[1, 2, 1, 2, 1, 2], k=pd.Categorical(["a", "b"] * 3, ["a", "b", "c"]))
+    _, spec, _ = encode("y ~ C(n) + k", train, new_levels=policy)
+    unused = train.assign(k="c")  # declared, so it is known
+    assert spec.encode(unused)[1].tolist() == [3] * 6
+    new = train.assign(n=[1, 2, 9, 2, 1, 2])
+    if policy == "error":
+        with pytest.raises(NewDataError, match=r'`C\(n\)` must only have levels(.|\n)*"9" \(1 row'):
+            spec.encode(new)
+    else:
+        code = 0 if policy == "missing" else OTHER_CODE
+        assert spec.encode(new)[0].tolist() == [1, 2, code, 2, 1, 2]
+
+
 def test_f6_repeated_index_and_order_of_columns_do_not_matter():
     _, spec, _ = encode("y ~ x + site", TRAIN)
     odd = TRAIN[["site", "t", "x"]].set_axis([0] * 6)
@@ -174,6 +310,8 @@ def test_f8_a_text_key_is_refused_by_name():
     encode("y ~ x + C(who)", frame)  # says that it is meant
     encode("y ~ . - who", frame)
     encode("y ~ .", frame.head(8))  # too few rows to tell
+    with pytest.raises(DataError, match=r"`log\(y\) ~ x \+ `who is` - `who is``.*`C\(`who is`\)`"):
+        encode("log(y) ~ x + `who is`", frame.assign(y=1.5).rename(columns={"who": "who is"}))
 
 
 def test_wide_factors_are_not_built_yet():

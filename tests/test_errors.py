@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import treeselect
@@ -24,6 +25,16 @@ def data():
             "name": [f"Passenger {i}" for i in range(N)],
         }
     )
+
+
+class Polars:
+    """Looks like a frame of polars, which need not be installed."""
+
+    __module__ = "polars.dataframe.frame"
+    __qualname__ = "DataFrame"
+
+    def to_pandas(self):
+        raise AssertionError("nothing is converted behind the user's back")
 
 
 def with_column(name, values):
@@ -51,25 +62,60 @@ CASES = {
     ),
     "one class only": ("survived ~ .", with_column("survived", 1), {}),
     "no rows": ("survived ~ .", lambda d: d.head(0), {}),
+    "constant number": ("age ~ .", with_column("age", 3.5), {}),
+    "list column": ("survived ~ .", with_column("visits", [[1, 2]] * N), {}),
+    "complex column": ("survived ~ .", with_column("z", [1j] * N), {}),
+    "two levels of names": (
+        "survived ~ .", lambda d: pd.concat({"first": plain(d)}, axis=1), {},
+    ),
+    "identifier with an odd name": (
+        "survived ~ .", lambda d: d.rename(columns={"name": "full name"}), {},
+    ),
+    "date as response": ("landed ~ age", with_column("landed", DATES), {}),
+    "number for a name": ("survived ~ .", with_column("1", 3.0), {}),
+    "backtick in a name": ("survived ~ .", with_column("a`b", 3.0), {}),
     "infinite values": ("survived ~ .", with_column("fare", [np.inf] + [1.0] * (N - 1)), {}),
     "negative weight": ("survived ~ .", plain, {"weights": [-1] + [1] * (N - 1)}),
     "fractional weight": ("survived ~ .", plain, {"weights": [0.5] * N}),
+    "weights that are text": ("survived ~ .", plain, {"weights": "sex"}),
+    "weights that are no column": ("survived ~ .", plain, {"weights": "agee"}),
+    "weights of another length": ("survived ~ .", plain, {"weights": [1, 2]}),
+    "weights too large": ("survived ~ .", plain, {"weights": [10**12] * N}),
     "missing weight": (
         "survived ~ .", with_column("w", [np.nan] + [1] * (N - 1)), {"weights": "w"},
     ),
     "k above the number of units": ("survived ~ .", plain, {"k": 4}),
     "k of no use": ("survived ~ .", plain, {"k": "two"}),
     "unknown method": ("survived ~ .", plain, {"method": "contrlburn"}),
+    "unknown method without a near one": ("survived ~ .", plain, {"method": "boruta"}),
+    "unknown family": ("survived ~ .", plain, {"family": "logistic"}),
     "unknown option": ("survived ~ .", plain, {"forest": 3}),
     "option out of range": ("survived ~ .", plain, {"forests": 0}),
     "planned method": ("survived ~ .", plain, {"method": "grrf"}),
     "formula that runs code": ("survived ~ age + I(__import__('os').system('ls'))", plain, {}),
     "formula with an attribute": ("survived ~ {age.to_csv('x')}", plain, {}),
     "formula with a keyword argument": ("survived ~ log(age, out=fare)", plain, {}),
+    "formula that runs code on the left": ("bs(open('x', 'w')) ~ age", plain, {}),
+    "huge power": ("survived ~ {age + 9**9**9}", plain, {}),
+    "dotted name": (
+        "survived ~ log(age.now)", lambda d: plain(d).rename(columns={"age": "age.now"}), {},
+    ),
+    "keyword in an expression": ("survived ~ log(`class`)", with_column("class", 2.0), {}),
+    "comparison without I()": ("survived ~ age > 40", plain, {}),
+    "removal first": ("survived ~ -name + .", lambda d: d, {}),
+    "order of categories": (
+        "survived ~ I(deck > 'A')",
+        with_column("deck", pd.Categorical(["A", "B"] * (N // 2), ordered=True)), {},
+    ),
+    "trusted by a word": ("survived ~ .", plain, {"trusted": "no"}),
     "unknown function": ("survived ~ lg(age)", plain, {}),
     "column like a function": ("survived ~ log(age)", lambda d: plain(d).assign(log=1.0), {}),
     "expression not finite": ("survived ~ log(zero)", with_column("zero", 0.0), {}),
     "third class": ("port ~ age", with_column("port", ["C", "Q", "S", "S"] * (N // 4)), {}),
+    "third class of an odd name": (
+        "`port of call` ~ age", with_column("port of call", ["C", "Q", "S", "S"] * (N // 4)), {},
+    ),
+    "multinomial": ("survived ~ .", plain, {"family": "multinomial"}),
     "counts": ("survived ~ .", plain, {"family": "poisson"}),
     "interaction": ("survived ~ age:sex", plain, {}),
     "spline": ("survived ~ bs(age, 4)", plain, {}),
@@ -82,9 +128,18 @@ CASES = {
     "mixed types": ("survived ~ .", with_column("cabin", ["A", 1] * (N // 2)), {}),
     "wide factor": ("survived ~ zip", lambda d: wide(), {}),
     "dictionary for data": ("survived ~ .", lambda d: {"survived": [1]}, {}),
+    "list for data": ("survived ~ .", lambda d: [[1, 2]], {}),
+    "array for data": ("survived ~ .", lambda d: plain(d).to_numpy(), {}),
+    "arrow table for data": ("survived ~ .", lambda d: pa.table({"survived": [1]}), {}),
+    "polars frame for data": ("survived ~ .", lambda d: Polars(), {}),
     "missing file": ("survived ~ .", lambda d: "passengers.csv", {}),
     "unknown name in groups": ("survived ~ .", plain, {"groups": {"body": ["agee", "sex"]}}),
     "term in two groups": ("survived ~ .", plain, {"groups": {"a": ["age"], "b": ["age"]}}),
+    "keep a number": ("survived ~ .", plain, {"keep": 3}),
+    "group that is text": ("survived ~ .", plain, {"groups": {"body": "age"}}),
+    "price of a member": (
+        "survived ~ .", plain, {"groups": {"body": ["age", "sex"]}, "costs": {"age": 2}},
+    ),
     "negative cost": ("survived ~ .", plain, {"costs": {"age": -2}}),
     "k below the kept terms": ("survived ~ .", plain, {"keep": ["age", "sex"], "k": 1}),
 }  # fmt: skip
@@ -115,6 +170,10 @@ NEW = {
     "unseen level": lambda d: d.assign(sex=["male", "unknown", *["female"] * (N - 2)]),
     "factor that arrives as numbers": lambda d: d.assign(sex=1),
     "number that arrives as text": lambda d: d.assign(age="forty"),
+    "date that arrives": lambda d: d.assign(age=DATES),
+    "infinite value": lambda d: d.assign(fare=np.inf),
+    "no rows": lambda d: d.head(0),
+    "array": lambda d: d.to_numpy(),
 }
 
 

@@ -28,6 +28,14 @@ COLUMNS = ["y", "id", "a", "b", "a b"]
         ("log(y) ~ . - id", ["a", "b", "a b"]),
         ("y ~ log(`a b`)", ["log(`a b`)"]),
         ("y ~ a + (b + id) - id", ["a", "b"]),
+        ("y ~ . - (id + a) - `a b`", ["b"]),
+        ("y ~ . - 1 - id", ["a", "b", "a b"]),
+        ("y ~ a + 0", ["a"]),
+        ("y ~ log(a) + a - a", ["log(a)"]),
+        ("I(y + a) ~ .", ["id", "b", "a b"]),
+        ("y ~ . + .", ["id", "a", "b", "a b"]),
+        ("y ~ a\n  + b", ["a", "b"]),
+        ("y ~ C(a) + {C(b)}", ["C(a)", "C(b)"]),
     ],
 )
 def test_terms(formula, terms):
@@ -36,6 +44,22 @@ def test_terms(formula, terms):
 
 def test_dot_leaves_out_hidden_columns():
     assert len(parse_formula("y ~ .", COLUMNS, hidden=["id", "b"]).terms) == 2
+    # Taken off by hand all the same.
+    assert len(parse_formula("y ~ . - id", COLUMNS, hidden=["id", "b"]).terms) == 2
+
+
+def test_a_column_named_1_is_told_from_the_intercept():
+    """formulaic takes it for the intercept: the column would be lost in silence."""
+    for formula in ("y ~ .", "y ~ x + `1`", "`1` ~ x"):
+        with pytest.raises(FormulaError, match="Can't tell the column `1` from the intercept"):
+            parse_formula(formula, ["y", "x", "1", "0"])
+    assert [t.name for t in parse_formula("y ~ x + `0`", ["y", "x", "1", "0"]).terms] == ["x", "0"]
+
+
+def test_a_backtick_in_a_name_is_refused_where_it_is_used():
+    assert parse_formula("y ~ x", ["y", "x", "a`b"]).terms[0].name == "x"
+    with pytest.raises(FormulaError, match="must not have a backtick"):
+        parse_formula("y ~ .", ["y", "x", "a`b"])
 
 
 def test_variables_and_text_of_terms():
@@ -62,6 +86,20 @@ def test_variables_and_text_of_terms():
         ("y ~ (a + b", "Can't read the formula"),
         ("y ~ a + ", "Can't read the formula"),
         ("y ~ 5", "Can't read the formula"),
+        ("y ~ 'a'", "Can't read the formula"),
+        ("y ~ -id + .", "write removals last"),  # formulaic removes nothing, in silence
+        ("y ~ -id", "write removals last"),
+        ("y - a ~ b", "Can't remove `a`"),
+        ("y ~ . - (id + b) - b", "Can't remove `b`"),
+        ("y ~ a + (b - id)", "Can't remove `id`"),
+        ("1 ~ a", "must name the response"),
+        (". ~ a", "must name one response"),
+        ("y ~ a > 3", "has no operator `>`"),
+        ("y ~ a == 3", "has no operator `==`"),
+        ("y ~ a, b", "has no operator `,`"),
+        ("y ~ a b", "Missing operator"),
+        ("y ~ {a}", "Write a column without braces"),
+        ("log(y) ~ log(y)", "must not use the response"),
         ("", "must name the response"),
         (3, "must be text"),
     ],
@@ -73,7 +111,7 @@ def test_f7_formulas_that_cannot_be_meant(formula, says):
 
 @pytest.mark.parametrize(
     "formula", ["y ~ a:b", "y ~ a*b", "y ~ (a + b)^2", "y ~ a %in% b", "y ~ a/b", "y ~ a | b",
-                "y ~ .^2", "y ~ bs(a, 4)", "y ~ poly(a, 2)", "y ~ cr(a)"]
+                "y ~ .^2", "y ~ a + b:-a", "y ~ bs(a, 4)", "y ~ poly(a, 2)", "y ~ cr(a)"]
 )  # fmt: skip
 def test_what_waits_says_so(formula):
     with pytest.raises(NotBuiltError, match="is not built yet"):
@@ -93,6 +131,12 @@ FRAME = pd.DataFrame(
         "s": ["a", None, "b", "a"],
         "t": [True, False, True, True],
         "a b": [1.0, 2.0, 4.0, 8.0],
+        "u": pd.array([True, None, False, True], dtype="boolean"),
+        "k": pd.Categorical([3, 1, None, 3], [3, 1, 7]),
+        "o": pd.Categorical(["hi", "lo", None, "hi"], ["lo", "mid", "hi"], ordered=True),
+        "none": np.nan,
+        "one": 1.0,
+        "missing": pd.Series([None] * 4, dtype=object),
     }
 )
 
@@ -109,6 +153,16 @@ FRAME = pd.DataFrame(
         ("I(~t)", [0, 1, 0, 0]),
         ("{n ** 2 - 1}", [0, 3, 3, 24]),
         ("sqrt(n + 2) ", [3**0.5, 2, 2, 7**0.5]),
+        ('I(s == "a")', [1, np.nan, 0, 1]),
+        ("I(s != 'a')", [0, np.nan, 1, 0]),
+        ("I((x > 2) | t)", [1, np.nan, 1, 1]),
+        ("I(~u)", [0, np.nan, 1, 0]),
+        ("I(u & t)", [1, np.nan, 0, 1]),
+        ("center(u)", [1 / 3, np.nan, -2 / 3, 1 / 3]),
+        ("I(k == 3)", [1, 0, np.nan, 1]),
+        ("{x + none}", [np.nan] * 4),
+        ("I(~none)", [np.nan] * 4),
+        ("I(missing == 'a')", [np.nan] * 4),
     ],
 )
 def test_f17_an_expression_is_missing_where_its_columns_are(expression, expected):
@@ -134,15 +188,35 @@ def test_c_makes_levels_of_numbers_text_and_expressions():
         ("C(s)", ("a", "b"), [0, -1, 1, 0]),
         ("C(n > 1)", (0.0, 1.0), [0, 1, 1, 1]),
         ("C(x)", (1.0, 3.0, 8.0), [0, -1, 1, 2]),
+        ("C(u)", (False, True), [1, -1, 0, 1]),
+        ("C(`a b`)", (1.0, 2.0, 4.0, 8.0), [0, 1, 2, 3]),
+        ("C(k)", (3, 1, 7), [0, 1, -1, 0]),
+        ("C(o)", ("lo", "mid", "hi"), [2, 0, -1, 2]),
+        ("I(o)", ("lo", "mid", "hi"), [2, 0, -1, 2]),
+        ("C(none)", (), [-1] * 4),
+        ("C(s == 'a')", (False, True), [1, -1, 0, 1]),
     ]:
         found = values_of(expression, FRAME)
         assert isinstance(found, Labels)
         assert (found.levels, found.codes.tolist()) == (levels, codes)
 
 
+@pytest.mark.parametrize("expression", ["C(n)", "C(n % 2)", "C(n // 2)"])
+def test_labels_of_whole_numbers_are_whole(expression):
+    assert all(isinstance(level, int) for level in values_of(expression, FRAME).levels)
+
+
+@pytest.mark.parametrize("expression", ["I(o > 'lo')", "I('lo' <= o)", "C(o > 'lo')"])
+def test_ordered_categories_are_not_compared_by_the_alphabet(expression):
+    with pytest.raises(NotBuiltError, match="`o` is a category"):
+        values_of(expression, FRAME)
+
+
 @pytest.mark.parametrize(
     ("expression", "says"),
     [
+        ("scale(one)", "nan in row 0"),
+        ("{1 / (n - 1)}", "inf in row 0"),
         ("log(n - 1)", "-inf in row 0"),
         ("sqrt(1 - n)", "nan in row 1"),
         ("log(s)", "Can't compute the term"),
@@ -152,3 +226,15 @@ def test_c_makes_levels_of_numbers_text_and_expressions():
 def test_expressions_that_cannot_be_computed(expression, says):
     with pytest.raises((DataError, FormulaError), match=says):
         values_of(expression, FRAME)
+
+
+def test_f15_the_callers_variables_never_enter():
+    hidden = pd.Series(np.arange(4.0))
+    for formula in ("y ~ a + hidden", "y ~ log(hidden)", "y ~ {a + hidden}", "hidden ~ a"):
+        with pytest.raises(FormulaError, match="Can't find column `hidden`"):
+            parse_formula(formula, COLUMNS)
+    # Not even in a formula that is trusted.
+    (term,) = parse_formula("y ~ {n + hidden}", ["y", "n"], trusted=True).terms
+    with pytest.raises(DataError, match="name 'hidden' is not defined"):
+        evaluate(term, FRAME, {}, trusted=True, columns={"n": read_column(FRAME["n"], "n")})
+    assert len(hidden) == 4

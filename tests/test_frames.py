@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import gzip
 
 import numpy as np
 import pandas as pd
@@ -20,9 +21,13 @@ TRUTH = [True, None, False, True]
 
 @pytest.mark.parametrize(
     "dtype",
-    [object, "str", "string[python]", "string[pyarrow]", pd.ArrowDtype(pa.string()), "category"],
+    [
+        object, "str", "string[python]", "string[pyarrow]", pd.ArrowDtype(pa.string()),
+        pd.ArrowDtype(pa.large_string()), "category", pd.CategoricalDtype(["a", "b"], ordered=True),
+        pd.CategoricalDtype(["a", "b"]),
+    ],
     ids=str,
-)
+)  # fmt: skip
 def test_f1_text_of_every_dtype_is_the_same_labels(dtype):
     labels = read_column(pd.Series(TEXT, dtype=dtype), "s")
     assert isinstance(labels, Labels)
@@ -32,9 +37,14 @@ def test_f1_text_of_every_dtype_is_the_same_labels(dtype):
 
 @pytest.mark.parametrize(
     "dtype",
-    [object, "float64", "float32", "Int64", "Float64", pd.ArrowDtype(pa.int32()), "UInt8"],
+    [
+        object, "float64", "float32", "float16", "longdouble", "Int64", "Int8", "Float32",
+        "Float64", "UInt8", "Sparse[float64]", pd.ArrowDtype(pa.int32()),
+        pd.ArrowDtype(pa.float32()), pd.ArrowDtype(pa.float64()),
+        pd.ArrowDtype(pa.decimal128(5, 2)),
+    ],
     ids=str,
-)
+)  # fmt: skip
 def test_numbers_of_every_dtype_are_the_same_floats(dtype):
     numbers = read_column(pd.Series(NUMBERS, dtype=dtype), "x")
     assert isinstance(numbers, Numbers)
@@ -77,6 +87,22 @@ def test_an_empty_column_has_no_level():
         (pd.interval_range(0, 2), "must hold numbers, text or categories"),
         ([datetime.date(2020, 1, 1), None], "dates or times"),
         ([decimal.Decimal("1.5"), None], "of type Decimal"),
+        ([decimal.Decimal("1.5"), 2.0], "of type Decimal, float"),
+        (
+            pd.array(pd.to_datetime(["2020"]), dtype=pd.ArrowDtype(pa.timestamp("us"))),
+            "dates or times",
+        ),
+        (pd.array([datetime.date(2020, 1, 1)], dtype=pd.ArrowDtype(pa.date32())), "dates or times"),
+        (pd.array([[1], None], dtype=pd.ArrowDtype(pa.list_(pa.int64()))), "of type list"),
+        (pd.to_datetime(["2020"]).tz_localize("UTC"), "dates or times"),
+        (pd.Series([pd.NaT, pd.NaT]), "dates or times"),
+        ([b"a", None], "of type bytes"),
+        ([(1, 2), None], "of type tuple"),
+        ([True, "a", None], "of type bool, str"),
+        (pd.Series([1j], dtype=object), "of type complex"),
+        (pd.Series([10**400, 1], dtype=object), "1 infinite value"),
+        (pd.Series([np.inf, 1], dtype=object), "1 infinite value"),
+        (pd.Series([np.inf, 1], dtype="Float64"), "1 infinite value"),
         ([[1], [2]], "of type list"),
         ([{"a": 1}, None], "of type dict"),
         (["a", 1], "of type int, str"),
@@ -92,6 +118,49 @@ def test_f9_f10_f14_columns_that_cannot_be_used(values, says):
     with pytest.raises(DataError, match=says) as error:
         read_column(pd.Series(values), "when")
     assert "`when`" in str(error.value)
+
+
+def test_the_way_out_can_be_typed():
+    dates = pd.Series(pd.to_datetime(["2020"]))
+    with pytest.raises(DataError, match="leave it out with `- `on day``"):
+        read_column(dates, "on day")
+    with pytest.raises(DataError) as error:
+        read_column(dates, "on day", needed=True)
+    assert "leave it out" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series([None, None], dtype=object),
+        pd.Series([pd.NA, None], dtype="string"),
+        pd.Series([None, None], dtype=pd.ArrowDtype(pa.null())),
+        pd.Series(pd.Categorical([None, None])),
+    ],
+    ids=lambda s: str(s.dtype),
+)
+def test_f14_columns_without_a_value_are_labels_without_levels(values):
+    labels = read_column(values, "e")
+    assert (labels.levels, labels.codes.tolist()) == ((), [-1, -1])
+
+
+@pytest.mark.parametrize(
+    ("levels", "codes"),
+    [([3, 1, 7], [0, 1, -1]), ([True, False], [0, 1, -1]), ([2.5, -1.0], [0, 1, -1])],
+)
+def test_categories_of_anything_keep_their_levels(levels, codes):
+    values = pd.Series(pd.Categorical([levels[0], levels[1], None], levels))
+    labels = read_column(values, "c")
+    assert (labels.levels, labels.codes.tolist()) == (tuple(levels), codes)
+
+
+def test_every_kind_of_missing_is_the_same():
+    text = pd.Series(["a", None, np.nan, pd.NA, pd.NaT], dtype=object)
+    assert read_column(text, "s").codes.tolist() == [0, -1, -1, -1, -1]
+    mixed = pd.Series([1, None, np.nan, pd.NA, 2.5], dtype=object)
+    expected = [1, np.nan, np.nan, np.nan, 2.5]
+    np.testing.assert_array_equal(read_column(mixed, "x").values, expected)
+    assert read_column(pd.Series(["nan", "", "NA"]), "s").levels == ("", "NA", "nan")
 
 
 def test_f6_rows_are_numbered_anew():
@@ -130,6 +199,70 @@ def test_files_are_read(tmp_path):
         read = read_data(tmp_path / name)
         np.testing.assert_array_equal(read_column(read["a"], "a").values, [1.5, np.nan])
         assert read_column(read["s"], "s").codes.tolist() == [0, -1]
+
+
+def test_the_same_data_from_a_frame_and_from_files(tmp_path):
+    frame = pd.DataFrame(
+        {"i": [1, 2, 3], "x": [1.5, None, 2], "s": ["x", None, "y"], "b": [True, False, True]}
+    )
+    frame.to_csv(tmp_path / "D.CSV", index=False)
+    frame.convert_dtypes().to_parquet(tmp_path / "nullable.parquet")
+    frame.assign(s=frame["s"].astype("category")).to_parquet(tmp_path / "category.parquet")
+    for path in tmp_path.iterdir():
+        read = read_data(str(path))
+        for name in frame:
+            ours, theirs = read_column(frame[name], name), read_column(read[name], name)
+            for part in ("values", "codes"):
+                if hasattr(ours, part):
+                    np.testing.assert_array_equal(getattr(ours, part), getattr(theirs, part))
+            assert getattr(ours, "levels", ()) == getattr(theirs, "levels", ())
+            assert getattr(ours, "is_bool", False) == getattr(theirs, "is_bool", False)
+
+
+def test_long_columns_of_a_file_have_one_type(tmp_path):
+    """pandas guesses chunk by chunk: numbers and text would be mixed, under a warning."""
+    lines = ["zip,y", *["12345,1"] * 200_000, "A1,0"]
+    (tmp_path / "d.csv").write_text("\n".join(lines))
+    assert read_column(read_data(tmp_path / "d.csv")["zip"], "zip").levels == ("12345", "A1")
+
+
+def test_f10_names_that_stand_twice_in_a_file_are_refused(tmp_path):
+    """pandas makes `x` and `x.1` of them."""
+    (tmp_path / "d.csv").write_text("y,x,x\n1,2,3\n")
+    with pytest.raises(DataError, match="More than once: `x`"):
+        read_data(tmp_path / "d.csv")
+    (tmp_path / "d.csv").write_text("y,x,x.1\n1,2,3\n")
+    assert list(read_data(tmp_path / "d.csv")) == ["y", "x", "x.1"]
+
+
+def test_broken_files_are_an_error(tmp_path):
+    whole = gzip.compress(b"a,b\n1,2\n" * 3000)
+    frame = pd.DataFrame({"a": [1]})
+    frame.to_parquet(tmp_path / "d.parquet")
+    for name, content in [
+        ("cut.csv.gz", whole[:40]),
+        ("damaged.csv.gz", whole[:20] + b"zzzzzzzzzz" + whole[30:]),
+        ("other.csv.gz", b"no gzip"),
+        ("latin.csv", "a\né\n".encode("latin1")),
+        ("ragged.csv", b"a,b\n1,2\n1,2,3\n"),
+        ("cut.parquet", (tmp_path / "d.parquet").read_bytes()[:-20]),
+    ]:
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(DataError, match="Can't read the file"):
+            read_data(tmp_path / name)
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(DataError, match="Can't find the file"):
+        read_data(tmp_path / "folder.csv")
+    (tmp_path / "head.csv").write_text("a,b\n")
+    with pytest.raises(DataError, match="must have rows"):
+        read_data(tmp_path / "head.csv")
+
+
+def test_tables_of_other_libraries_are_told_how_to_convert():
+    with pytest.raises(DataError, match=r"pyarrow\.lib\.Table\.\n.*`\.to_pandas\(\)`"):
+        read_data(pa.table({"a": [1]}))
+    with pytest.raises(DataError, match=r"Found: dict\.\n.*`pandas\.DataFrame\(\.\.\.\)`"):
+        read_data({"a": [1]})
 
 
 def test_files_that_cannot_be_read(tmp_path):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.errors import FormulaError, NotBuiltError
-from treeselect.formula import parse_formula
+from treeselect.errors import FormulaError, NotBuiltError, OptionError
+from treeselect.formula import evaluate, parse_formula
+from treeselect.frames import read_column
+from treeselect.guard import formula_name
 
 COLUMNS = ["y", "x", "z", "age", "a b", "it's", 'say "hi"', "größe", "<script>", "class", "1st"]
 
@@ -84,6 +88,30 @@ y ~ {1 + 1}
 y ~ x ** 999999
 y ~ (x + z) ** 99
 y ~ [x ~ z]
+bs(x, df=__import__('os').system('touch pwned')) ~ z
+cr(x, df=open('pwned', 'w')) ~ z
+{open('pwned', 'w').write('x')} ~ x
+y ~ {f'{open("pwned", "w")}' == x}
+y ~ {x == (lambda: 1)}
+y ~ {[open('pwned', 'w')][0] == x}
+y ~ {x == 'a' * 999999999}
+y ~ {x == 'a' + 'b'}
+y ~ {log}
+y ~ {I(I)}
+y ~ {(x).to_csv}
+y ~ {C(x) + C(z)}
+y ~ I(C(x))
+y ~ {True.__class__ == x}
+y ~ {x ** -1000}
+y ~ {x ** 1e9}
+y ~ {x ** True ** 9}
+y ~ {*x}
+y ~ {x: z}
+y ~ log(x)(z)
+y ~ {__class__ + x}
+y ~ `a b`.to_csv('pwned')
+y ~ {`a b`.to_csv('pwned')}
+y ~ {__\uff49mport__('os') + x}
 """.strip().splitlines()
 
 HONEST = """
@@ -119,6 +147,13 @@ y ~ log(log(x + 1) + 1)
 y ~ floor(x) + ceil(x) + sin(x) + cos(x) + tanh(x)
 y ~ I(x > 1e3) + I(x <= .5)
 y ~ I(x == True)
+y ~ log(`it's`) + {`say "hi"` * 2} + I(größe > 1)
+y ~ {`größe` + `1st`}
+y ~ I(`a b` == "it's")
+y ~ {C(x)}
+`a b` ~ x
+log(`a b`) ~ . - `it's` - `say "hi"`
+y~x+z
 """.strip().splitlines()
 
 
@@ -147,9 +182,54 @@ def test_deep_and_long_expressions_are_refused():
             parse_formula(formula, COLUMNS)
 
 
-def test_a_keyword_as_a_column_of_an_expression():
+@pytest.mark.parametrize("name", ["class", "True", "None", "lambda"])
+def test_a_keyword_as_a_column_of_an_expression(name):
+    """`True` would be evaluated as the constant: 2, 3, 4 for `x + True`, in silence."""
+    columns = ["y", "x", name]
+    assert parse_formula("y ~ .", columns).terms[1].name == name
     with pytest.raises(FormulaError, match="named like a Python keyword"):
-        parse_formula("y ~ I(`class` == 'it')", COLUMNS)
+        parse_formula(f"y ~ {{x + `{name}`}}", columns)
+
+
+def test_nothing_runs_through_the_public_function(mixed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for attack in ("__import__('os').system('touch pwned')", "open('pwned', 'w')"):
+        for formula in (f"dose ~ I({attack})", f"bs({attack}) ~ signal", f"dose ~ . - I({attack})"):
+            with pytest.raises((FormulaError, NotBuiltError)):
+                treeselect.select(formula, mixed, k=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_columns_whose_names_are_code_are_only_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    odd = "__import__('os').system('touch pwned')"
+    frame = pd.DataFrame({"y": [1.0, 2.0, 3.0], odd: [1.0, 2.0, 4.0]})
+    term = parse_formula(f"y ~ log(`{odd}`)", list(frame.columns)).terms[0]
+    values = evaluate(term, frame, {}, columns={odd: read_column(frame[odd], odd)})
+    np.testing.assert_allclose(values.values, np.log([1, 2, 4]))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("a", "b"), [("a b", "a_b"), ("a-b", "a b"), ("x", "_column_0")])
+def test_names_that_become_the_same_identifier_stay_apart(a, b):
+    frame = pd.DataFrame({"y": [0.0, 1.0], a: [5.0, 7.0], b: [1.0, 2.0]})
+    term = parse_formula(
+        f"y ~ {{{formula_name(a)} - {formula_name(b)}}}", list(frame.columns)
+    ).terms[0]
+    columns = {name: read_column(frame[name], name) for name in (a, b)}
+    assert evaluate(term, frame, {}, columns=columns).values.tolist() == [4, 5]
+
+
+def test_a_dotted_column_is_told_from_an_attribute():
+    columns = ["y", "Sepal.Length"]
+    assert parse_formula("y ~ Sepal.Length", columns).terms[0].name == "Sepal.Length"
+    with pytest.raises(FormulaError, match=r"Write log\(`Sepal\.Length`\)"):
+        parse_formula("y ~ log(Sepal.Length)", columns)
+
+
+def test_trusted_must_be_a_truth_value(mixed):
+    with pytest.raises(OptionError, match="`trusted` must be True or False"):
+        treeselect.select("dose ~ signal", mixed, k=1, trusted="no")
 
 
 def test_f11_a_column_that_shadows_a_function_is_refused():
@@ -165,10 +245,12 @@ def test_a_column_named_like_an_expression_is_refused():
 
 def test_trusted_opens_the_guard(mixed):
     fit = treeselect.select(
-        "dose ~ signal + {signal.abs()} + np.sign(noise)",
+        "dose ~ signal + {signal.abs()} + np.sign(noise) + {np.where(signal > 0, 1, 2)}",
         mixed, k=1, seed=1, trusted=True, forests=1, n_trees=3,
     )  # fmt: skip
-    assert set(fit.tidy()["term"]) == {"signal", "signal.abs()", "np.sign(noise)"}
+    assert set(fit.tidy()["term"]) == {
+        "signal", "signal.abs()", "np.sign(noise)", "np.where(signal > 0, 1, 2)",
+    }  # fmt: skip
     with pytest.raises(FormulaError, match="trusted=True"):
         treeselect.select("dose ~ signal + {signal.abs()}", mixed, k=1)
 

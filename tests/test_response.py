@@ -28,6 +28,13 @@ def response(values, family="auto", left="y"):
         (pd.Categorical(["b", "a", "b"], ["b", "z", "a", "q"]), "binomial", ("b", "a"), [0, 1, 0]),
         ([1, 2, 2], "gaussian", (), [1, 2, 2]),
         ([0.5, 1, 0], "gaussian", (), [0.5, 1, 0]),
+        (pd.array([True, None, False], dtype="boolean"), "binomial", (False, True), [1, 0]),
+        (pd.array([1, None, 0], dtype="Int64"), "binomial", (0, 1), [1, 0]),
+        (pd.array(["b", None, "a"], dtype="string"), "binomial", ("a", "b"), [1, 0]),
+        (pd.Categorical([1, 2, None], [2, 1]), "binomial", (2, 1), [1, 0]),
+        (pd.Series([True, None, False], dtype=object), "binomial", (False, True), [1, 0]),
+        ([3, None, 7, 8], "gaussian", (), [3, 7, 8]),
+        ([-1, 1, 1], "gaussian", (), [-1, 1, 1]),
     ],
 )
 def test_f13_family_and_classes_are_found(values, family, classes, y):
@@ -59,7 +66,15 @@ def test_expressions_on_the_left():
         ([3.5, 3.5], "auto", DataError, "must vary"),
         ([np.nan, np.nan], "auto", DataError, "Found: none"),
         ([None, None], "auto", DataError, "no known value"),
+        (["a", None], "auto", DataError, "Found: only 'a'"),
+        ([0, 0], "binomial", DataError, "Found: only 0"),
+        (pd.Categorical(["a", "a"], ["a", "b"]), "auto", DataError, "Found: only 'a'"),
         (["a", "b", "c"], "auto", NotBuiltError, "has 3: `a`, `b`, `c`"),
+        (["a", "b", "c"], "binomial", NotBuiltError, "has 3: `a`, `b`, `c`"),
+        (pd.Categorical([1, 2, 3]), "auto", NotBuiltError, r"I\(y == 3\) ~"),
+        (pd.to_datetime(["2020", "2021"]), "auto", DataError, "dates or times"),
+        ([1.0, np.inf], "auto", DataError, "`y` must be finite"),
+        ([1, 2], "multinomial", NotBuiltError, "one class against the rest"),
         ([1, 2, 3], "binomial", NotBuiltError, "more than two classes"),
         ([1.0, 1e200], "auto", DataError, "at most 1e\\+100 in absolute value"),
         (["a", "b"], "gaussian", OptionError, "needs a numeric response"),
@@ -71,3 +86,25 @@ def test_expressions_on_the_left():
 def test_responses_that_cannot_be_used(values, family, error, says):
     with pytest.raises(error, match=says):
         response(values, family)
+
+
+def test_rows_that_are_used_are_those_with_a_response():
+    found = response([np.nan, 3.0, np.nan, 5.0, 4.0])
+    assert (found.rows.tolist(), found.n_dropped) == ([1, 3, 4], 2)
+    over = response([1.0, np.nan, 9.0], left="I(y > 3)")
+    assert (over.rows.tolist(), over.y.tolist()) == ([0, 2], [0, 1])
+
+
+def test_f13_the_reason_names_the_response():
+    assert response(["a", "b"]).reason == "`y` is text with two classes"
+    assert response(pd.Categorical(["a", "b"])).reason == "`y` is a category with two classes"
+    assert response([True, False]).reason == "`y` holds truth values"
+    assert response([0, 1]).reason == "`y` is 0 and 1"
+    assert response([0, 2]).reason == "`y` is numeric"
+    assert response([0, 1], "gaussian").reason == "as asked"
+
+
+def test_a_response_is_not_to_be_left_out():
+    with pytest.raises(DataError) as error:
+        response(pd.to_datetime(["2020", "2021"]))
+    assert "leave it out" not in str(error.value)

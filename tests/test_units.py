@@ -98,6 +98,22 @@ def test_ranks_put_kept_then_cheap_units_first():
     assert len(orders) > 10
 
 
+def test_prices_of_any_number_type():
+    costs = {"age": 2, "hb": 0.5, "wbc": np.float32(4), "log(size)": np.int64(3)}
+    expected = {"I(size > 3)": 1, "age": 2, "hb": 0.5, "wbc": 4, "log(size)": 3}
+    assert alone(units(costs=costs)) == expected
+
+
+def test_groups_costs_and_keep_all_together():
+    found = units(
+        groups={"blood": ("hb", "wbc")}, costs={"blood": 4, "size": 10}, keep=["size", "age"]
+    )
+    assert found.names == ("I(size > 3)", "age", "blood", "log(size)")
+    assert found.keep.tolist() == [True, True, False, True]
+    assert price(found, *found.names) == 4
+    assert price(found, "age", "log(size)") == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -115,6 +131,23 @@ def test_ranks_put_kept_then_cheap_units_first():
         ({"groups": {"g": ["hb", "wbc"]}, "costs": {"hb": 2}}, "Give the price of `g` instead"),
         ({"costs": {"size": 2, "log(size)": 3}}, "must have one price"),
         ({"keep": ["agee"]}, "named in `keep`"),
+        ({"keep": 3}, "`keep` must be a name or a list of names"),
+        ({"keep": ["age", 3]}, "`3`, named in `keep`"),
+        ({"groups": {"g": 3}}, "must list at least one term"),
+        ({"groups": {"g": [3]}}, "Can't find `3`"),
+        ({"groups": {3: ["hb"]}}, "name of a group in `groups` must be text"),
+        ({"groups": {"g": ["size"], "h": ["log(size)"]}}, r"`log\(size\)` must be in one group"),
+        ({"costs": {3: 1.0}}, "Can't find `3`"),
+        ({"costs": {3: "a"}}, "The price of `3`"),
+        ({"costs": {"age": np.inf}}, "finite number, at least 0"),
+        ({"costs": {"age": 1e200}}, r"at most 1e\+100"),
+        ({"costs": {"age": True}}, "finite number, at least 0"),
+        ({"costs": {"age": None}}, "finite number, at least 0"),
+        ({"groups": {"g": ["size", "hb"]}, "costs": {"size": 2}}, "Give the price of `g` instead"),
+        (
+            {"groups": {"g": ["log(size)", "hb"]}, "costs": {"size": 2}},
+            "must not be part of a group",
+        ),
     ],
 )
 def test_what_cannot_be_meant(arguments, says):

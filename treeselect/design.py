@@ -141,4 +141,6 @@ class Design:
             for code, level in enumerate(levels, start=1):
                 names.append(f"{name}[{level}]")
                 values.append(column == code)
+        if not values:  # only factors, none with a level
+            return names, np.empty((self.n_rows, 0))
         return names, np.column_stack(values).astype(np.float64)

@@ -115,8 +115,8 @@ class DesignSpec:
         Raises
         ------
         NewDataError
-            If a column is missing, holds text instead of numbers or the reverse, or (with
-            ``new_levels="error"``) holds new labels.
+            If a column is missing, can't be used, holds text instead of numbers or the reverse,
+            or (with ``new_levels="error"``) holds new labels.
         """
         frame = read_data(new)
         absent = [name for name in self.schema if name not in frame]
@@ -137,7 +137,10 @@ class DesignSpec:
         return tuple(encoded[name] for name in self.units.term_order)
 
     def _read(self, frame: pd.DataFrame, name: str) -> Numbers | Labels:
-        column = read_column(frame[name], name)
+        try:
+            column = read_column(frame[name], name, needed=True)
+        except DataError as error:
+            raise NewDataError(str(error)) from None
         found = _kind(column)
         if found == self.schema[name]:
             return column
@@ -212,7 +215,7 @@ def build_design(
         term.name: _values(term, frame, columns, state[term.name], trusted)
         for term in formula.terms
     }
-    _check_identifiers(formula.terms, values)
+    _check_identifiers(formula, values)
     specs = tuple(_learn(term, values[term.name]) for term in formula.terms)
     spec = DesignSpec(
         formula=formula,
@@ -284,10 +287,10 @@ def _arrays(spec: DesignSpec, values: Mapping[str, Numbers | Labels]) -> Design:
     )
 
 
-def _check_identifiers(terms: Sequence[Term], values: Mapping[str, Numbers | Labels]) -> None:
+def _check_identifiers(formula: ParsedFormula, values: Mapping[str, Numbers | Labels]) -> None:
     """A text key as a factor would fit every row by itself."""
     suspects = []
-    for term in terms:
+    for term in formula.terms:
         column = values[term.name]
         if not isinstance(column, Labels):
             continue
@@ -296,17 +299,20 @@ def _check_identifiers(terms: Sequence[Term], values: Mapping[str, Numbers | Lab
         insists = not term.is_plain  # C(x) says that it is meant as a factor
         like_key = n_levels > max(_IDENTIFIER_LEVELS, n_known / 2) and not insists
         if like_key or n_levels > MAX_BINS:
-            suspects.append((term.name, n_levels, n_known, like_key))
+            suspects.append((term, n_levels, n_known, like_key))
     if not suspects:
         return
-    found = "; ".join(f"{quoted(n)} has {a:,} different in {b:,} rows" for n, a, b, _ in suspects)
-    removal = " ".join(f"- {n if n.isidentifier() else quoted(n)}" for n, *_ in suspects)
-    if any(like_key for *_, like_key in suspects):
+    found = "; ".join(
+        f"{quoted(t.name)} has {a:,} different in {b:,} rows" for t, a, b, _ in suspects
+    )
+    removal = " ".join(f"- {t.text}" for t, *_ in suspects)
+    keys = [t for t, *_, like_key in suspects if like_key]
+    if keys:
         raise DataError(
             f"Text columns with so many different values look like identifiers:"
-            f" {listing(n for n, *_ in suspects)}.\n  Found: {found}.\n"
-            f"  Leave them out: `y ~ . {removal}`. A column that is a factor all the same may be"
-            f" written `C(x)`, with at most {MAX_BINS} levels."
+            f" {listing(t.name for t, *_ in suspects)}.\n  Found: {found}.\n"
+            f"  Leave them out: `{formula.text.strip()} {removal}`. A column that is a factor all"
+            f" the same may be written `C({keys[0].text})`, with at most {MAX_BINS} levels."
         )
     raise NotBuiltError(
         f"Factors with more than {MAX_BINS} levels are not built yet.\n  Found: {found}.\n"

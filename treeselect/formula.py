@@ -7,7 +7,7 @@ they are taken from the frame directly, which is faster and avoids most of its s
 from __future__ import annotations
 
 import ast
-import keyword
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,12 +35,15 @@ from treeselect.errors import (
     quoted,
 )
 from treeselect.frames import Labels, Numbers, read_column
-from treeselect.guard import check_expression, without_backticks
+from treeselect.guard import check_expression, formula_name, without_backticks
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _PLAIN_OPERATORS = "+-~."
+
+_LATER_OPERATORS = frozenset([":", "*", "**", "/", "^", "|", "in"])
+"""What formulaic reads beyond that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +98,6 @@ class ParsedFormula:
     terms: tuple[Term, ...]
 
 
-def formula_name(column: str) -> str:
-    """A column's name as a formula needs it: between backticks unless it is an identifier."""
-    plain = column.isidentifier() and not keyword.iskeyword(column)
-    return column if plain else f"`{column}`"
-
-
 def parse_formula(
     text: str, columns: Sequence[str], *, hidden: Sequence[str] = (), trusted: bool = False
 ) -> ParsedFormula:
@@ -133,6 +130,7 @@ def parse_formula(
     except FormulaicError as error:
         raise _unreadable(text, error) from None
     _check_operators(tokens, text)
+    _check_names(tokens, text, columns, hidden)
     variables = _check_tokens(tokens, text, columns, trusted)
     context: dict[str, Any] = {
         "__formulaic_variables_available__": [c for c in columns if c not in hidden]
@@ -143,7 +141,7 @@ def parse_formula(
         sides = parser.get_terms(text, context=context)
     except (FormulaicError, RecursionError) as error:
         raise _unreadable(text, error) from None
-    if not hasattr(sides, "lhs") or not list(sides.lhs):
+    if not hasattr(sides, "lhs") or all(str(t) in ("0", "1") for t in sides.lhs):
         raise FormulaError.at(
             "The formula must name the response on its left.",
             text,
@@ -160,7 +158,7 @@ def parse_formula(
         )
     right = sides.rhs
     context["__formulaic_variables_used_lhs__"] = list(left[0].variables)
-    _check_removals(tree, context, text, left[0].variables)
+    _check_removals(tree, context, text, [*left[0].variables, *hidden])
     terms = tuple(_term(t, variables) for t in right if str(t) != "1")
     if not terms:
         raise FormulaError(f"The formula must leave at least one term on its right.\n  {text}")
@@ -184,15 +182,45 @@ def _check_operators(tokens: Sequence[Token], text: str) -> None:
     for token in tokens:
         if token.kind is Token.Kind.OPERATOR:
             for sign in token.token.split():
-                if sign.strip(_PLAIN_OPERATORS):  # the tokenizer may join signs, as in `~-`
+                core = sign.strip(_PLAIN_OPERATORS)  # the tokenizer may join signs, as in `~-`
+                if not core:
+                    continue
+                if core in _LATER_OPERATORS:
                     raise NotBuiltError(
                         f"The operator {quoted(sign)} (interactions, nesting) is not built yet.\n"
                         f"  {text}\n"
                         "  Trees find interactions among plain terms by themselves: write the terms"
                         " with `+`."
                     )
+                raise FormulaError.at(
+                    f"A formula has no operator {quoted(sign)}.",
+                    text,
+                    sign,
+                    "Terms are joined by `+`; arithmetic and comparisons stand between `I(` and"
+                    " `)`, for example `I(age > 40)`.",
+                )
         elif token.kind is Token.Kind.CONTEXT and token.token in ("[", "]"):
             raise NotBuiltError(f"Formulas with several stages are not built yet.\n  {text}")
+
+
+def _check_names(
+    tokens: Sequence[Token], text: str, columns: Sequence[str], hidden: Sequence[str]
+) -> None:
+    """No column may have a name that formulaic takes for something else."""
+    named = {token.token for token in tokens if token.kind is Token.Kind.NAME}
+    if any(t.token == "." and t.kind is not Token.Kind.NAME for t in tokens):
+        named.update(c for c in columns if c not in hidden)
+    if "1" in named:
+        raise FormulaError(
+            f"Can't tell the column `1` from the intercept.\n  {text}\n"
+            "  Rename the column, for example to `x1`."
+        )
+    odd = sorted(name for name in named if "`" in name)
+    if odd:
+        raise FormulaError(
+            "Columns in a formula must not have a backtick in their name.\n"
+            f"  Found: {', '.join(map(repr, odd[:5]))}. Rename the column."
+        )
 
 
 def _check_tokens(
@@ -213,7 +241,9 @@ def _check_tokens(
                     f"Can't tell the column {quoted(expression)} from the expression.",
                     text,
                     expression,
-                    "Rename the column.",
+                    "Write a column without braces."
+                    if expression.isidentifier()
+                    else "Rename the column.",
                 )
             found = check_expression(expression, text, known, trusted=trusted)
             if not found:
@@ -249,13 +279,16 @@ def _check_removals(tree: Any, context: Mapping[str, Any], text: str, free: Sequ
         kept, removed = ({str(t) for t in arg.to_terms(context=context)} for arg in node.args)
         for name in sorted(removed - kept - {"1"} - set(free)):
             close = near(name, kept)
+            before = sorted(kept - {"1"})
             raise FormulaError.at(
                 f"Can't remove {quoted(name)}: the terms before it do not have it.",
                 text,
                 name,
                 did_you_mean(close)
                 if close
-                else f"Terms before it: {listing(sorted(kept - {'1'}))}.",
+                else f"Terms before it: {listing(before)}."
+                if before
+                else "No term stands before it: write removals last, as in `y ~ . - x`.",
             )
 
 
@@ -345,21 +378,27 @@ def evaluate(
     """
     import pandas as pd
 
+    code = term.factor_argument
     missing = np.zeros(len(frame), dtype=bool)
     environment: dict[str, Any] = {}
     for name in term.variables:
         column = columns[name]
         if isinstance(column, Numbers):
             missing |= np.isnan(column.values)
-            # Truth values stay truth values where none is missing, so that `~` and `&` work.
-            whole = column.is_bool and not np.isnan(column.values).any()
-            environment[name] = pd.Series(column.values.astype(bool) if whole else column.values)
+            environment[name] = pd.Series(_for_python(column, term, as_levels=code is not None))
         else:
             missing |= column.codes < 0
+            if column.declared:
+                _check_not_ordered(term, name)
             environment[name] = frame[name].reset_index(drop=True).astype(object)
-    code = term.factor_argument
     if code is not None and code.strip("` ") in environment:
         return as_factor(columns[code.strip("` ")])
+    inner = term.name[2:-1].strip("` ")
+    if term.name.startswith("I(") and isinstance(columns.get(inner), Labels):
+        return columns[inner]
+    if missing.all() and not _LEARNS.search(term.name):
+        nothing = Numbers(np.full(len(frame), np.nan))
+        return nothing if code is None else as_factor(nothing)
     expression = code if code is not None else term.name
     functions = {**TRANSFORMS, **_FUNCTIONS} if trusted else _FUNCTIONS
     try:
@@ -377,6 +416,35 @@ def evaluate(
             f"Can't compute the term {quoted(term.name)}.\n  {type(error).__name__}: {error}"
         ) from error
     return _column_of(result, term, missing, as_levels=code is not None)
+
+
+def _for_python(column: Numbers, term: Term, *, as_levels: bool) -> NDArray[Any]:
+    """Values of the type that the user sees, as far as missing values allow."""
+    known = ~np.isnan(column.values)
+    if column.is_bool and (known.all() or not _LEARNS.search(term.name)):
+        # `~` and `&` need truth values; a row with a missing one is set to missing afterwards.
+        return np.where(known, column.values, 0.0).astype(bool)
+    if as_levels and column.is_integer and known.all() and np.all(abs(column.values) < 2**53):
+        return column.values.astype(np.int64)  # the label of C(x % 2) is 0, not 0.0
+    return column.values
+
+
+_LEARNS = re.compile(r"\b(center|scale)\(")
+
+
+def _check_not_ordered(term: Term, name: str) -> None:
+    """Text is compared by the alphabet, ordered categories are not meant so."""
+    code, aliases = without_backticks(term.name)
+    for node in ast.walk(ast.parse(code.strip(), mode="eval")):
+        if not isinstance(node, ast.Compare) or isinstance(node.ops[0], ast.Eq | ast.NotEq):
+            continue
+        if any(isinstance(n, ast.Name) and aliases.get(n.id, n.id) == name for n in ast.walk(node)):
+            raise NotBuiltError(
+                f"Comparing categories by their order is not built yet.\n"
+                f"  Found: {quoted(term.name)}, where {quoted(name)} is a category.\n"
+                "  Name the levels, for example"
+                f" `I(({formula_name(name)} == 'a') | ({formula_name(name)} == 'b'))`."
+            )
 
 
 def as_factor(column: Numbers | Labels) -> Labels:
@@ -397,6 +465,8 @@ def _column_of(
 ) -> Numbers | Labels:
     import pandas as pd
 
+    if isinstance(result, np.ndarray) and result.ndim == 1:
+        result = pd.Series(result)
     if not (isinstance(result, pd.Series) and len(result) == len(missing)):
         raise NotBuiltError(
             f"The term {quoted(term.name)} must give one column.\n"
@@ -420,11 +490,28 @@ def _column_of(
             "  Change the expression (`log1p(x)` is finite at 0) or the data."
         )
     values[missing] = np.nan
-    column = Numbers(values, is_bool=bool(pd.api.types.is_bool_dtype(result.dtype)))
+    column = Numbers(
+        values,
+        is_bool=bool(pd.api.types.is_bool_dtype(result.dtype)),
+        is_integer=bool(pd.api.types.is_integer_dtype(result.dtype)),
+    )
     return as_factor(column) if as_levels else column
 
 
 # --- formulaic's own matrix --------------------------------------------------------------------
+
+
+def _for_formulaic(series: pd.Series[Any], name: str) -> pd.Series[Any]:
+    """A column without missing values, of a type that formulaic knows.
+
+    It takes `string` and Arrow text for numbers and passes them through as they are.
+    """
+    if isinstance(series.dtype, np.dtype) and series.dtype != object:
+        return series
+    column = read_column(series, name)
+    if isinstance(column, Labels):
+        return series if column.declared else series.astype(object)
+    return series.astype("bool" if column.is_bool else "int64" if column.is_integer else "float64")
 
 
 def model_matrix(
@@ -444,6 +531,8 @@ def model_matrix(
     """
     # The intercept decides whether the first factor, too, gets a reference level.
     formula = Formula(" + ".join(["1" if full_rank else "0", *(t.text for t in terms)]))
+    names = dict.fromkeys(name for term in terms for name in term.variables)
+    frame = frame.assign(**{name: _for_formulaic(frame[name], name) for name in names})
     with warnings.catch_warnings():
         # pandas and formulaic warn here about their own future, not about the user's data.
         warnings.simplefilter("ignore")

@@ -6,7 +6,10 @@ Everything that differs between dtypes and libraries ends here.
 
 from __future__ import annotations
 
+import math
 import os
+import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.errors import DataError, NotBuiltError, listing, quoted
+from treeselect.guard import formula_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,10 +87,12 @@ def read_data(data: pd.DataFrame | str | os.PathLike[str]) -> pd.DataFrame:
         data = _read_file(Path(data))
     if not isinstance(data, pd.DataFrame):
         kind = type(data)
+        found = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+        way = ".to_pandas()" if hasattr(data, "to_pandas") else "pandas.DataFrame(...)"
         raise DataError(
             "`data` must be a pandas DataFrame or the path of a CSV or Parquet file.\n"
-            f"  Found: {kind.__module__}.{kind.__qualname__}.\n"
-            "  Convert it first, for example with `.to_pandas()`."
+            f"  Found: {found}.\n"
+            f"  Convert it first, for example with `{way}`."
         )
     _check_names(data)
     if len(data) == 0:
@@ -102,11 +108,17 @@ def _read_file(path: Path) -> pd.DataFrame:
     name = path.name.lower()
     try:
         if name.endswith((".csv", ".csv.gz")):
-            return pd.read_csv(path)
+            # One guess of the type for the whole column, not one for each chunk of rows.
+            frame = pd.read_csv(path, low_memory=False)
+            _check_header(path, frame)
+            return frame
         if name.endswith(".parquet"):
             return pd.read_parquet(path)
-    except (ValueError, OSError, UnicodeError) as error:
-        raise DataError(f"Can't read the file {quoted(str(path))}.\n  {error}") from error
+    except DataError:
+        raise
+    except (ValueError, OSError, EOFError, zlib.error) as error:
+        said = str(error).strip()
+        raise DataError(f"Can't read the file {quoted(str(path))}.\n  {said}") from error
     if name.endswith(".feather"):
         raise NotBuiltError(
             "Feather files are not built yet.\n"
@@ -114,6 +126,25 @@ def _read_file(path: Path) -> pd.DataFrame:
         )
     raise DataError(
         f"A data file must end in `.csv`, `.csv.gz` or `.parquet`.\n  Found: {quoted(str(path))}."
+    )
+
+
+def _check_header(path: Path, frame: pd.DataFrame) -> None:
+    """Refuse names that stand twice: pandas would make `x` and `x.1` of them in silence."""
+    import pandas as pd
+
+    header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False)
+    names = header.iloc[0]
+    twice = sorted({name for name in names[names.duplicated()] if name})
+    if twice and header.shape[1] == frame.shape[1]:
+        raise _not_different(twice)
+
+
+def _not_different(twice: Iterable[object]) -> DataError:
+    return DataError(
+        "Column names of `data` must differ.\n"
+        f"  More than once: {listing(twice)}.\n"
+        "  Rename or drop the repeats."
     )
 
 
@@ -130,18 +161,14 @@ def _check_names(frame: pd.DataFrame) -> None:
             "Column names of `data` must be text.\n"
             f"  Found: {', '.join(f'{n!r} ({type(n).__name__})' for n in odd[:5])}"
             f"{' and more' if len(odd) > 5 else ''}.\n"
-            "  Rename them, for example `data.columns = data.columns.astype(str)`."
+            '  Rename them, for example `data.columns = [f"x{name}" for name in data.columns]`.'
         )
     twice = frame.columns[frame.columns.duplicated()].unique()
     if len(twice):
-        raise DataError(
-            "Column names of `data` must differ.\n"
-            f"  More than once: {listing(twice)}.\n"
-            "  Rename or drop the repeats."
-        )
+        raise _not_different(twice)
 
 
-def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
+def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> Numbers | Labels:
     """The internal form of one column.
 
     Parameters
@@ -150,6 +177,8 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
         Numbers, truth values, text or categories, of any pandas, nullable or Arrow dtype.
     name : str
         Name for messages: a column or an expression.
+    needed : bool
+        Whether messages may not advise to leave the column out.
 
     Raises
     ------
@@ -167,7 +196,7 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
             declared=True,
         )
     if kind in "mM" or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
-        raise _not_usable(series, name)
+        raise _not_usable(series, name, needed)
     if kind == "c":
         raise DataError(
             f"Column {quoted(name)} must hold real numbers.\n"
@@ -180,10 +209,10 @@ def read_column(series: pd.Series[Any], name: str) -> Numbers | Labels:
         return Numbers(_finite(_floats(series), name), is_integer=whole)
     if not pd.api.types.is_object_dtype(dtype) and pd.api.types.is_string_dtype(dtype):
         return _labels(series)
-    return _read_objects(series, name)
+    return _read_objects(series, name, needed)
 
 
-def _read_objects(series: pd.Series[Any], name: str) -> Numbers | Labels:
+def _read_objects(series: pd.Series[Any], name: str, needed: bool) -> Numbers | Labels:
     """Python objects: text, truth values or numbers, but only one of these."""
     import pandas as pd
 
@@ -198,12 +227,12 @@ def _read_objects(series: pd.Series[Any], name: str) -> Numbers | Labels:
         return Numbers(_finite(_floats(series), name))
     named = ", ".join(sorted(kind.__name__ for kind in kinds))
     if any(hasattr(kind, "isoformat") or issubclass(kind, pd.Period) for kind in kinds):
-        raise _not_usable(series, name)
+        raise _not_usable(series, name, needed)
+    leave = "" if needed else f", or leave it out with `- {formula_name(name)}`"
     raise DataError(
         f"Column {quoted(name)} must hold numbers, or text, or truth values.\n"
         f"  Found: Python objects of type {named}, for example {present.iloc[0]!r}.\n"
-        "  Convert it, for example with `.astype(float)` or `.astype(str)`, or leave it out with"
-        f" `- {name}`."
+        f"  Convert it, for example with `.astype(float)` or `.astype(str)`{leave}."
     )
 
 
@@ -222,7 +251,17 @@ def _labels(series: pd.Series[Any]) -> Labels:
 def _floats(series: pd.Series[Any]) -> NDArray[np.float64]:
     if isinstance(series.dtype, np.dtype) and series.dtype == np.float64:
         return series.to_numpy()
-    return series.to_numpy(dtype=np.float64, na_value=np.nan)
+    try:
+        return series.to_numpy(dtype=np.float64, na_value=np.nan)
+    except OverflowError:  # Python's whole numbers have no largest one
+        return np.array([_float(v) for v in series.to_numpy(na_value=np.nan)], dtype=np.float64)
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
@@ -239,10 +278,11 @@ def _finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     return values
 
 
-def _not_usable(series: pd.Series[Any], name: str) -> DataError:
+def _not_usable(series: pd.Series[Any], name: str, needed: bool) -> DataError:
+    leave = "" if needed else f", or leave it out with `- {formula_name(name)}`"
     return DataError(
         f"Column {quoted(name)} must hold numbers, text or categories.\n"
         f"  Found: dates or times ({series.dtype}).\n"
-        f"  Make numbers of it, for example `data[{name!r}].dt.year` or the days since a start, or"
-        f" leave it out with `- {name}`."
+        f"  Make numbers of it, for example `data[{name!r}].dt.year` or the days since a start"
+        f"{leave}."
     )

@@ -8,6 +8,7 @@ while parsing, so the check comes before that, too).
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 from collections.abc import Collection, Mapping
 
@@ -90,9 +91,15 @@ def check_expression(
     if trusted:
         names = [aliases.get(n.id, n.id) for n in ast.walk(tree) if isinstance(n, ast.Name)]
         return tuple(dict.fromkeys(name for name in names if name in columns))
-    visitor = _Checker(expression, formula, columns, aliases)
+    visitor = _Checker(expression, formula, columns, aliases, tree.body)
     visitor.visit(tree.body)
     return tuple(dict.fromkeys(visitor.variables))
+
+
+def formula_name(column: str) -> str:
+    """A column's name as a formula needs it: between backticks unless it is an identifier."""
+    plain = column.isidentifier() and not keyword.iskeyword(column)
+    return column if plain else f"`{column}`"
 
 
 def without_backticks(expression: str) -> tuple[str, dict[str, str]]:
@@ -120,9 +127,10 @@ class _Checker(ast.NodeVisitor):
         formula: str,
         columns: Collection[str],
         aliases: Mapping[str, str],
+        whole: ast.expr,
     ) -> None:
         self._expression, self._formula = expression, formula
-        self._columns, self._aliases = columns, aliases
+        self._columns, self._aliases, self._whole = columns, aliases, whole
         self.variables: list[str] = []
 
     def generic_visit(self, node: ast.AST) -> None:
@@ -135,7 +143,26 @@ class _Checker(ast.NodeVisitor):
             if node.id.startswith("__"):
                 self._refuse(f"the name {quoted(node.id)}")
             raise FormulaError.unknown_column(name, self._formula, self._columns)
+        if keyword.iskeyword(name):  # evaluated, `True` would be the constant, not the column
+            raise FormulaError.at(
+                f"Can't use the column {quoted(name)} in an expression.",
+                self._formula,
+                self._expression,
+                "Columns named like a Python keyword can't stand in an expression: rename it, for"
+                f" example to {quoted(name + '_')}.",
+            )
         self.variables.append(name)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        name = ast.unparse(node)
+        if name in self._columns:  # R users write Sepal.Length
+            raise FormulaError.at(
+                f"The column {quoted(name)} must stand between backticks in an expression.",
+                self._formula,
+                name,
+                f"Write {self._expression.replace(name, quoted(name))}.",
+            )
+        self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         if isinstance(node.value, str):
@@ -193,6 +220,8 @@ class _Checker(ast.NodeVisitor):
             if name == "C":
                 self._not_built("C() with levels or contrasts")
             self._refuse(f"a call of {quoted(name)} with other than one plain argument")
+        if name == "C" and node is not self._whole:
+            self._refuse("`C()` inside an expression; it must be the whole term")
         self.visit(node.args[0])
 
     def _check_power(self, node: ast.BinOp) -> None:

@@ -12,6 +12,7 @@ from treeselect.errors import DataError, NotBuiltError, OptionError, listing, qu
 from treeselect.families import BINOMIAL, GAUSSIAN, Family
 from treeselect.formula import ParsedFormula, evaluate
 from treeselect.frames import Labels, Numbers, read_column
+from treeselect.guard import formula_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,10 +75,14 @@ def read_response(
         raise OptionError(f"`family` must be one of {listing(FAMILIES)}.\n  Found: {family!r}.")
     if family in ("multinomial", "poisson"):
         raise NotBuiltError(
-            f'`family="{family}"` is not built yet.\n  This version has "gaussian" and "binomial".'
+            f'`family="{family}"` is not built yet.\n  This version has "gaussian" and "binomial":'
+            ' counts may be taken as numbers, with `family="gaussian"`, perhaps on the log scale.'
+            if family == "poisson"
+            else f'`family="{family}"` is not built yet.\n  This version has "gaussian" and'
+            ' "binomial": select for one class against the rest, as in `I(y == "a") ~ ...`.'
         )
     term = formula.response
-    columns = {name: read_column(frame[name], name) for name in term.variables}
+    columns = {name: read_column(frame[name], name, needed=True) for name in term.variables}
     if term.is_plain:
         values = columns[term.name]
     else:
@@ -142,12 +147,16 @@ def _plain(value: float) -> int | float:
 def _check_two(name: str, classes: list[Any]) -> None:
     if len(classes) < 2:
         found = f"only {classes[0]!r}" if classes else "no known value"
-        raise DataError(f"The response {quoted(name)} must have two classes.\n  Found: {found}.")
+        raise DataError(
+            f"The response {quoted(name)} must have two classes.\n  Found: {found}.\n"
+            "  Nothing can explain a response that does not vary: check which rows are in `data`."
+        )
     if len(classes) > 2:
+        left = name if name.endswith(")") else formula_name(name)
         raise NotBuiltError(
             f"A response with more than two classes is not built yet.\n"
             f"  Found: {quoted(name)} has {len(classes)}: {listing(classes, 6)}.\n"
-            f"  Select for one class against the rest: `I({name} == {classes[-1]!r}) ~ ...`."
+            f"  Select for one class against the rest: `I({left} == {classes[-1]!r}) ~ ...`."
         )
 
 

@@ -24,9 +24,17 @@ from treeselect.choosing import (
 from treeselect.design import IntArray
 from treeselect.encoding import NewLevels, build_design
 from treeselect.engine.random import stream_seed
-from treeselect.errors import DataError, NotBuiltError, OptionError, listing, quoted
+from treeselect.errors import (
+    DataError,
+    NotBuiltError,
+    OptionError,
+    did_you_mean,
+    listing,
+    near,
+    quoted,
+)
 from treeselect.formula import parse_formula
-from treeselect.frames import read_data
+from treeselect.frames import Numbers, read_column, read_data
 from treeselect.modeldata import ModelData
 from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.progress import announce_compilation
@@ -38,6 +46,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _NEW_LEVELS = ("error", "missing", "other")
+
+_LARGEST_WEIGHT = 2**31
+"""Most weight in all: a sum of gradients shares 64 bits with it."""
 
 
 def select(
@@ -140,8 +151,13 @@ def select(
     check_n_jobs(n_jobs)
     check_count("folds", folds, least=2)
     check_count("resamples", resamples, least=0)
+    if not isinstance(trusted, bool):
+        raise OptionError(f"`trusted` must be True or False.\n  Found: {trusted!r}.")
     if offset is not None:
-        raise NotBuiltError("`offset` is not built yet.\n  Leave it out.")
+        raise NotBuiltError(
+            "`offset` is not built yet.\n"
+            "  Leave it out; for a numeric response take it off on the left: `I(y - x) ~ ...`."
+        )
     arguments = {
         "method": method,
         "k": k,
@@ -234,15 +250,23 @@ def _read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) ->
         return np.ones(len(frame), dtype=np.int64)
     name = quoted(weights) if isinstance(weights, str) else "`weights`"
     if isinstance(weights, str) and weights not in frame:
+        close = near(weights, frame.columns)
         raise OptionError(
             f"Can't find the column {name}, named in `weights`.\n"
-            f"  Columns: {listing(frame.columns)}."
+            f"  {did_you_mean(close) if close else f'Columns: {listing(frame.columns)}.'}"
         )
-    given = frame[weights].to_numpy() if isinstance(weights, str) else weights
+    given: object = weights
+    if isinstance(weights, str):
+        column = read_column(frame[weights], weights, needed=True)
+        given = column.values if isinstance(column, Numbers) else frame[weights].to_numpy()
     try:
         values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise OptionError(f"Case weights ({name}) must be numbers.") from None
+        kind = frame[weights].dtype if isinstance(weights, str) else type(weights).__name__
+        raise OptionError(
+            f"Case weights ({name}) must be numbers.\n"
+            f"  Found: {kind}. Give one whole number per row, at least 0."
+        ) from None
     if values.shape != (len(frame),):
         raise OptionError(
             f"Case weights ({name}) must have one value per row, {len(frame)}.\n"
@@ -254,13 +278,20 @@ def _read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) ->
         raise OptionError(
             f"Case weights ({name}) must be known, finite and at least 0.\n"
             f"  Found: {values[row]:g} in row {row} (counted from 0), {int(bad.sum())} such"
-            f" row{'s' if bad.sum() > 1 else ''} in all."
+            f" row{'s' if bad.sum() > 1 else ''} in all.\n"
+            "  A weight of 0 leaves a row out."
         )
     if (values != np.floor(values)).any():
         row = int(np.flatnonzero(values != np.floor(values))[0])
         raise NotBuiltError(
             f"Case weights ({name}) that are not whole numbers are not built yet.\n"
-            f"  Found: {values[row]:g} in row {row} (counted from 0)."
+            f"  Found: {values[row]:g} in row {row} (counted from 0).\n"
+            "  Give whole numbers: a weight of 2 is two copies of the row."
+        )
+    if values.sum() > _LARGEST_WEIGHT:
+        raise OptionError(
+            f"Case weights ({name}) must sum to at most {_LARGEST_WEIGHT:,}.\n"
+            f"  Found: {values.sum():g}. Divide them by a common number."
         )
     return values.astype(np.int64)
 

@@ -11,6 +11,9 @@ from treeselect.design import FeatureGroups
 from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
 from treeselect.formula import Term
 
+_HIGHEST_PRICE = 1e100
+"""Sums and products of a few prices must be finite."""
+
 
 @dataclass(frozen=True, slots=True)
 class Units:
@@ -80,10 +83,12 @@ def make_units(
         tuple(sorted(name for name in by_name if unit_of[name] == k)) for k in range(len(names))
     )
     items, item_costs = _items(terms, groups or {}, costs or {}, unit_of, number)
-    kept = {keep} if isinstance(keep, str) else set(keep or ())
-    keep_units = {
-        u for name in sorted(kept) for u in _units_of(name, "keep", terms, unit_of, number)
-    }
+    if keep is not None and not isinstance(keep, Iterable):
+        raise OptionError(
+            f"`keep` must be a name or a list of names.\n  Found: {type(keep).__name__}."
+        )
+    kept = [keep] if isinstance(keep, str) else list(keep or ())
+    keep_units = {u for name in kept for u in _units_of(name, "keep", terms, unit_of, number)}
     return Units(
         names=tuple(names),
         terms=members,
@@ -102,17 +107,21 @@ def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> d
         )
     membership: dict[str, str] = {}
     for group, listed in groups.items():
-        if not isinstance(group, str) or isinstance(listed, str) or not listed:
+        if not isinstance(group, str):
+            raise OptionError(f"The name of a group in `groups` must be text.\n  Found: {group!r}.")
+        if isinstance(listed, str) or not isinstance(listed, Iterable) or not listed:
             raise OptionError(
-                f"Group {quoted(str(group))} in `groups` must list at least one term.\n"
-                f"  Found: {listed!r}."
+                f"Group {quoted(group)} in `groups` must list at least one term.\n"
+                f"  Found: {listed!r}. Write a list, for example"
+                f" `{{{group!r}: [{str(terms[0].name)!r}]}}`."
             )
         for name in listed:
             for term in _terms_of(name, f"groups[{group!r}]", terms):
                 if membership.setdefault(term, group) != group:
                     raise OptionError(
                         f"Term {quoted(term)} must be in one group.\n"
-                        f"  Found: in {quoted(membership[term])} and in {quoted(group)}."
+                        f"  Found: in {quoted(membership[term])} and in {quoted(group)}. Name it in"
+                        " one of them only."
                     )
     for group in groups:
         if any(t.name == group for t in terms) and membership.get(group) != group:
@@ -140,10 +149,11 @@ def _items(
     item_costs: list[float] = []
     for name, cost in costs.items():
         real = isinstance(cost, int | float | np.integer | np.floating)
-        if not real or isinstance(cost, bool) or not 0 <= cost < np.inf:
+        if not real or isinstance(cost, bool) or not 0 <= float(cost) <= _HIGHEST_PRICE:
             raise OptionError(
-                f"The price of {quoted(name)} in `costs` must be a finite number, at least 0.\n"
-                f"  Found: {cost!r}."
+                f"The price of {quoted(str(name))} in `costs` must be a finite number, at least 0"
+                f" and at most {_HIGHEST_PRICE:g}.\n"
+                f"  Found: {cost!r}. A price of 0 makes it free."
             )
         units = _units_of(name, "costs", terms, unit_of, number)
         for unit in units:
