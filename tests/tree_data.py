@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from treeselect.engine.binning import BinnedData, bin_columns
+from treeselect.engine.binning import OTHER, BinnedData, bin_columns
 from treeselect.engine.growing import Nodes, empty_nodes, grow_tree, workspace
 from treeselect.engine.moments import pack_moments
 from treeselect.engine.penalty import no_penalty
@@ -39,6 +39,8 @@ def problems(draw, max_rows=120):
             n_codes = int(rng.choice([1, 2, 3, 8, 200]))
             columns.append(rng.integers(int(rng.random() < 0.6), n_codes + 1, size=n))
     factors = rng.random(n_columns) < 0.4
+    for j in np.flatnonzero(factors & (rng.random(n_columns) < 0.3)):
+        columns[j] = np.where(rng.random(n) < 0.3, OTHER, columns[j])
     groups = np.sort(rng.integers(0, n_columns, size=n_columns))
     groups = np.unique(groups, return_inverse=True)[1]
     gradient = rng.integers(-4, 5, size=n)

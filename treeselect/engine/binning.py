@@ -2,7 +2,9 @@
 
 Code 0 is "missing". A number's code is one more than the number of edges below it, so that
 ``code <= c`` means ``x <= edges[c - 1]``. A factor's code is one more than the number of its
-level. Codes are kept twice (2 bytes a cell): by column, for splitting one column and for
+level; code 255 of a factor is none of the column's levels, and no split asks for it: a factor of
+more levels than codes is several columns of one group, each with its share of the levels. Codes
+are kept twice (2 bytes a cell): by column, for splitting one column and for
 partitioning rows, and eight columns to a 64-bit word, so that one memory access per row feeds
 eight histograms at once (``research``: 1.3 to 6 times faster than by column).
 """
@@ -25,7 +27,10 @@ from treeselect.engine._types import (
 )
 
 MAX_BINS = 254
-"""Most bins of a number and most levels of a factor: codes 1 to 254; 0 is missing."""
+"""Most bins of a number and most levels of a factor column: codes 1 to 254; 0 is missing."""
+
+OTHER = 255
+"""Code of a factor column for "none of its levels"."""
 
 
 class BinnedData(NamedTuple):
@@ -38,7 +43,7 @@ class BinnedData(NamedTuple):
     blocks : ndarray of uint64, shape (ceil(n_columns / 8), n_rows)
         Byte ``j % 8`` of ``blocks[j // 8, i]`` is ``codes[j, i]``.
     n_codes : ndarray of int32, shape (n_columns,)
-        Number of codes of each column, the missing one included.
+        One more than the largest code that a column may hold.
     is_factor : ndarray of bool, shape (n_columns,)
         Whether a column is split level against rest (factor) or below against above (number).
     group_start : ndarray of int64, shape (n_groups + 1,)
@@ -133,13 +138,16 @@ def bin_columns(
     for j, (column, column_edges) in enumerate(zip(columns, edges, strict=True)):
         codes[j] = column if column_edges is None else bin_numbers(column, column_edges)
     n_codes = [(n if e is None else len(e) + 1) + 1 for n, e in zip(n_levels, edges, strict=True)]
+    is_factor = np.array([e is None for e in edges], dtype=np.bool_)
     groups = np.asarray(group_of, dtype=np.int32)
     n_groups = int(groups[-1]) + 1
     return BinnedData(
         codes=codes,
         blocks=pack_blocks(codes),
-        n_codes=np.array(n_codes, dtype=np.int32),
-        is_factor=np.array([e is None for e in edges], dtype=np.bool_),
+        n_codes=np.where(is_factor & (codes == OTHER).any(axis=1), OTHER + 1, n_codes).astype(
+            np.int32
+        ),
+        is_factor=is_factor,
         group_start=np.searchsorted(groups, np.arange(n_groups + 1)).astype(np.int64),
         group_of=groups,
     )

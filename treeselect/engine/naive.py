@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeselect.engine._types import AnyArray, BoolArray, FloatArray, IntArray
-from treeselect.engine.binning import BinnedData
+from treeselect.engine.binning import OTHER, BinnedData
 from treeselect.engine.growing import Growth
 from treeselect.engine.penalty import SplitPenalty
 
@@ -64,7 +64,7 @@ def best_split(
         return NO_SPLIT
     candidates = []
     if is_factor:
-        candidates = [(int(c), int(c) == 0) for c in present]
+        candidates = [(int(c), int(c) == 0) for c in present if c != OTHER]
     else:
         known = present[present > 0]
         has_missing = present[0] == 0

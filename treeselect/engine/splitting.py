@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from treeselect.engine.binning import OTHER
 from treeselect.engine.cache import kernel
 from treeselect.engine.moments import moment_gradient, moment_weight
 
@@ -84,7 +85,7 @@ def best_number_split(histogram, offset, present, n_present, total, shift, min_w
 
 @kernel
 def best_factor_split(histogram, offset, present, n_present, total, shift, min_weight):
-    """Best "level c against the rest"; missing (code 0) is a level like the others.
+    """Best "level c against the rest"; missing (code 0) is a level like the others, code 255 not.
 
     Arguments and results as for :func:`best_number_split`; rows of level ``code`` go left.
     """
@@ -92,6 +93,8 @@ def best_factor_split(histogram, offset, present, n_present, total, shift, min_w
     best_code = -1
     for t in range(n_present):
         code = present[t]
+        if code == OTHER:
+            break
         gain = split_gain(histogram[offset + code], total, shift, min_weight)
         if gain > best_gain:
             best_gain = gain
