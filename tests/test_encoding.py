@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeselect.encoding import OTHER_CODE, build_design
-from treeselect.errors import DataError, NewDataError, NotBuiltError
+from treeselect.encoding import build_design
+from treeselect.engine.binning import OTHER
+from treeselect.errors import DataError, NewDataError
 from treeselect.formula import model_matrix, parse_formula
 from treeselect.frames import read_data
 from treeselect.modeldata import ModelData
@@ -22,6 +23,11 @@ def encode(formula, frame, **options):
     frame = read_data(frame)
     parsed = parse_formula(formula, list(frame.columns))
     return build_design(parsed, frame, make_units(parsed.terms, None, None, None), **options)
+
+
+def one_hot(formula, frame):
+    design, spec, _ = encode(formula, frame)
+    return spec.one_hot(design)
 
 
 @st.composite
@@ -47,6 +53,13 @@ TERMS = [
     "C(I(b > 0))", "I(a > 0)", "I(c)", "I(d)", "I(e)", "I(d == 'u')", "I(e == 3)",
     "I((a > 0) & ~c)", "I(~c)", "log(`f g`)", "sqrt(`f g`)", "{a + b}", "{`f g` * 2 - a}", "{-b}",
     "{a ** 2}", "abs(a)", "{c + 1}", "center(b)", "scale(a)", "scale(log(`f g`))",
+    "a:b", "a:d", "d:a", "d:e", "d:e:h", "c:d:a", "a:`f g`:b", "C(b):d", "poly(a, 2)", "bs(a, 4)",
+    "cr(`f g`, 3)", "poly(a, 2):d", "d:poly(a, 2)", "poly(a, 2):bs(`f g`, 3)", "hashed(d, 3)",
+    "hashed(d, levels=4):h", "C(e, contr.treatment(1))", "C(d, Sum):a",
+    "d:3:b", "3:d:C(h)", "2:{a - 1}",
+    "C(b, levels=[3, 2, 1, 0, -1, -2, -3, 9])", "poly(b, 2, raw=True)", "Q('f g')", "np.sign(a)",
+    "standardize(a)", "e:C(b > 0):poly(a, 2):c", "bs(a, df=4, include_intercept=True)",
+    "np.maximum(a, b)", "cc(a, 3)", "scale(a, center=False)",
 ]  # fmt: skip
 
 
@@ -55,24 +68,25 @@ TERMS = [
 def test_one_hot_matrix_is_formulaics_own(frame, terms):
     design, spec, _ = encode(f"y ~ {' + '.join(terms)}", frame)
     expected = model_matrix("", frame, [s.term for s in spec.terms])
-    names, values = design.one_hot()
-    # The design stands in alphabetical order of the terms, formulaic in that of the formula.
-    by_term = {term: [] for term in design.column_names}
-    for name, column in zip(names, values.T, strict=True):
-        term = max((t for t in by_term if name == t or name.startswith(f"{t}[")), key=len)
-        by_term[term].append((name, column))
-    ours = [pair for s in spec.terms for pair in by_term[s.term.name]]
-    assert [name for name, _ in ours] == list(expected.columns)
-    np.testing.assert_allclose(np.column_stack([c for _, c in ours]), expected.to_numpy(float))
+    names, values = spec.one_hot(design)
+    # The design stands in alphabetical order of the terms, formulaic in that of their degree.
+    ours = dict(zip(names, values.T, strict=True))
+    assert len(ours) == len(names)
+    assert sorted(ours) == sorted(expected.columns)
+    for name in ours:
+        np.testing.assert_allclose(ours[name], expected[name].to_numpy(float), atol=1e-12)
 
 
 @given(frames(), st.lists(st.sampled_from(TERMS), min_size=1, max_size=8, unique=True))
 @settings(deadline=None, derandomize=True, max_examples=30)
 def test_one_hot_matrix_is_exactly_formulaics_own_in_alphabetical_order(frame, terms):
     _, spec, _ = encode(f"y ~ {' + '.join(terms)}", frame)
-    ordered = sorted((s.term for s in spec.terms), key=lambda term: term.name)
-    design, _, _ = encode(f"y ~ {' + '.join(t.text for t in ordered)}", frame)
-    names, values = design.one_hot()
+    # formulaic puts interactions last; the design stands in alphabetical order.
+    ordered = sorted((s.term for s in spec.terms if not s.term.is_interaction), key=lambda t: t.key)
+    if not ordered:
+        return
+    design, spec, _ = encode(f"y ~ {' + '.join(t.text for t in ordered)}", frame)
+    names, values = spec.one_hot(design)
     expected = model_matrix("", frame, ordered)
     assert names == list(expected.columns)
     np.testing.assert_allclose(values, expected.to_numpy(float))
@@ -111,7 +125,7 @@ def test_f4_f5_model_matrix_is_the_complete_part_of_the_design(frame, terms):
     if sources.dropna().empty:
         return
     matrix = data.model_matrix()
-    names, values = design.one_hot()
+    names, values = spec.one_hot(design)
     assert sorted(names) == sorted(matrix.columns)
     ours = pd.DataFrame(values, columns=names).loc[matrix.index, list(matrix.columns)]
     np.testing.assert_allclose(ours, matrix.to_numpy(float))
@@ -119,14 +133,14 @@ def test_f4_f5_model_matrix_is_the_complete_part_of_the_design(frame, terms):
 
 def test_f14_a_factor_without_a_value_has_no_column():
     frame = pd.DataFrame({"y": [1, 2], "e": pd.Series([None, None], dtype=object)})
-    names, values = encode("y ~ e", frame)[0].one_hot()
+    names, values = one_hot("y ~ e", frame)
     assert (names, values.shape) == ([], (2, 0))
 
 
 def test_f1_string_dtype_is_expanded_like_text():
     """formulaic itself would pass `string` columns through as they are."""
     frame = pd.DataFrame({"y": [1, 2, 3], "s": pd.Series(["p", "q", "p"], dtype="string")})
-    names, values = encode("y ~ s", frame)[0].one_hot()
+    names, values = one_hot("y ~ s", frame)
     assert names == ["s[p]", "s[q]"]
     assert values.tolist() == [[1, 0], [0, 1], [1, 0]]
 
@@ -151,9 +165,9 @@ def test_f1_f5_f12_formulaics_own_matrix_is_numeric_for_every_dtype(values, dtyp
     frame = pd.DataFrame({"y": [1, 2], "v": pd.Series(values, dtype=dtype)})
     design, spec, _ = encode("y ~ v", frame)
     matrix = model_matrix("", frame, [s.term for s in spec.terms])
-    assert design.one_hot()[0] == list(matrix.columns) == names
+    assert spec.one_hot(design)[0] == list(matrix.columns) == names
     assert all(kind.kind in "buif" for kind in matrix.dtypes)
-    np.testing.assert_array_equal(matrix.to_numpy(float), design.one_hot()[1])
+    np.testing.assert_array_equal(matrix.to_numpy(float), spec.one_hot(design)[1])
 
 
 def test_columns_stand_in_order_of_their_names():
@@ -196,7 +210,7 @@ def test_f3_new_levels_are_an_error_by_default():
         spec.encode(NEW)
 
 
-@pytest.mark.parametrize(("policy", "code"), [("missing", 0), ("other", OTHER_CODE)])
+@pytest.mark.parametrize(("policy", "code"), [("missing", 0), ("other", OTHER)])
 def test_f3_new_levels_can_be_missing_or_other(policy, code):
     _, spec, _ = encode("y ~ site", TRAIN, new_levels=policy)
     assert spec.encode(NEW)[0].tolist() == [3, code, 0, code, 1, code]
@@ -286,7 +300,7 @@ def test_f3_policies_hold_for_factors_of_numbers_and_unused_categories(policy):
         with pytest.raises(NewDataError, match=r'`C\(n\)` must only have levels(.|\n)*"9" \(1 row'):
             spec.encode(new)
     else:
-        code = 0 if policy == "missing" else OTHER_CODE
+        code = 0 if policy == "missing" else OTHER
         assert spec.encode(new)[0].tolist() == [1, 2, code, 2, 1, 2]
 
 
@@ -314,10 +328,18 @@ def test_f8_a_text_key_is_refused_by_name():
         encode("log(y) ~ x + `who is`", frame.assign(y=1.5).rename(columns={"who": "who is"}))
 
 
-def test_wide_factors_are_not_built_yet():
+def test_a_factor_of_many_levels_is_several_columns_of_one_unit():
     frame = pd.DataFrame({"y": range(1000), "zip": keys(300) * 3 + keys(100)})
-    with pytest.raises(NotBuiltError, match=r"more than 254 levels(.|\n)*`zip` has 300"):
-        encode("y ~ zip", frame)
+    design, spec, _ = encode("y ~ zip", frame)
+    assert design.column_names == ("zip", "zip")
+    assert design.n_levels == (254, 46)
+    assert design.groups.ids.tolist() == [0, 0]
+    first, second = design.columns
+    np.testing.assert_array_equal((first == OTHER), (second != OTHER))
+    names, values = spec.one_hot(design)
+    expected = model_matrix("", frame, [s.term for s in spec.terms])
+    assert names == list(expected.columns)
+    np.testing.assert_array_equal(values, expected.to_numpy(float))
 
 
 def test_notes_name_constant_missing_and_counting_columns():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -25,16 +26,6 @@ def data():
             "name": [f"Passenger {i}" for i in range(N)],
         }
     )
-
-
-class Polars:
-    """Looks like a frame of polars, which need not be installed."""
-
-    __module__ = "polars.dataframe.frame"
-    __qualname__ = "DataFrame"
-
-    def to_pandas(self):
-        raise AssertionError("nothing is converted behind the user's back")
 
 
 def with_column(name, values):
@@ -105,7 +96,7 @@ CASES = {
     "removal first": ("survived ~ -name + .", lambda d: d, {}),
     "order of categories": (
         "survived ~ I(deck > 'A')",
-        with_column("deck", pd.Categorical(["A", "B"] * (N // 2), ordered=True)), {},
+        with_column("deck", pd.Categorical(["A", "B"] * (N // 2))), {},
     ),
     "trusted by a word": ("survived ~ .", plain, {"trusted": "no"}),
     "unknown function": ("survived ~ lg(age)", plain, {}),
@@ -117,8 +108,14 @@ CASES = {
     ),
     "multinomial": ("survived ~ .", plain, {"family": "multinomial"}),
     "counts": ("survived ~ .", plain, {"family": "poisson"}),
-    "interaction": ("survived ~ age:sex", plain, {}),
-    "spline": ("survived ~ bs(age, 4)", plain, {}),
+    "interactions of too many columns": (
+        "survived ~ .:.:.", lambda d: pd.DataFrame(0, [0], ["survived", *map(str, range(2, 99))]),
+        {},
+    ),
+    "spline of a text": ("survived ~ bs(sex, 4)", plain, {}),
+    "spline with a misspelt argument": ("survived ~ bs(age, deg=2)", plain, {}),
+    "reference that is no level": ("survived ~ C(sex, Treatment('x'))", plain, {}),
+    "several stages": ("survived ~ age | sex", plain, {}),
     "offset": ("survived ~ .", plain, {"offset": "fare"}),
     "two responses": ("survived + age ~ fare", plain, {}),
     "no response": ("~ age + fare", plain, {}),
@@ -126,12 +123,15 @@ CASES = {
     "response on the right": ("survived ~ age + survived", plain, {}),
     "too many folds": ("survived ~ .", lambda d: plain(d).head(6), {"folds": 6}),
     "mixed types": ("survived ~ .", with_column("cabin", ["A", 1] * (N // 2)), {}),
-    "wide factor": ("survived ~ zip", lambda d: wide(), {}),
     "dictionary for data": ("survived ~ .", lambda d: {"survived": [1]}, {}),
     "list for data": ("survived ~ .", lambda d: [[1, 2]], {}),
     "array for data": ("survived ~ .", lambda d: plain(d).to_numpy(), {}),
-    "arrow table for data": ("survived ~ .", lambda d: pa.table({"survived": [1]}), {}),
-    "polars frame for data": ("survived ~ .", lambda d: Polars(), {}),
+    "arrow table with a name twice": (
+        "a ~ .", lambda d: pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]), {},
+    ),
+    "polars frame with a list": (
+        "a ~ .", lambda d: pl.DataFrame({"a": [1, 2, 3], "b": [[1]] * 3}), {},
+    ),
     "missing file": ("survived ~ .", lambda d: "passengers.csv", {}),
     "unknown name in groups": ("survived ~ .", plain, {"groups": {"body": ["agee", "sex"]}}),
     "term in two groups": ("survived ~ .", plain, {"groups": {"a": ["age"], "b": ["age"]}}),
@@ -143,10 +143,6 @@ CASES = {
     "negative cost": ("survived ~ .", plain, {"costs": {"age": -2}}),
     "k below the kept terms": ("survived ~ .", plain, {"keep": ["age", "sex"], "k": 1}),
 }  # fmt: skip
-
-
-def wide():
-    return pd.DataFrame({"survived": [0, 1] * 450, "zip": [f"z{i % 300}" for i in range(900)]})
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -161,8 +157,8 @@ def test_full_text(case, data, snapshot, monkeypatch, tmp_path):
 
 @pytest.fixture(scope="module")
 def fit(data):
-    options = {"seed": 1, "forests": 1, "n_trees": 3}
-    return treeselect.select("survived ~ age + sex + fare", data, k=2, **options)
+    options = {"seed": 1, "forests": 1, "n_trees": 3, "keep": ["age", "sex", "fare"]}
+    return treeselect.select("survived ~ age + sex + fare", data, k=3, **options)
 
 
 NEW = {
@@ -172,7 +168,6 @@ NEW = {
     "number that arrives as text": lambda d: d.assign(age="forty"),
     "date that arrives": lambda d: d.assign(age=DATES),
     "infinite value": lambda d: d.assign(fare=np.inf),
-    "no rows": lambda d: d.head(0),
     "array": lambda d: d.to_numpy(),
 }
 

@@ -8,11 +8,23 @@ import gzip
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
+import pyarrow.feather
 import pytest
 
-from treeselect.errors import DataError, NotBuiltError
-from treeselect.frames import Labels, Numbers, read_column, read_data
+from treeselect.errors import DataError, OptionError
+from treeselect.frames import (
+    Labels,
+    Numbers,
+    as_column,
+    check_rows,
+    in_library,
+    library_of,
+    read_column,
+    read_data,
+    with_column,
+)
 
 TEXT = ["b", "a", None, "b"]
 NUMBERS = [1, 2, None, 5]
@@ -172,18 +184,17 @@ def test_f6_rows_are_numbered_anew():
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        ({"a": [1]}, "must be a pandas DataFrame"),
-        ([[1]], "must be a pandas DataFrame"),
+        ({"a": [1]}, "must be a pandas, polars or pyarrow table"),
+        ([[1]], "must be a pandas, polars or pyarrow table"),
         (np.ones((2, 2)), r"numpy\.ndarray"),
         (pd.Series([1]), "pandas"),
-        (pd.DataFrame({"a": []}), "must have rows"),
         (pd.DataFrame([[1, 2]]), "must be text"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "More than once: `a`"),
         (pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])),
          "must have one level"),
         ("nowhere.csv", "Can't find the file `nowhere.csv`"),
     ],
-    ids=["dict", "list", "array", "series", "no rows", "numbered", "twice", "levels", "file"],
+    ids=["dict", "list", "array", "series", "numbered", "twice", "levels", "file"],
 )  # fmt: skip
 def test_f10_data_that_cannot_be_used(data, says):
     with pytest.raises(DataError, match=says):
@@ -255,20 +266,131 @@ def test_broken_files_are_an_error(tmp_path):
         read_data(tmp_path / "folder.csv")
     (tmp_path / "head.csv").write_text("a,b\n")
     with pytest.raises(DataError, match="must have rows"):
-        read_data(tmp_path / "head.csv")
+        check_rows(read_data(tmp_path / "head.csv"))
 
 
-def test_tables_of_other_libraries_are_told_how_to_convert():
-    with pytest.raises(DataError, match=r"pyarrow\.lib\.Table\.\n.*`\.to_pandas\(\)`"):
-        read_data(pa.table({"a": [1]}))
-    with pytest.raises(DataError, match=r"Found: dict\.\n.*`pandas\.DataFrame\(\.\.\.\)`"):
-        read_data({"a": [1]})
+@pytest.mark.parametrize("sign", [";", "\t", "|"])
+def test_a_file_with_another_separator_is_not_one_column_of_text(sign, tmp_path):
+    (tmp_path / "d.csv").write_text(f"a{sign}b\n1{sign}2\n")
+    with pytest.raises(DataError, match="must be separated by commas"):
+        read_data(tmp_path / "d.csv")
+
+
+MIXED = pd.DataFrame(
+    {
+        "n": [1.5, np.nan, 3.0, 0.0],
+        "i": pd.array([3, None, 1, 2], dtype="Int64"),
+        "j": [4, 3, 2, 1],
+        "s": ["b", None, "a", "b"],
+        "c": pd.Categorical(["v", "u", None, "v"], ["u", "v"]),
+        "o": pd.Categorical(["lo", "hi", None, "lo"], ["lo", "mid", "hi"], ordered=True),
+        "t": [True, False, True, True],
+        "m": pd.array([True, None, False, True], dtype="boolean"),
+        "none": [None] * 4,
+    }
+)
+
+
+def in_polars():
+    ordered = pl.Enum(["lo", "mid", "hi"])
+    return pl.DataFrame(
+        {name: MIXED[name].astype(object).where(MIXED[name].notna(), None).tolist()
+         for name in MIXED},
+        schema_overrides={"c": pl.Categorical, "o": ordered},
+    )  # fmt: skip
+
+
+LIBRARIES = {
+    "object": lambda: MIXED.astype({"s": object}),
+    "string": lambda: MIXED.astype({"s": "string", "j": "Int16"}),
+    "arrow dtypes": lambda: MIXED.astype({"s": pd.ArrowDtype(pa.string()),
+                                          "n": pd.ArrowDtype(pa.float64()),
+                                          "i": "int64[pyarrow]", "m": "bool[pyarrow]"}),
+    "float for missing": lambda: MIXED.astype({"i": float, "m": object}),
+    "shuffled index": lambda: MIXED.set_axis([7, 7, 1, 0]),
+    "pyarrow": lambda: pa.Table.from_pandas(MIXED),
+    "pyarrow in chunks": lambda: pa.concat_tables(
+        [pa.Table.from_pandas(MIXED.head(1)), pa.Table.from_pandas(MIXED.tail(3))]
+    ),
+    "polars": in_polars,
+    "polars lazy": lambda: in_polars().lazy(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_same_data_are_the_same_in_every_library(library):
+    frame = read_data(LIBRARIES[library]())
+    assert list(frame.columns) == list(MIXED.columns)
+    for name in MIXED:
+        expected, found = read_column(MIXED[name], name), read_column(frame[name], name)
+        assert type(found) is type(expected)
+        if isinstance(expected, Labels):
+            assert (found.levels, found.codes.tolist()) == (
+                expected.levels,
+                expected.codes.tolist(),
+            )
+            assert found.ordered == expected.ordered
+        else:
+            np.testing.assert_array_equal(found.values, expected.values)
+            assert (found.is_bool, found.is_integer) == (expected.is_bool, expected.is_integer)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet", ".feather"])
+def test_the_same_data_are_the_same_in_every_file(ending, tmp_path):
+    frame = MIXED.drop(columns=["o", "none"]).assign(c=MIXED["c"].astype("str"))
+    path = tmp_path / f"d{ending}"
+    if "csv" in ending:
+        frame.to_csv(path, index=False)
+    elif ending == ".parquet":
+        frame.to_parquet(path)
+    else:
+        pa.feather.write_feather(frame, path)
+    again = read_data(path)
+    for name in frame:
+        expected, found = read_column(frame[name], name), read_column(again[name], name)
+        assert type(found) is type(expected)
+        if isinstance(expected, Labels):
+            assert (found.levels, found.codes.tolist()) == (
+                expected.levels,
+                expected.codes.tolist(),
+            )
+        else:
+            np.testing.assert_array_equal(found.values, expected.values)
+
+
+def test_categories_of_polars_do_not_depend_on_what_the_session_met_before():
+    first = pl.DataFrame({"c": pl.Series(["z", "a", "m"], dtype=pl.Categorical)})
+    second = pl.DataFrame({"c": pl.Series(["m", "a", "z"], dtype=pl.Categorical)})
+    for frame in (first, second):
+        assert read_column(read_data(frame)["c"], "c").levels == ("a", "m", "z")
+
+
+@pytest.mark.parametrize("make", [lambda d: d, pl.from_pandas, pa.Table.from_pandas], ids=str)
+def test_answers_come_in_the_users_library(make):
+    pandas = pd.DataFrame({"x": [1, 2]}, index=[5, 3])
+    data = make(pandas)
+    column = as_column([0.5, 1.5], "p", data)
+    longer = with_column(data, "p", [0.5, 1.5])
+    table = in_library(pd.DataFrame({"k": [1], "terms": [("a", "b")]}), library_of(data))
+    assert type(longer) is type(data) is type(table)
+    assert list(column) == [0.5, 1.5] or column.to_pylist() == [0.5, 1.5]
+    if data is pandas:
+        assert column.index.tolist() == longer.index.tolist() == [5, 3]
+    with pytest.raises(OptionError, match="must not have a column `x`"):
+        with_column(data, "x", [0.5, 1.5])
+
+
+def test_lazy_frames_stay_lazy():
+    data = pl.LazyFrame({"x": [1, 2]})
+    assert with_column(data, "p", [3, 4]).collect()["p"].to_list() == [3, 4]
+    assert isinstance(as_column([1, 2], "p", data), pl.Series)
+    assert isinstance(in_library(pd.DataFrame({"k": [1]}), library_of(data)), pl.DataFrame)
 
 
 def test_files_that_cannot_be_read(tmp_path):
     for name, error, says in [
         ("d.xlsx", DataError, "must end in"),
-        ("d.feather", NotBuiltError, "not built yet"),
+        ("d.feather", DataError, "Can't read the file"),
         ("d.parquet", DataError, "Can't read the file"),
         ("d.csv", DataError, "Can't read the file"),
     ]:

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.errors import FormulaError, NotBuiltError, OptionError
-from treeselect.formula import evaluate, parse_formula
+from treeselect.errors import FormulaError, OptionError
+from treeselect.evaluation import evaluate
+from treeselect.formula import parse_formula
 from treeselect.frames import read_column
 from treeselect.guard import formula_name
 
@@ -32,7 +33,6 @@ y ~ {x.to_csv('pwned')}
 y ~ {x.to_csv('pwned') or x}
 y ~ {x.values}
 y ~ {np.savetxt('pwned', x) or x}
-y ~ np.log(x)
 y ~ {np.load('pwned', allow_pickle=True)}
 y ~ log(x, out=open('pwned', 'w'))
 y ~ log(x, out=x)
@@ -79,11 +79,8 @@ y ~ {b'a' == x}
 y ~ {0 < x < 1}
 y ~ {yield}
 y ~ {x; z}
-y ~ Q('x')
 y ~ hashed(x)
 y ~ lag(x)
-y ~ C(x, contr.treatment('a'))
-y ~ C(x, levels=[1, 2])
 y ~ {1 + 1}
 y ~ x ** 999999
 y ~ (x + z) ** 99
@@ -112,6 +109,54 @@ y ~ {__class__ + x}
 y ~ `a b`.to_csv('pwned')
 y ~ {`a b`.to_csv('pwned')}
 y ~ {__\uff49mport__('os') + x}
+y ~ Q(x)
+y ~ Q('__import__')
+y ~ Q('x', 'y')
+y ~ Q(f'{x}')
+y ~ hashed(x, 10, hash_func=open)
+y ~ hashed(x, levels=10**9)
+y ~ hashed(x, levels=999999999)
+y ~ hashed(open('pwned', 'w'), 3)
+y ~ bs(x, df=10**8)
+y ~ bs(x, df=100000000)
+y ~ bs(x, degree=100)
+y ~ bs(x, 4, knots=open('pwned', 'w'))
+y ~ bs(x, knots=[i for i in x])
+y ~ bs(x, _state={})
+y ~ bs(x, **{'df': 4})
+y ~ bs(*[x, 4])
+y ~ cr(x, 3, constraints=open('pwned', 'w'))
+y ~ poly(x, degree=z)
+y ~ poly(x, 2, _context=1)
+y ~ poly(x, 2).T
+y ~ {poly(x, 2) * 2}
+y ~ scale(x, out=z)
+y ~ C(x, contr.custom([[1]]))
+y ~ C(x, contr.__class__)
+y ~ C(x, contr.treatment(open('pwned', 'w')))
+y ~ C(x, Treatment(x))
+y ~ C(x, np.array)
+y ~ C(x, levels=open('pwned', 'w'))
+y ~ C(x, encoder=open)
+y ~ np.save('pwned', x)
+y ~ np.savetxt('pwned', x)
+y ~ np.fromfile('pwned')
+y ~ np.log(x, out=z)
+y ~ np.log(x, where=x > 0)
+y ~ np.lib.npyio.np.save('pwned', x)
+y ~ np.vectorize(open)(x)
+y ~ np.__builtins__
+y ~ {np}
+y ~ np.where(x > 0, 'a', 'b')
+y ~ np.where(x > 0, open('pwned', 'w'), 1)
+y ~ I(x, z)
+y ~ {x == open('pwned', 'w')}
+y ~ x:I(__import__('os').system('touch pwned'))
+y ~ (x + z)^2 + {open('pwned', 'w').write('x')}
+y ~ (x + z)^99
+y ~ x^{9**9}
+y ~ C(open('pwned', 'w'))
+y ~ lag(x)
 """.strip().splitlines()
 
 HONEST = """
@@ -154,21 +199,55 @@ y ~ {C(x)}
 `a b` ~ x
 log(`a b`) ~ . - `it's` - `say "hi"`
 y~x+z
+y ~ np.log(x)
+y ~ np.maximum(x, z) + np.where(x > 0, x, -z) + np.clip(x, 0, 1)
+y ~ Q('a b') + Q("it's")
+y ~ x:z
+y ~ x*z*age
+y ~ (x + z + age)^2
+y ~ (x + z)**2
+y ~ .^2
+y ~ x %in% z
+y ~ x/z
+y ~ . + x:z - age
+y ~ .^2 - x:z
+y ~ `a b`:`it's` + größe:`<script>`
+y ~ bs(x, 4)
+y ~ bs(x, df=5, degree=2, include_intercept=True)
+y ~ bs(`a b`, knots=[1.5, -2], lower_bound=-9, upper_bound=9, extrapolation='clip')
+y ~ cr(x, 3) + cc(z, df=4) + cs(age, df=3, constraints='center')
+y ~ poly(x, 3) + poly(z, degree=2, raw=True)
+y ~ poly(log(x), 2):C(z)
+y ~ hashed(x, 10) + hashed(z, levels=20)
+y ~ C(x, contr.treatment('a'))
+y ~ C(x, contr.treatment(base='a')) + C(z, contr.sum)
+y ~ C(x, Treatment('a')) + C(z, Sum) + C(age, contr.poly)
+y ~ C(x, levels=['b', 'a', 'c'])
+y ~ C(x, contr.helmert, levels=[3, 1])
+y ~ standardize(x) + scale(z, center=False) + scale(age, ddof=0)
+y ~ 2:x
+y ~ x + z:C(age):bs(`1st`, 4)
 """.strip().splitlines()
 
 
 @pytest.mark.parametrize("formula", ATTACKS)
 def test_attacks_are_refused_and_nothing_runs(formula, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises((FormulaError, NotBuiltError)):
+    with pytest.raises(FormulaError):
         parse_formula(formula, COLUMNS)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_tables_are_long_enough():
+    assert len(set(ATTACKS)) >= 100
+    assert len(set(HONEST)) >= 60
 
 
 @pytest.mark.parametrize("formula", HONEST)
 def test_honest_formulas_are_accepted(formula):
     parsed = parse_formula(formula, COLUMNS)
     assert parsed.terms
+    assert all(term.name and term.factors for term in parsed.terms)
     assert all(v in COLUMNS for term in parsed.terms for v in term.variables)
 
 
@@ -195,7 +274,7 @@ def test_nothing_runs_through_the_public_function(mixed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for attack in ("__import__('os').system('touch pwned')", "open('pwned', 'w')"):
         for formula in (f"dose ~ I({attack})", f"bs({attack}) ~ signal", f"dose ~ . - I({attack})"):
-            with pytest.raises((FormulaError, NotBuiltError)):
+            with pytest.raises(FormulaError):
                 treeselect.select(formula, mixed, k=1)
     assert list(tmp_path.iterdir()) == []
 
@@ -205,7 +284,7 @@ def test_columns_whose_names_are_code_are_only_names(tmp_path, monkeypatch):
     odd = "__import__('os').system('touch pwned')"
     frame = pd.DataFrame({"y": [1.0, 2.0, 3.0], odd: [1.0, 2.0, 4.0]})
     term = parse_formula(f"y ~ log(`{odd}`)", list(frame.columns)).terms[0]
-    values = evaluate(term, frame, {}, columns={odd: read_column(frame[odd], odd)})
+    values = evaluate(term.factors[0], {odd: read_column(frame[odd], odd)}, {})
     np.testing.assert_allclose(values.values, np.log([1, 2, 4]))
     assert list(tmp_path.iterdir()) == []
 
@@ -217,7 +296,7 @@ def test_names_that_become_the_same_identifier_stay_apart(a, b):
         f"y ~ {{{formula_name(a)} - {formula_name(b)}}}", list(frame.columns)
     ).terms[0]
     columns = {name: read_column(frame[name], name) for name in (a, b)}
-    assert evaluate(term, frame, {}, columns=columns).values.tolist() == [4, 5]
+    assert evaluate(term.factors[0], columns, {}).values.tolist() == [4, 5]
 
 
 def test_a_dotted_column_is_told_from_an_attribute():

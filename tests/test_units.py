@@ -16,7 +16,8 @@ FORMULA = "y ~ age + hb + wbc + log(size) + I(size > 3)"
 
 
 def units(formula=FORMULA, groups=None, costs=None, keep=None):
-    return make_units(parse_formula(formula, COLUMNS).terms, groups, costs, keep).feature_groups()
+    found = make_units(parse_formula(formula, COLUMNS).terms, groups, costs, keep)
+    return found.feature_groups(found.term_order)
 
 
 def alone(found):

@@ -38,6 +38,8 @@ class FeatureGroups:
         At least 0.
     keep : ndarray of bool, shape (n_groups,)
         Units that are always in.
+    keys : tuple of str, length n_groups
+        What ties go by: the names, with the factors of an interaction in alphabetical order.
     """
 
     names: tuple[str, ...]
@@ -46,6 +48,7 @@ class FeatureGroups:
     items: BoolArray
     item_costs: FloatArray
     keep: BoolArray
+    keys: tuple[str, ...]
 
     @property
     def costs(self) -> FloatArray:
@@ -79,10 +82,10 @@ class FeatureGroups:
     def ranks(self, seed: int) -> IntArray:
         """Order in which units win ties, shape (n_groups,): kept, then cheap, then by a hash.
 
-        The hash is that of the seed and the unit's name. Exact copies of a column thus share the
+        The hash is that of the seed and the unit's key. Exact copies of a column thus share the
         places across seeds and resamples, and of two copies the cheaper one is taken.
         """
-        hashes = np.array([stream_seed(seed, "tie", name) for name in self.names], dtype=np.uint64)
+        hashes = np.array([stream_seed(seed, "tie", key) for key in self.keys], dtype=np.uint64)
         order = np.lexsort((hashes, np.where(self.keep, 0.0, self.costs), ~self.keep))
         ranks = np.empty(len(order), dtype=np.int64)
         ranks[order] = np.arange(len(order))
@@ -96,11 +99,12 @@ class Design:
     Attributes
     ----------
     column_names : tuple of str, length n_columns
-        Term behind each column, in the order of the units.
+        Term behind each column, in the order of the units; a term may have several columns.
     columns : tuple of ndarray, each of shape (n_rows,)
-        Numbers as float64 (NaN is missing); factors as uint8 codes (level + 1, 0 is missing).
-    levels : tuple, length n_columns
-        Labels of a factor's levels, None for a number.
+        Numbers as float64 (NaN is missing); factors as uint8 codes (level + 1, 0 is missing, 255
+        is none of the column's levels).
+    n_levels : tuple, length n_columns
+        Number of levels of a factor column, None for a number.
     edges : tuple, length n_columns
         Edges between the bins of a number, None for a factor.
     groups : FeatureGroups
@@ -110,7 +114,7 @@ class Design:
 
     column_names: tuple[str, ...]
     columns: tuple[NDArray[Any], ...]
-    levels: tuple[tuple[Any, ...] | None, ...]
+    n_levels: tuple[int | None, ...]
     edges: tuple[FloatArray | None, ...]
     groups: FeatureGroups
     binned: BinnedData
@@ -120,27 +124,21 @@ class Design:
         """Number of rows."""
         return len(self.columns[0])
 
-    def bin(self, columns: tuple[NDArray[Any], ...]) -> BinnedData:
-        """Bin other rows of the same columns by the edges of this design."""
-        return bin_columns(
-            columns, self.edges, [len(levels or ()) for levels in self.levels], self.groups.ids
-        )
+    def bin(self, columns: tuple[NDArray[Any], ...], groups: BoolArray | None = None) -> BinnedData:
+        """Bin other rows of the columns of some groups by the edges of this design.
 
-    def one_hot(self) -> tuple[list[str], FloatArray]:
-        """Names and values of the columns with factors expanded, one column per level.
-
-        Rows with a missing label are 0 in all columns of the factor; missing numbers are NaN.
+        Parameters
+        ----------
+        columns : tuple of ndarray, each of shape (n_rows,)
+            The columns of the groups, in order.
+        groups : ndarray of bool, shape (n_groups,), optional
+            All of them by default. They are renumbered from 0, as by
+            ``engine.binning.select_groups``.
         """
-        names: list[str] = []
-        values: list[NDArray[Any]] = []
-        for name, column, levels in zip(self.column_names, self.columns, self.levels, strict=True):
-            if levels is None:
-                names.append(name)
-                values.append(column)
-                continue
-            for code, level in enumerate(levels, start=1):
-                names.append(f"{name}[{level}]")
-                values.append(column == code)
-        if not values:  # only factors, none with a level
-            return names, np.empty((self.n_rows, 0))
-        return names, np.column_stack(values).astype(np.float64)
+        if groups is None:
+            groups = np.ones(len(self.groups.names), dtype=bool)
+        used = np.flatnonzero(groups[self.groups.ids])
+        numbers = (np.cumsum(groups) - 1)[self.groups.ids[used]]
+        return bin_columns(
+            columns, [self.edges[j] for j in used], [self.n_levels[j] or 0 for j in used], numbers
+        )

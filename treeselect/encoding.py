@@ -6,19 +6,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeselect.columns import UNSEEN, FactorSpec, TermSpec, conform, design_columns, learn, one_hot
 from treeselect.design import Design
-from treeselect.engine.binning import MAX_BINS, bin_columns, bin_edges
-from treeselect.errors import DataError, NewDataError, NotBuiltError, listing, quoted
-from treeselect.formula import ParsedFormula, Term, as_factor, evaluate
+from treeselect.engine.binning import bin_columns, bin_edges
+from treeselect.errors import DataError, NewDataError, listing, quoted
+from treeselect.evaluation import Values, as_factor, evaluate
+from treeselect.formula import ParsedFormula
 from treeselect.frames import Labels, Numbers, read_column, read_data
+from treeselect.terms import Factor, Term
 from treeselect.units import Units
 
 if TYPE_CHECKING:
@@ -26,38 +29,10 @@ if TYPE_CHECKING:
 
 NewLevels = Literal["error", "missing", "other"]
 
-OTHER_CODE = 255
-"""Code of a level that was not there when the model was fitted: none of its levels."""
-
 _IDENTIFIER_LEVELS = 10
 """Text with more levels than this, and than half of its rows, is taken for an identifier."""
 
-_KINDS = {"number": "numbers", "text": "text or categories"}
-
-
-@dataclass(frozen=True, slots=True)
-class TermSpec:
-    """What was learned of one term.
-
-    Attributes
-    ----------
-    term : Term
-    levels : tuple or None
-        Levels of a factor, None for a number.
-    is_bool : bool
-        Whether the values are truth values.
-    """
-
-    term: Term
-    levels: tuple[Any, ...] | None
-    is_bool: bool = False
-
-    @property
-    def kind(self) -> str:
-        """``"factor"``, ``"logical"`` or ``"numeric"``."""
-        if self.levels is not None:
-            return "factor"
-        return "logical" if self.is_bool else "numeric"
+_KINDS = {"number": "numbers", "logical": "truth values", "text": "text or categories"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +45,9 @@ class DesignSpec:
     terms : tuple of TermSpec
         In the user's order.
     schema : dict
-        ``"number"`` or ``"text"`` for each variable.
+        ``"number"``, ``"logical"`` or ``"text"`` for each variable.
     state : dict
-        What the transforms of each term learned.
+        What the transforms of each factor learned, by the factor's name.
     units : Units
     new_levels : {"error", "missing", "other"}
         What to do with labels that were not there when the model was fitted: refuse them, treat
@@ -88,23 +63,29 @@ class DesignSpec:
     units: Units
     new_levels: NewLevels
     trusted: bool
+    _by_name: dict[str, TermSpec] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_name", {spec.term.name: spec for spec in self.terms})
 
     def __getitem__(self, name: str) -> TermSpec:
         """The term of that name."""
-        return next(spec for spec in self.terms if spec.term.name == name)
+        return self._by_name[name]
 
     @property
     def variables(self) -> tuple[str, ...]:
         """Columns of the data that the terms read."""
         return tuple(self.schema)
 
-    def encode(self, new: pd.DataFrame | str | os.PathLike[str]) -> tuple[NDArray[Any], ...]:
+    def encode(self, new: Any, terms: Sequence[str] | None = None) -> tuple[NDArray[Any], ...]:
         """Encode new data.
 
         Parameters
         ----------
-        new : pandas.DataFrame or path
+        new : frame or path
             Must hold the variables; other columns are ignored.
+        terms : sequence of str, optional
+            Encode only these terms, from their variables; all of them by default.
 
         Returns
         -------
@@ -119,64 +100,106 @@ class DesignSpec:
             or (with ``new_levels="error"``) holds new labels.
         """
         frame = read_data(new)
-        absent = [name for name in self.schema if name not in frame]
+        wanted = [self[name] for name in self.units.term_order if terms is None or name in terms]
+        used = {v for spec in wanted for v in spec.term.variables}
+        variables = [name for name in self.schema if name in used]
+        absent = [name for name in variables if name not in frame]
         if absent:
             raise NewDataError(
                 f"New data must have the columns of the model.\n  Missing: {listing(absent)}.\n"
                 f"  Found: {listing(frame.columns)}."
             )
-        columns = {name: self._read(frame, name) for name in self.schema}
-        encoded: dict[str, NDArray[Any]] = {}
-        for spec in self.terms:
-            name = spec.term.name
-            values = _values(spec.term, frame, columns, dict(self.state[name]), self.trusted)
-            if spec.levels is None:
-                encoded[name] = _number(values, spec)
-            else:
-                encoded[name] = self._codes(_factor(values), spec)
-        return tuple(encoded[name] for name in self.units.term_order)
+        columns = {name: self._read(frame, name) for name in variables}
+        values: dict[str, Values] = {}
+        encoded: list[NDArray[Any]] = []
+        for spec in wanted:
+            for part in spec.factors:
+                name = part.factor.name
+                if name not in values:
+                    values[name] = self._conform(part, columns, spec.term)
+            encoded += design_columns(spec, [values[p.factor.name] for p in spec.factors])
+        return tuple(encoded)
+
+    def _conform(
+        self, spec: FactorSpec, columns: Mapping[str, Numbers | Labels], term: Term
+    ) -> Values:
+        try:
+            values = evaluate(
+                spec.factor, columns, deepcopy(self.state[spec.factor.name]), trusted=self.trusted
+            )
+        except NewDataError:
+            raise
+        except DataError as error:
+            raise NewDataError(str(error)) from error
+        same = conform(values, spec)
+        if same is None:
+            raise NewDataError(
+                f"The term {quoted(term.name)} must give values as when the model was fitted.\n"
+                "  Found: labels instead of numbers, or the reverse."
+            )
+        if isinstance(same, Labels) and self.new_levels != "other":
+            unseen = same.codes == UNSEEN
+            if unseen.any() and self.new_levels == "error":
+                assert isinstance(values, Labels | Numbers)
+                self._refuse_levels(as_factor(values), unseen, spec)
+            same = Labels(np.where(unseen, -1, same.codes), same.levels)
+        return same
 
     def _read(self, frame: pd.DataFrame, name: str) -> Numbers | Labels:
         try:
             column = read_column(frame[name], name, needed=True)
         except DataError as error:
             raise NewDataError(str(error)) from None
-        found = _kind(column)
-        if found == self.schema[name]:
+        learned, found = self.schema[name], _kind(column)
+        if learned == "text" and found == "text":
             return column
+        if isinstance(column, Numbers) and learned == "number":
+            return Numbers(column.values, is_integer=column.is_integer or column.is_bool)
+        if isinstance(column, Numbers) and learned == "logical":
+            known = column.values[~np.isnan(column.values)]
+            if np.isin(known, (0.0, 1.0)).all():
+                return Numbers(column.values, is_bool=True)
         if frame[name].isna().all():
             # A column without a single value has no type of its own.
-            if self.schema[name] == "number":
-                return Numbers(np.full(len(frame), np.nan))
+            if learned != "text":
+                return Numbers(np.full(len(frame), np.nan), is_bool=learned == "logical")
             return Labels(np.full(len(frame), -1), ())
-        way = "float" if self.schema[name] == "number" else "str"
+        way = {"number": "float", "logical": "bool", "text": "str"}[learned]
         raise NewDataError(
-            f"Column {quoted(name)} must hold {_KINDS[self.schema[name]]} as when the model was"
+            f"Column {quoted(name)} must hold {_KINDS[learned]} as when the model was"
             f" fitted.\n  Found: {_KINDS[found]} ({frame[name].dtype}).\n"
             f"  Convert it, for example with `.astype({way})`."
         )
 
-    def _codes(self, labels: Labels, spec: TermSpec) -> NDArray[np.uint8]:
+    def _refuse_levels(self, labels: Labels, unseen: NDArray[np.bool_], spec: FactorSpec) -> None:
         assert spec.levels is not None
-        known = {level: code for code, level in enumerate(spec.levels, start=1)}
-        unseen = OTHER_CODE if self.new_levels == "other" else 0
-        lookup = np.array([*(known.get(v, unseen) for v in labels.levels), 0], dtype=np.uint8)
-        if self.new_levels == "error":
-            self._check_levels(labels, spec, known)
-        return lookup[labels.codes]  # code -1, missing, takes the 0 at the end
+        counts = np.bincount(labels.codes[unseen], minlength=len(labels.levels))
+        new = [(v, n) for v, n in zip(labels.levels, counts, strict=True) if n]
+        found = ", ".join(f'"{v}" ({n} row{"s" if n > 1 else ""})' for v, n in new[:8])
+        levels = ", ".join(f'"{v}"' for v in spec.levels[:12])
+        raise NewDataError(
+            f"Column {quoted(spec.factor.name)} must only have levels seen when the model was"
+            f" fitted.\n  Unseen: {found}{' and more' if len(new) > 8 else ''}."
+            f" Seen: {levels}{' and more' if len(spec.levels) > 12 else ''}.\n"
+            '  Or fit with `new_levels="missing"` or `new_levels="other"`.'
+        )
 
-    def _check_levels(self, labels: Labels, spec: TermSpec, known: Mapping[Any, int]) -> None:
-        counts = np.bincount(labels.codes[labels.codes >= 0], minlength=len(labels.levels))
-        new = [(v, n) for v, n in zip(labels.levels, counts, strict=True) if n and v not in known]
-        if new:
-            found = ", ".join(f'"{v}" ({n} row{"s" if n > 1 else ""})' for v, n in new[:8])
-            levels = ", ".join(f'"{v}"' for v in list(known)[:12])
-            raise NewDataError(
-                f"Column {quoted(spec.term.name)} must only have levels seen when the model was"
-                f" fitted.\n  Unseen: {found}{' and more' if len(new) > 8 else ''}."
-                f" Seen: {levels}{' and more' if len(known) > 12 else ''}.\n"
-                '  Or fit with `new_levels="missing"` or `new_levels="other"`.'
-            )
+    def one_hot(self, design: Design) -> tuple[list[str], NDArray[np.float64]]:
+        """Names and values of the columns as formulaic would expand them, term after term.
+
+        Rows with a missing label are 0 in all columns of the factor; missing numbers are NaN.
+        """
+        expanded: dict[str, NDArray[np.float64]] = {}
+        for name in self.units.term_order:
+            columns = [
+                column
+                for term, column in zip(design.column_names, design.columns, strict=True)
+                if term == name
+            ]
+            expanded |= one_hot(self[name], columns)
+        if not expanded:  # only factors, none with a level
+            return [], np.empty((design.n_rows, 0))
+        return list(expanded), np.column_stack(list(expanded.values())).astype(np.float64)
 
 
 def build_design(
@@ -210,13 +233,14 @@ def build_design(
     """
     names = dict.fromkeys(v for term in formula.terms for v in term.variables)
     columns = {name: read_column(frame[name], name) for name in names}
-    state: dict[str, dict[str, Any]] = {term.name: {} for term in formula.terms}
+    factors = {f.name: f for term in formula.terms for f in term.factors}
+    state: dict[str, dict[str, Any]] = {name: {} for name in factors}
     values = {
-        term.name: _values(term, frame, columns, state[term.name], trusted)
-        for term in formula.terms
+        name: evaluate(factor, columns, state[name], trusted=trusted)
+        for name, factor in factors.items()
     }
     _check_identifiers(formula, values)
-    specs = tuple(_learn(term, values[term.name]) for term in formula.terms)
+    specs = tuple(learn(term, [values[f.name] for f in term.factors]) for term in formula.terms)
     spec = DesignSpec(
         formula=formula,
         terms=specs,
@@ -226,114 +250,80 @@ def build_design(
         new_levels=new_levels,
         trusted=trusted,
     )
-    return _arrays(spec, values), spec, _notes(specs, values)
-
-
-def _values(
-    term: Term,
-    frame: pd.DataFrame,
-    columns: Mapping[str, Numbers | Labels],
-    state: dict[str, Any],
-    trusted: bool,
-) -> Numbers | Labels:
-    if term.is_plain:
-        return columns[term.name]
-    return evaluate(term, frame, state, trusted=trusted, columns=columns)
-
-
-def _learn(term: Term, values: Numbers | Labels) -> TermSpec:
-    if isinstance(values, Labels):
-        return TermSpec(term, values.levels)
-    return TermSpec(term, None, values.is_bool)
+    design = _arrays(spec, values)
+    return design, spec, _notes(spec, values, design)
 
 
 def _kind(column: Numbers | Labels) -> str:
-    return "number" if isinstance(column, Numbers) else "text"
+    if isinstance(column, Labels):
+        return "text"
+    return "logical" if column.is_bool else "number"
 
 
-def _number(values: Numbers | Labels, spec: TermSpec) -> NDArray[np.float64]:
-    if isinstance(values, Labels):
-        raise NewDataError(f"Term {quoted(spec.term.name)} must be numeric, as in the model.")
-    return values.values
-
-
-def _factor(values: Numbers | Labels) -> Labels:
-    return values if isinstance(values, Labels) else as_factor(values)
-
-
-def _arrays(spec: DesignSpec, values: Mapping[str, Numbers | Labels]) -> Design:
+def _arrays(spec: DesignSpec, values: Mapping[str, Values]) -> Design:
+    names: list[str] = []
     columns: list[NDArray[Any]] = []
-    levels: list[tuple[Any, ...] | None] = []
-    edges: list[NDArray[np.float64] | None] = []
+    n_levels: list[int | None] = []
     for name in spec.units.term_order:
-        column = values[name]
-        if isinstance(column, Labels):
-            columns.append((column.codes + 1).astype(np.uint8))
-            levels.append(column.levels)
-            edges.append(None)
-        else:
-            columns.append(column.values)
-            levels.append(None)
-            edges.append(bin_edges(column.values))
-    groups = spec.units.feature_groups()
-    binned = bin_columns(columns, edges, [len(v or ()) for v in levels], groups.ids)
+        term = spec[name]
+        columns += design_columns(term, [values[part.factor.name] for part in term.factors])
+        n_levels += term.column_levels
+        names += [name] * len(term.column_levels)
+    groups = spec.units.feature_groups(names)
+    edges = tuple(
+        bin_edges(column) if n is None else None
+        for column, n in zip(columns, n_levels, strict=True)
+    )
     return Design(
-        column_names=spec.units.term_order,
+        column_names=tuple(names),
         columns=tuple(columns),
-        levels=tuple(levels),
-        edges=tuple(edges),
+        n_levels=tuple(n_levels),
+        edges=edges,
         groups=groups,
-        binned=binned,
+        binned=bin_columns(columns, edges, [n or 0 for n in n_levels], groups.ids),
     )
 
 
-def _check_identifiers(formula: ParsedFormula, values: Mapping[str, Numbers | Labels]) -> None:
+def _check_identifiers(formula: ParsedFormula, values: Mapping[str, Values]) -> None:
     """A text key as a factor would fit every row by itself."""
-    suspects = []
-    for term in formula.terms:
-        column = values[term.name]
+    suspects: dict[str, tuple[Factor, int, int]] = {}
+    for factor in (f for term in formula.terms for f in term.factors if f.is_plain):
+        column = values[factor.name]  # C(x) would say that it is meant as a factor
         if not isinstance(column, Labels):
             continue
         n_known = int(np.count_nonzero(column.codes >= 0))
-        n_levels = len(column.levels)
-        insists = not term.is_plain  # C(x) says that it is meant as a factor
-        like_key = n_levels > max(_IDENTIFIER_LEVELS, n_known / 2) and not insists
-        if like_key or n_levels > MAX_BINS:
-            suspects.append((term, n_levels, n_known, like_key))
+        if len(column.levels) > max(_IDENTIFIER_LEVELS, n_known / 2):
+            suspects[factor.name] = (factor, len(column.levels), n_known)
     if not suspects:
         return
     found = "; ".join(
-        f"{quoted(t.name)} has {a:,} different in {b:,} rows" for t, a, b, _ in suspects
+        f"{quoted(f.name)} has {a:,} different in {b:,} rows" for f, a, b in suspects.values()
     )
-    removal = " ".join(f"- {t.text}" for t, *_ in suspects)
-    keys = [t for t, *_, like_key in suspects if like_key]
-    if keys:
-        raise DataError(
-            f"Text columns with so many different values look like identifiers:"
-            f" {listing(t.name for t, *_ in suspects)}.\n  Found: {found}.\n"
-            f"  Leave them out: `{formula.text.strip()} {removal}`. A column that is a factor all"
-            f" the same may be written `C({keys[0].text})`, with at most {MAX_BINS} levels."
-        )
-    raise NotBuiltError(
-        f"Factors with more than {MAX_BINS} levels are not built yet.\n  Found: {found}.\n"
-        f"  Leave them out (`{removal}`) or join rare levels."
+    removal = " ".join(f"- {factor.text}" for factor, *_ in suspects.values())
+    first = next(iter(suspects.values()))[0]
+    raise DataError(
+        f"Text columns with so many different values look like identifiers:"
+        f" {listing(suspects)}.\n  Found: {found}.\n"
+        f"  Leave them out: `{formula.text.strip()} {removal}`. A column that is a factor all"
+        f" the same may be written `C({first.text})`."
     )
 
 
-def _notes(specs: Sequence[TermSpec], values: Mapping[str, Numbers | Labels]) -> list[str]:
+def _notes(spec: DesignSpec, values: Mapping[str, Values], design: Design) -> list[str]:
+    varying = {
+        name
+        for name, column in zip(design.column_names, design.columns, strict=True)
+        if _varies(column)
+    }
     empty, constant, keys = [], [], []
-    for spec in specs:
-        name, column = spec.term.name, values[spec.term.name]
-        if isinstance(column, Labels):
-            present: NDArray[Any] = column.codes[column.codes >= 0]
-        else:
-            present = column.values[~np.isnan(column.values)]
-        if len(present) == 0:
-            empty.append(name)
-        elif len(present) == len(_all(column)) and (present == present[0]).all():
-            constant.append(name)
-        elif isinstance(column, Numbers) and spec.term.is_plain and _counts_rows(present, column):
-            keys.append(name)
+    for term in spec.formula.terms:
+        columns = [values[factor.name] for factor in term.factors]
+        if any(_is_empty(column) for column in columns):
+            empty.append(term.name)
+        elif term.name not in varying:
+            constant.append(term.name)
+        elif term.is_plain and _counts_rows(columns[0]):
+            keys.append(term.name)
     notes = []
     if empty:
         notes.append(f"No known value, can't be selected: {listing(empty)}.")
@@ -346,10 +336,23 @@ def _notes(specs: Sequence[TermSpec], values: Mapping[str, Numbers | Labels]) ->
     return notes
 
 
-def _all(column: Numbers | Labels) -> NDArray[Any]:
-    return column.values if isinstance(column, Numbers) else column.codes
+def _varies(column: NDArray[Any]) -> bool:
+    first = column[0]
+    if first != first:  # missing
+        return not bool(np.isnan(column).all())
+    return not bool((column == first).all())
 
 
-def _counts_rows(present: NDArray[Any], column: Numbers) -> bool:
-    whole = len(present) > _IDENTIFIER_LEVELS and bool((present == np.floor(present)).all())
-    return whole and len(present) == len(column.values) and bool((np.diff(present) > 0).all())
+def _is_empty(values: Values) -> bool:
+    if isinstance(values, Labels):
+        return not bool((values.codes >= 0).any())
+    first = values.values if isinstance(values, Numbers) else values.columns[0]
+    return bool(np.isnan(first).all())
+
+
+def _counts_rows(values: Values) -> bool:
+    if not isinstance(values, Numbers) or len(values.values) <= _IDENTIFIER_LEVELS:
+        return False
+    column = values.values
+    rises = column[0] < column[1] and bool((np.diff(column) > 0).all())
+    return rises and bool((column == np.floor(column)).all())

@@ -6,11 +6,12 @@ they are taken from the frame directly, which is faster and avoids most of its s
 
 from __future__ import annotations
 
-import ast
-import re
+import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,64 +21,32 @@ from formulaic.parser import DefaultFormulaParser
 from formulaic.parser.algos.sanitize_tokens import sanitize_tokens
 from formulaic.parser.algos.tokenize import tokenize
 from formulaic.parser.types import ASTNode, Token
+from formulaic.parser.types import Factor as FormulaicFactor
 from formulaic.transforms import TRANSFORMS
+from formulaic.utils.cast import as_columns
 from formulaic.utils.layered_mapping import LayeredMapping
-from formulaic.utils.stateful_transforms import stateful_eval, stateful_transform
-from numpy.typing import NDArray
+from formulaic.utils.stateful_transforms import stateful_eval
 
-from treeselect.errors import (
-    DataError,
-    FormulaError,
-    NotBuiltError,
-    did_you_mean,
-    listing,
-    near,
-    quoted,
-)
-from treeselect.frames import Labels, Numbers, read_column
-from treeselect.guard import check_expression, formula_name, without_backticks
+from treeselect.errors import FormulaError, did_you_mean, listing, near, quoted
+from treeselect.frames import Labels, read_column
+from treeselect.guard import ARITHMETIC, CONTRAST_NAMES, LEARNING, NUMPY, check_expression
+from treeselect.terms import Factor, Term
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _PLAIN_OPERATORS = "+-~."
 
-_LATER_OPERATORS = frozenset([":", "*", "**", "/", "^", "|", "in"])
+_OPERATORS = frozenset([":", "*", "**", "/", "^", "in", "%in%"])
 """What formulaic reads beyond that."""
 
+_HIGHEST_POWER = 6
 
-@dataclass(frozen=True, slots=True)
-class Term:
-    """One side of the formula is a sum of these: a column, or an expression of columns.
+_LONG_SUM = 200
+"""Number of tokens from which on a formula is read with nested sums."""
 
-    Attributes
-    ----------
-    name : str
-        As formulaic writes it: ``age``, ``log(fare)``.
-    variables : tuple of str
-        Columns of the data that it reads.
-    is_plain : bool
-        Whether it is a column as it is.
-    """
-
-    name: str
-    variables: tuple[str, ...]
-    is_plain: bool
-
-    @property
-    def text(self) -> str:
-        """The term as a formula needs it: odd columns in backticks, bare expressions in braces."""
-        if self.is_plain:
-            return formula_name(self.name)
-        code = ast.parse(without_backticks(self.name)[0], mode="eval").body
-        return self.name if isinstance(code, ast.Call) else f"{{{self.name}}}"
-
-    @property
-    def factor_argument(self) -> str | None:
-        """The argument of ``C(...)`` if that is what the expression is."""
-        if self.is_plain or not self.name.startswith("C("):
-            return None
-        return self.name[2:-1]
+_MOST_PRODUCTS = 500_000
+"""Most products that the operators of a formula may multiply out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +87,6 @@ def parse_formula(
     ------
     FormulaError
         If the formula can't be read or asks for what is not there.
-    NotBuiltError
-        For interactions and everything else that formulaic reads and this version does not.
     """
     if not isinstance(text, str):
         raise FormulaError(
@@ -131,14 +98,17 @@ def parse_formula(
         raise _unreadable(text, error) from None
     _check_operators(tokens, text)
     _check_names(tokens, text, columns, hidden)
-    variables = _check_tokens(tokens, text, columns, trusted)
+    factors = _check_tokens(tokens, text, columns, trusted)
     context: dict[str, Any] = {
         "__formulaic_variables_available__": [c for c in columns if c not in hidden]
     }
     parser = DefaultFormulaParser()
     try:
-        tree = parser.get_ast(text, context=context)
-        sides = parser.get_terms(text, context=context)
+        tree = parser.get_ast_from_tokens(
+            _balanced(list(parser.get_tokens_from_formula(text, context=context))), context=context
+        )
+        _check_size(tree, text, len(context["__formulaic_variables_available__"]))
+        sides = parser.get_terms_from_ast(tree, context=context)
     except (FormulaicError, RecursionError) as error:
         raise _unreadable(text, error) from None
     if not hasattr(sides, "lhs") or all(str(t) in ("0", "1") for t in sides.lhs):
@@ -148,22 +118,63 @@ def parse_formula(
             "~",
             "Write `response ~ terms`.",
         )
-    left = [_term(t, variables) for t in sides.lhs]
-    if len(left) != 1:
+    left = [_term(t, factors) for t in sides.lhs]
+    if len(left) != 1 or left[0].is_interaction:
         raise FormulaError.at(
             "The formula must name one response.",
             text,
-            left[1].name,
-            f"Found: {listing(t.name for t in left)}. Select for each of them in turn.",
+            left[-1].name,
+            f"Found: {listing(t.name for t in left)}. "
+            + ("Select for each of them in turn." if len(left) > 1 else "Write `{a * b}`."),
         )
-    right = sides.rhs
     context["__formulaic_variables_used_lhs__"] = list(left[0].variables)
     _check_removals(tree, context, text, [*left[0].variables, *hidden])
-    terms = tuple(_term(t, variables) for t in right if str(t) != "1")
+    terms = tuple(_term(t, factors) for t in sides.rhs if str(t) != "1")
     if not terms:
         raise FormulaError(f"The formula must leave at least one term on its right.\n  {text}")
     _check_leak(terms, left[0], text)
     return ParsedFormula(text, left[0], terms)
+
+
+def _balanced(tokens: list[Token]) -> list[Token]:
+    """The same formula with its long sums in nested parentheses.
+
+    formulaic unites sums from left to right, which takes quadratic time: 10 s for 7,000 names.
+    Neither union nor repeated removal depends on how it is nested.
+    """
+    if len(tokens) < _LONG_SUM:
+        return tokens
+    opening = next((i for i, t in enumerate(tokens) if t.token == "~"), -1) + 1
+    depth = 0
+    parts: list[tuple[str, list[Token]]] = [("+", [])]
+    for token in tokens[opening:]:
+        depth += (token.token in ("(", "[")) - (token.token in (")", "]"))
+        sign = token.token if token.kind is Token.Kind.OPERATOR and depth == 0 else ""
+        if sign in ("+", "-") and parts[-1][1]:
+            parts.append((sign, []))
+        elif sign in ("+", "-", "|", "~"):
+            return tokens  # a sign before a term, or several parts: leave it as it is
+        else:
+            parts[-1][1].append(token)
+    balanced = tokens[:opening]
+    for sign, run in groupby(parts, key=lambda part: part[0]):
+        if len(balanced) > opening:
+            balanced.append(Token(sign, kind=Token.Kind.OPERATOR))
+        balanced += _nested([part for _, part in run])
+    return balanced
+
+
+def _nested(parts: list[list[Token]]) -> list[Token]:
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    return [
+        Token("(", kind=Token.Kind.CONTEXT),
+        *_nested(parts[:half]),
+        Token("+", kind=Token.Kind.OPERATOR),
+        *_nested(parts[half:]),
+        Token(")", kind=Token.Kind.CONTEXT),
+    ]
 
 
 def _unreadable(text: str, error: Exception) -> FormulaError:
@@ -183,24 +194,69 @@ def _check_operators(tokens: Sequence[Token], text: str) -> None:
         if token.kind is Token.Kind.OPERATOR:
             for sign in token.token.split():
                 core = sign.strip(_PLAIN_OPERATORS)  # the tokenizer may join signs, as in `~-`
-                if not core:
-                    continue
-                if core in _LATER_OPERATORS:
-                    raise NotBuiltError(
-                        f"The operator {quoted(sign)} (interactions, nesting) is not built yet.\n"
-                        f"  {text}\n"
-                        "  Trees find interactions among plain terms by themselves: write the terms"
-                        " with `+`."
+                if core == "|":
+                    raise FormulaError.at(
+                        "The formula must have one right-hand side.",
+                        text,
+                        sign,
+                        "Parts behind `|` have no meaning here: join the terms by `+`.",
                     )
-                raise FormulaError.at(
-                    f"A formula has no operator {quoted(sign)}.",
-                    text,
-                    sign,
-                    "Terms are joined by `+`; arithmetic and comparisons stand between `I(` and"
-                    " `)`, for example `I(age > 40)`.",
-                )
+                if core and core not in _OPERATORS:
+                    raise FormulaError.at(
+                        f"A formula has no operator {quoted(sign)}.",
+                        text,
+                        sign,
+                        "Terms are joined by `+`, `:`, `*`, `/`, `^` and `%in%`; arithmetic and"
+                        " comparisons stand between `I(` and `)`, for example `I(age > 40)`.",
+                    )
         elif token.kind is Token.Kind.CONTEXT and token.token in ("[", "]"):
-            raise NotBuiltError(f"Formulas with several stages are not built yet.\n  {text}")
+            raise FormulaError.at(
+                "The formula must have one stage.",
+                text,
+                token.token,
+                "Square brackets, for formulas in stages, have no meaning here.",
+            )
+    _check_powers(tokens, text)
+
+
+def _check_size(tree: Any, text: str, n_columns: int) -> None:
+    """Refuse formulas that stand for more terms than any memory holds."""
+    sizes: dict[int, float] = {}
+    for node in reversed(list(_nodes(tree))):
+        args = [sizes[id(arg)] if isinstance(arg, ASTNode) else 1.0 for arg in node.args]
+        sign = str(node.operator)
+        if sign == ".":
+            size = float(n_columns)
+        elif sign == ":":
+            size = math.prod(args)
+        elif sign == "*":
+            size = math.prod(a + 1.0 for a in args)
+        elif sign in ("**", "^"):
+            size = args[0] ** int(str(node.args[1]))
+        else:
+            size = sum(args)
+        if size > _MOST_PRODUCTS:
+            raise FormulaError(
+                f"The formula must stand for at most {_MOST_PRODUCTS:,} products of terms.\n"
+                f"  {text if len(text) < 200 else text[:200] + ' ...'}\n  Found: about {size:,.0f},"
+                f" from the operator {quoted(sign)}. Trees find interactions among plain terms by"
+                " themselves: write the terms with `+`."
+            )
+        sizes[id(node)] = size
+
+
+def _check_powers(tokens: Sequence[Token], text: str) -> None:
+    """A sum to a high power has more terms than any memory holds."""
+    for before, after in pairwise(tokens):
+        if before.token in ("^", "**") and before.kind is Token.Kind.OPERATOR:
+            exponent = after.token
+            if not exponent.isdigit() or not 1 <= int(exponent[:9]) <= _HIGHEST_POWER:
+                raise FormulaError.at(
+                    f"The exponent must be a whole number from 1 to {_HIGHEST_POWER}.",
+                    text,
+                    exponent,
+                    "`(a + b)^2` stands for the terms and their interactions of two.",
+                )
 
 
 def _check_names(
@@ -225,16 +281,15 @@ def _check_names(
 
 def _check_tokens(
     tokens: Sequence[Token], text: str, columns: Sequence[str], trusted: bool
-) -> dict[str, tuple[str, ...]]:
-    """Variables of every name and expression, after the guard has seen them all."""
+) -> dict[str, Factor]:
+    """The factor of every expression, after the guard has seen them all."""
     known = frozenset(columns)
-    variables: dict[str, tuple[str, ...]] = {}
+    factors: dict[str, Factor] = {}
     for token in tokens:
         expression = token.token
         if token.kind is Token.Kind.NAME:
             if expression not in known:
                 raise FormulaError.unknown_column(expression, text, columns)
-            variables[expression] = (expression,)
         elif token.kind is Token.Kind.PYTHON:
             if expression in known:
                 raise FormulaError.at(
@@ -261,14 +316,19 @@ def _check_tokens(
                     expression,
                     "Columns named like a Python keyword can't stand in an expression: rename it.",
                 ) from None
-            variables[tidy.token] = found
-    return variables
+            factors[tidy.token] = Factor(tidy.token, found, is_plain=False)
+    return factors
 
 
-def _term(term: Any, variables: Mapping[str, tuple[str, ...]]) -> Term:
-    (factor,) = term.factors
-    is_plain = factor.eval_method is factor.EvalMethod.LOOKUP
-    return Term(factor.expr, (factor.expr,) if is_plain else variables[factor.expr], is_plain)
+def _term(term: Any, expressions: Mapping[str, Factor]) -> Term:
+    """Our record of a term; a number that scales it is left out, as no tree depends on it."""
+    factors = []
+    for factor in term.factors:
+        if factor.eval_method is factor.EvalMethod.LOOKUP:
+            factors.append(Factor(factor.expr, (factor.expr,), is_plain=True))
+        elif factor.eval_method is not factor.EvalMethod.LITERAL:
+            factors.append(expressions[factor.expr])
+    return Term(":".join(factor.name for factor in factors), tuple(factors))
 
 
 def _check_removals(tree: Any, context: Mapping[str, Any], text: str, free: Sequence[str]) -> None:
@@ -276,18 +336,18 @@ def _check_removals(tree: Any, context: Mapping[str, Any], text: str, free: Sequ
     for node in _nodes(tree):
         if str(node.operator) != "-" or len(node.args) != 2:
             continue
-        kept, removed = ({str(t) for t in arg.to_terms(context=context)} for arg in node.args)
-        for name in sorted(removed - kept - {"1"} - set(free)):
+        before, after = (set(arg.to_terms(context=context)) for arg in node.args)
+        kept = sorted({str(t) for t in before} - {"1"})
+        for name in sorted({str(t) for t in after - before} - {"1"} - set(free)):
             close = near(name, kept)
-            before = sorted(kept - {"1"})
             raise FormulaError.at(
                 f"Can't remove {quoted(name)}: the terms before it do not have it.",
                 text,
                 name,
                 did_you_mean(close)
                 if close
-                else f"Terms before it: {listing(before)}."
-                if before
+                else f"Terms before it: {listing(kept)}."
+                if kept
                 else "No term stands before it: write removals last, as in `y ~ . - x`.",
             )
 
@@ -317,185 +377,64 @@ def _check_leak(terms: Sequence[Term], response: Term, text: str) -> None:
 # --- evaluation --------------------------------------------------------------------------------
 
 
-@stateful_transform
-def _center(data: Any, _state: Any = None) -> Any:
-    """Formulaic's ``center``, but a missing value makes only its own row missing."""
-    values = np.asarray(data, dtype=np.float64)
-    if "mean" not in _state:
-        _state["mean"] = float(np.nanmean(values))
-    return data - _state["mean"]
-
-
-@stateful_transform
-def _scale(data: Any, _state: Any = None) -> Any:
-    """Formulaic's ``scale``, but a missing value makes only its own row missing."""
-    values = np.asarray(data, dtype=np.float64)
-    if "mean" not in _state:
-        _state["mean"] = float(np.nanmean(values))
-        _state["sd"] = float(np.nanstd(values, ddof=1))
-    return (data - _state["mean"]) / _state["sd"]
+def _elementwise() -> dict[str, Any]:
+    own = {"I": lambda x: x, "exp10": lambda x: 10.0**x}  # formulaic's exp10 is the tenth power
+    return {name: own.get(name) or getattr(np, name) for name in ARITHMETIC}
 
 
 _FUNCTIONS: dict[str, Any] = {
-    **{name: getattr(np, name) for name in ("abs", "ceil", "floor", "sqrt", "exp", "expm1")},
-    **{name: getattr(np, name) for name in ("log", "log1p", "log2", "log10", "exp2")},
-    **{name: getattr(np, name) for name in ("sin", "cos", "tan", "tanh")},
-    "exp10": lambda x: 10.0**x,
-    "I": lambda x: x,
-    "center": _center,
-    "scale": _scale,
+    **{name: TRANSFORMS[name] for name in (*LEARNING, "contr")},
+    **{name: TRANSFORMS[name] for name in CONTRAST_NAMES if "." not in name},
+    **_elementwise(),
+    "np": SimpleNamespace(**{name: getattr(np, name) for name in NUMPY}),
 }
 
 
-def evaluate(
-    term: Term,
-    frame: pd.DataFrame,
+def evaluate_expression(
+    expression: str,
+    environment: Mapping[str, Any],
     state: dict[str, Any],
     *,
     trusted: bool = False,
-    columns: Mapping[str, Numbers | Labels],
-) -> Numbers | Labels:
-    """Values of an expression, row by row; missing wherever one of its columns is missing.
+) -> tuple[dict[str, Any], bool]:
+    """Values of an expression that has passed the guard.
 
     Parameters
     ----------
-    term : Term
-        Not plain.
-    frame : pandas.DataFrame
-        Holds the term's variables.
+    expression : str
+    environment : mapping
+        Columns of the data; nothing else is seen.
     state : dict
         What transforms such as ``scale`` learned; filled if empty, else replayed.
     trusted : bool
-        Offer formulaic's own transforms, too.
-    columns : mapping
-        The term's variables in their internal form.
+        Offer all that formulaic offers.
 
-    Raises
-    ------
-    DataError
-        If the result is not one column of numbers or labels, or is not finite where its columns
-        are not missing.
+    Returns
+    -------
+    columns : dict of str to array-like
+        A single column has the name ``""``, one of several that by which formulaic tells it from
+        the others.
+    categorical : bool
+        Whether formulaic would take the values for categories.
     """
-    import pandas as pd
-
-    code = term.factor_argument
-    missing = np.zeros(len(frame), dtype=bool)
-    environment: dict[str, Any] = {}
-    for name in term.variables:
-        column = columns[name]
-        if isinstance(column, Numbers):
-            missing |= np.isnan(column.values)
-            environment[name] = pd.Series(_for_python(column, term, as_levels=code is not None))
-        else:
-            missing |= column.codes < 0
-            if column.declared:
-                _check_not_ordered(term, name)
-            environment[name] = frame[name].reset_index(drop=True).astype(object)
-    if code is not None and code.strip("` ") in environment:
-        return as_factor(columns[code.strip("` ")])
-    inner = term.name[2:-1].strip("` ")
-    if term.name.startswith("I(") and isinstance(columns.get(inner), Labels):
-        return columns[inner]
-    if missing.all() and not _LEARNS.search(term.name):
-        nothing = Numbers(np.full(len(frame), np.nan))
-        return nothing if code is None else as_factor(nothing)
-    expression = code if code is not None else term.name
-    functions = {**TRANSFORMS, **_FUNCTIONS} if trusted else _FUNCTIONS
-    try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            result = stateful_eval(
-                expression.strip("{}") if expression.startswith("{") else expression,
-                LayeredMapping(environment, functions),
-                {},
-                state,
-                ModelSpec(formula=[]),
-            )
-    except Exception as error:
-        raise DataError(
-            f"Can't compute the term {quoted(term.name)}.\n  {type(error).__name__}: {error}"
-        ) from error
-    return _column_of(result, term, missing, as_levels=code is not None)
-
-
-def _for_python(column: Numbers, term: Term, *, as_levels: bool) -> NDArray[Any]:
-    """Values of the type that the user sees, as far as missing values allow."""
-    known = ~np.isnan(column.values)
-    if column.is_bool and (known.all() or not _LEARNS.search(term.name)):
-        # `~` and `&` need truth values; a row with a missing one is set to missing afterwards.
-        return np.where(known, column.values, 0.0).astype(bool)
-    if as_levels and column.is_integer and known.all() and np.all(abs(column.values) < 2**53):
-        return column.values.astype(np.int64)  # the label of C(x % 2) is 0, not 0.0
-    return column.values
-
-
-_LEARNS = re.compile(r"\b(center|scale)\(")
-
-
-def _check_not_ordered(term: Term, name: str) -> None:
-    """Text is compared by the alphabet, ordered categories are not meant so."""
-    code, aliases = without_backticks(term.name)
-    for node in ast.walk(ast.parse(code.strip(), mode="eval")):
-        if not isinstance(node, ast.Compare) or isinstance(node.ops[0], ast.Eq | ast.NotEq):
-            continue
-        if any(isinstance(n, ast.Name) and aliases.get(n.id, n.id) == name for n in ast.walk(node)):
-            raise NotBuiltError(
-                f"Comparing categories by their order is not built yet.\n"
-                f"  Found: {quoted(term.name)}, where {quoted(name)} is a category.\n"
-                "  Name the levels, for example"
-                f" `I(({formula_name(name)} == 'a') | ({formula_name(name)} == 'b'))`."
-            )
-
-
-def as_factor(column: Numbers | Labels) -> Labels:
-    """``C(x)``: the distinct values as levels."""
-    if isinstance(column, Labels):
-        return column
-    present = ~np.isnan(column.values)
-    levels, codes = np.unique(column.values[present], return_inverse=True)
-    if column.is_bool or column.is_integer:  # labels as the user and formulaic write them
-        levels = levels.astype(bool if column.is_bool else int)
-    full = np.full(len(column.values), -1, dtype=np.int64)
-    full[present] = codes
-    return Labels(full, tuple(levels.tolist()))
-
-
-def _column_of(
-    result: Any, term: Term, missing: NDArray[np.bool_], *, as_levels: bool
-) -> Numbers | Labels:
-    import pandas as pd
-
-    if isinstance(result, np.ndarray) and result.ndim == 1:
-        result = pd.Series(result)
-    if not (isinstance(result, pd.Series) and len(result) == len(missing)):
-        raise NotBuiltError(
-            f"The term {quoted(term.name)} must give one column.\n"
-            f"  Found: {type(result).__name__}. Terms of several columns are not built yet."
+    functions = {**TRANSFORMS, **_FUNCTIONS, "np": np} if trusted else _FUNCTIONS
+    quoted_name = {"Q": environment.__getitem__}
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = stateful_eval(
+            expression,
+            LayeredMapping(environment, quoted_name, functions),
+            {},
+            state,
+            ModelSpec(formula=[]),
         )
-    if result.dtype == object:
-        result = result.infer_objects()
-    numeric = pd.api.types.is_numeric_dtype(result.dtype)
-    if not numeric:
-        labels = read_column(result, term.name)
-        if isinstance(labels, Labels):
-            return Labels(np.where(missing, -1, labels.codes), labels.levels, labels.declared)
-    values = np.array(result.to_numpy(), dtype=np.float64)
-    bad = ~np.isfinite(values) & ~missing
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        raise DataError(
-            f"The term {quoted(term.name)} must be finite wherever its columns are known.\n"
-            f"  Found: {values[row]} in row {row} (counted from 0), {int(bad.sum())} such"
-            f" row{'s' if bad.sum() > 1 else ''} in all.\n"
-            "  Change the expression (`log1p(x)` is finite at 0) or the data."
-        )
-    values[missing] = np.nan
-    column = Numbers(
-        values,
-        is_bool=bool(pd.api.types.is_bool_dtype(result.dtype)),
-        is_integer=bool(pd.api.types.is_integer_dtype(result.dtype)),
-    )
-    return as_factor(column) if as_levels else column
+    columns = as_columns(result)
+    metadata = getattr(result, "__formulaic_metadata__", None)
+    categorical = metadata is not None and metadata.kind is FormulaicFactor.Kind.CATEGORICAL
+    if not isinstance(columns, dict):
+        return {"": getattr(columns, "__wrapped__", columns)}, categorical
+    named = {str(k): v for k, v in columns.items() if not str(k).startswith("__")}
+    return named, categorical
 
 
 # --- formulaic's own matrix --------------------------------------------------------------------
@@ -515,7 +454,12 @@ def _for_formulaic(series: pd.Series[Any], name: str) -> pd.Series[Any]:
 
 
 def model_matrix(
-    text: str, frame: pd.DataFrame, terms: Sequence[Term], *, full_rank: bool = False
+    text: str,
+    frame: pd.DataFrame,
+    terms: Sequence[Term],
+    *,
+    full_rank: bool = False,
+    trusted: bool = False,
 ) -> pd.DataFrame:
     """What formulaic builds of these terms: the definition of our columns.
 
@@ -528,16 +472,21 @@ def model_matrix(
     terms : sequence of Term
     full_rank : bool
         Drop a reference level of each factor, as a linear model with an intercept needs.
+    trusted : bool
+        As in :func:`evaluate_expression`.
     """
+    import pandas as pd
+
     # The intercept decides whether the first factor, too, gets a reference level.
     formula = Formula(" + ".join(["1" if full_rank else "0", *(t.text for t in terms)]))
-    names = dict.fromkeys(name for term in terms for name in term.variables)
-    frame = frame.assign(**{name: _for_formulaic(frame[name], name) for name in names})
+    names = list(dict.fromkeys(name for term in terms for name in term.variables))
+    frame = pd.DataFrame({name: _for_formulaic(frame[name], name) for name in names})
+    functions = _FUNCTIONS | ({"np": np} if trusted else {}) | {"Q": frame.__getitem__}
     with warnings.catch_warnings():
         # pandas and formulaic warn here about their own future, not about the user's data.
         warnings.simplefilter("ignore")
         matrix = formula.get_model_matrix(
-            frame, context=_FUNCTIONS, ensure_full_rank=full_rank, na_action="ignore"
+            frame, context=functions, ensure_full_rank=full_rank, na_action="ignore"
         )
     if len(matrix) != len(frame):
         raise FormulaError(f"formulaic lost rows of the formula {text!r}.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.errors import DataError, NotBuiltError, listing, quoted
+from treeselect.errors import DataError, OptionError, listing, quoted
 from treeselect.guard import formula_name
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ class Numbers:
     is_bool : bool
         Whether the column held truth values, now 0 and 1.
     is_integer : bool
-        Whether the column's type was one of whole numbers.
+        Whether the column's type was one of whole numbers, or its known values are whole: pandas
+        has no other way to hold whole numbers beside missing ones.
     """
 
     values: NDArray[np.float64]
@@ -49,55 +50,103 @@ class Labels:
 
     Attributes
     ----------
-    codes : ndarray of int64, shape (n_rows,)
+    codes : ndarray of signed int, shape (n_rows,)
         Position in `levels`, -1 where missing.
     levels : tuple
         The declared categories, or the labels found, sorted.
     declared : bool
         Whether the levels are those of a category.
+    ordered : bool
+        Whether these stand in an order that has a meaning.
     """
 
-    codes: NDArray[np.int64]
+    codes: NDArray[Any]
     levels: tuple[Any, ...]
     declared: bool = False
+    ordered: bool = False
 
 
-def read_data(data: pd.DataFrame | str | os.PathLike[str]) -> pd.DataFrame:
-    """A checked frame with a plain row index, from a frame or a file.
+def read_data(data: Any) -> pd.DataFrame:
+    """A checked frame with a plain row index, from a frame of any library or a file.
 
     Parameters
     ----------
-    data : pandas.DataFrame, str or path
-        A path must end in ``.csv``, ``.csv.gz`` or ``.parquet``.
+    data : pandas, polars or pyarrow table, str or path
+        Any eager or lazy frame that narwhals knows. A path must end in ``.csv``, ``.csv.gz``,
+        ``.parquet`` or ``.feather``.
 
     Returns
     -------
     pandas.DataFrame
-        The columns of `data`; rows numbered from 0, so that repeated index values do no harm.
+        The columns of `data`, as views where that is possible; rows numbered from 0, so that
+        repeated index values do no harm.
 
     Raises
     ------
     DataError
-        If the file is missing or of another kind, if there are no rows or columns, if names of
-        columns are not text or stand more than once.
+        If the file is missing or of another kind, if there are no columns, if names of columns are
+        not text or stand more than once.
     """
     import pandas as pd
 
     if isinstance(data, str | os.PathLike):
         data = _read_file(Path(data))
-    if not isinstance(data, pd.DataFrame):
-        kind = type(data)
-        found = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
-        way = ".to_pandas()" if hasattr(data, "to_pandas") else "pandas.DataFrame(...)"
-        raise DataError(
-            "`data` must be a pandas DataFrame or the path of a CSV or Parquet file.\n"
-            f"  Found: {found}.\n"
-            f"  Convert it first, for example with `{way}`."
-        )
+    elif not isinstance(data, pd.DataFrame):
+        data = _from_arrow(_arrow_table(data))
     _check_names(data)
-    if len(data) == 0:
-        raise DataError(f"`data` must have rows.\n  Found: no rows and {data.shape[1]} columns.")
     return data.reset_index(drop=True)
+
+
+def check_rows(frame: pd.DataFrame) -> None:
+    """Raise a DataError if there are no rows to learn from."""
+    if len(frame) == 0:
+        raise DataError(f"`data` must have rows.\n  Found: no rows and {frame.shape[1]} columns.")
+
+
+def _arrow_table(data: Any) -> Any:
+    """A frame of another library as an Arrow table."""
+    import narwhals as nw
+
+    kind = type(data)
+    found = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    try:
+        frame = nw.from_native(data)
+    except TypeError:
+        raise DataError(
+            "`data` must be a pandas, polars or pyarrow table, or the path of a CSV, Parquet or"
+            f" Feather file.\n  Found: {found}.\n"
+            "  Convert it first, for example with `pandas.DataFrame(...)`."
+        ) from None
+    except (ValueError, nw.exceptions.NarwhalsError) as error:
+        raise _unreadable_frame(found, error) from None
+    try:
+        if isinstance(frame, nw.LazyFrame):
+            frame = frame.collect()
+        if frame.implementation.is_polars():
+            # Categories of polars stand in the order in which the whole session met them.
+            texts = [name for name, kind in frame.schema.items() if kind == nw.Categorical]
+            frame = frame.with_columns(nw.col(name).cast(nw.String) for name in texts)
+        return frame.to_arrow()
+    except Exception as error:
+        raise _unreadable_frame(found, error) from error
+
+
+def _unreadable_frame(found: str, error: Exception) -> DataError:
+    said = str(error).strip().split("\n")[0]
+    return DataError(f"Can't read `data`, a {found}.\n  {type(error).__name__}: {said}")
+
+
+def _from_arrow(table: Any) -> pd.DataFrame:
+    import pandas as pd
+    import pyarrow as pa
+
+    names = table.column_names
+    if len(set(names)) < len(names):
+        raise _not_different(sorted({name for name in names if names.count(name) > 1}))
+    return table.to_pandas(
+        types_mapper=lambda kind: None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind),
+        ignore_metadata=True,
+    )
 
 
 def _read_file(path: Path) -> pd.DataFrame:
@@ -114,27 +163,33 @@ def _read_file(path: Path) -> pd.DataFrame:
             return frame
         if name.endswith(".parquet"):
             return pd.read_parquet(path)
+        if name.endswith(".feather"):
+            return pd.read_feather(path)
     except DataError:
         raise
     except (ValueError, OSError, EOFError, zlib.error) as error:
         said = str(error).strip()
         raise DataError(f"Can't read the file {quoted(str(path))}.\n  {said}") from error
-    if name.endswith(".feather"):
-        raise NotBuiltError(
-            "Feather files are not built yet.\n"
-            f"  Found: {quoted(str(path))}. Use CSV or Parquet, or read it with pandas first."
-        )
     raise DataError(
-        f"A data file must end in `.csv`, `.csv.gz` or `.parquet`.\n  Found: {quoted(str(path))}."
+        "A data file must end in `.csv`, `.csv.gz`, `.parquet` or `.feather`.\n"
+        f"  Found: {quoted(str(path))}."
     )
 
 
 def _check_header(path: Path, frame: pd.DataFrame) -> None:
-    """Refuse names that stand twice: pandas would make `x` and `x.1` of them in silence."""
+    """Refuse names that stand twice (pandas would make `x` and `x.1` of them in silence), and a
+    file that only looks like one column because its separator is no comma."""
     import pandas as pd
 
     header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False)
     names = header.iloc[0]
+    separator = next((sign for sign in ";\t|" if sign in str(names[0])), None)
+    if len(names) == 1 and separator:
+        raise DataError(
+            f"The columns of {quoted(str(path))} must be separated by commas.\n"
+            f"  Found: one column, {names[0]!r}.\n"
+            f"  Read it first: `pandas.read_csv({str(path)!r}, sep={separator!r})`."
+        )
     twice = sorted({name for name in names[names.duplicated()] if name})
     if twice and header.shape[1] == frame.shape[1]:
         raise _not_different(twice)
@@ -191,10 +246,15 @@ def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> N
     kind = getattr(dtype, "kind", "O")
     if isinstance(dtype, pd.CategoricalDtype):
         return Labels(
-            series.cat.codes.to_numpy().astype(np.int64),
-            tuple(series.cat.categories),
+            series.cat.codes.to_numpy(),
+            tuple(series.cat.categories.tolist()),
             declared=True,
+            ordered=bool(dtype.ordered),
         )
+    if isinstance(dtype, pd.ArrowDtype) and "dictionary" in str(dtype):
+        return read_column(_from_dictionary(series), name, needed=needed)
+    if str(dtype) == "null[pyarrow]":
+        return Labels(np.full(len(series), -1), ())
     if kind in "mM" or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
         raise _not_usable(series, name, needed)
     if kind == "c":
@@ -205,11 +265,26 @@ def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> N
     if pd.api.types.is_bool_dtype(dtype):
         return Numbers(_floats(series), is_bool=True)
     if pd.api.types.is_numeric_dtype(dtype):
-        whole = pd.api.types.is_integer_dtype(dtype)
-        return Numbers(_finite(_floats(series), name), is_integer=whole)
+        values = _finite(_floats(series), name)
+        return Numbers(values, is_integer=_is_whole(values, dtype))
     if not pd.api.types.is_object_dtype(dtype) and pd.api.types.is_string_dtype(dtype):
         return _labels(series)
     return _read_objects(series, name, needed)
+
+
+def _from_dictionary(series: pd.Series[Any]) -> pd.Series[Any]:
+    import pyarrow as pa
+
+    return pa.chunked_array([pa.array(series)]).to_pandas()
+
+
+def _is_whole(values: NDArray[np.float64], dtype: Any) -> bool:
+    import pandas as pd
+
+    if pd.api.types.is_integer_dtype(dtype):
+        return True
+    known = values[~np.isnan(values)]
+    return 0 < len(known) < len(values) and bool((known == np.floor(known)).all())
 
 
 def _read_objects(series: pd.Series[Any], name: str, needed: bool) -> Numbers | Labels:
@@ -224,7 +299,9 @@ def _read_objects(series: pd.Series[Any], name: str, needed: bool) -> Numbers | 
         return Numbers(_floats(series), is_bool=True)
     numbers = (int, float, np.integer, np.floating)
     if all(issubclass(kind, numbers) and not issubclass(kind, bool) for kind in kinds):
-        return Numbers(_finite(_floats(series), name))
+        values = _finite(_floats(series), name)
+        whole = all(issubclass(kind, int | np.integer) for kind in kinds)
+        return Numbers(values, is_integer=whole or _is_whole(values, series.dtype))
     named = ", ".join(sorted(kind.__name__ for kind in kinds))
     if any(hasattr(kind, "isoformat") or issubclass(kind, pd.Period) for kind in kinds):
         raise _not_usable(series, name, needed)
@@ -242,7 +319,7 @@ def _labels(series: pd.Series[Any]) -> Labels:
     codes, distinct = pd.factorize(series, use_na_sentinel=True)
     found = [str(level) for level in distinct]
     order = sorted(range(len(found)), key=found.__getitem__)
-    position = np.empty(len(found) + 1, dtype=np.int64)
+    position = np.empty(len(found) + 1, dtype=np.int32)
     position[order] = np.arange(len(found))
     position[-1] = -1  # code -1, missing, stays -1
     return Labels(position[codes], tuple(found[i] for i in order))
@@ -286,3 +363,83 @@ def _not_usable(series: pd.Series[Any], name: str, needed: bool) -> DataError:
         f"  Make numbers of it, for example `data[{name!r}].dt.year` or the days since a start"
         f"{leave}."
     )
+
+
+# --- answers in the user's library -------------------------------------------------------------
+
+
+def library_of(data: Any) -> str:
+    """``"pandas"``, ``"polars"``, ``"pyarrow"`` or another library that narwhals knows."""
+    import pandas as pd
+
+    if isinstance(data, str | os.PathLike | pd.DataFrame):
+        return "pandas"
+    import narwhals as nw
+
+    return nw.from_native(data).implementation.value
+
+
+def in_library(frame: pd.DataFrame, library: str) -> Any:
+    """A small table of results as a frame of that library; pandas where it can't hold one."""
+    if library == "pandas":
+        return frame
+    import narwhals as nw
+
+    columns: dict[str, Any] = {
+        str(name): [list(v) if isinstance(v, tuple) else v for v in frame[name].tolist()]
+        for name in frame
+    }
+    try:
+        return nw.from_dict(columns, backend=library).to_native()  # type: ignore[arg-type]
+    except (ValueError, ImportError):  # a lazy engine, or one that is not on this machine
+        return frame
+
+
+def with_column(data: Any, name: str, values: Sequence[Any]) -> Any:
+    """The user's data with one more column, of the same library.
+
+    Raises
+    ------
+    OptionError
+        If there is a column of that name.
+    """
+    import pandas as pd
+
+    if isinstance(data, str | os.PathLike):
+        data = read_data(data)
+    if isinstance(data, pd.DataFrame):
+        _check_new(name, data.columns)
+        return data.assign(**{name: values})
+    import narwhals as nw
+
+    frame = nw.from_native(data)
+    _check_new(name, frame.collect_schema().names())
+    lazy = isinstance(frame, nw.LazyFrame)
+    eager = frame.collect() if lazy else frame
+    column = nw.new_series(name, values, backend=eager.implementation)
+    done = eager.with_columns(column)
+    return (done.lazy() if lazy else done).to_native()
+
+
+def _check_new(name: str, names: Iterable[str]) -> None:
+    if name in names:
+        raise OptionError(
+            f"`data` must not have a column {quoted(name)}: the fitted values get that name.\n"
+            "  Rename it."
+        )
+
+
+def as_column(values: Sequence[Any], name: str, data: Any) -> Any:
+    """A column of results, of the library of the user's data and with its index."""
+    import pandas as pd
+
+    if isinstance(data, str | os.PathLike | pd.DataFrame):
+        index = data.index if isinstance(data, pd.DataFrame) else None
+        return pd.Series(values, index=index, name=name)
+    import narwhals as nw
+
+    frame = nw.from_native(data)
+    backend: Any = frame.implementation
+    if isinstance(frame, nw.LazyFrame) and not backend.is_polars():
+        backend = nw.Implementation.PYARROW
+    return nw.new_series(name, values, backend=backend).to_native()

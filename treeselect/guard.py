@@ -12,7 +12,7 @@ import keyword
 import re
 from collections.abc import Collection, Mapping
 
-from treeselect.errors import FormulaError, NotBuiltError, did_you_mean, listing, near, quoted
+from treeselect.errors import FormulaError, did_you_mean, listing, near, quoted
 
 LONGEST = 5_000
 """Most characters of one expression."""
@@ -20,19 +20,67 @@ LONGEST = 5_000
 LARGEST_POWER = 16
 """Largest exponent."""
 
-# fmt: off
-FUNCTIONS = frozenset([
-    "abs", "C", "center", "ceil", "cos", "exp", "exp10", "exp2", "expm1", "floor", "I", "log",
-    "log10", "log1p", "log2", "scale", "sin", "sqrt", "tan", "tanh",
-])
-"""Functions that an expression may call, with one argument."""
+LARGEST_LIST = 1_000
+"""Most numbers in a list of knots, and most degrees of freedom of a spline."""
 
-LATER = frozenset([
-    "bs", "cc", "cr", "cs", "te", "poly", "hashed", "lag", "Q", "contr", "Treatment", "Sum",
-    "Poly", "Helmert", "Diff", "np",
+# fmt: off
+ARITHMETIC: dict[str, int] = {
+    **dict.fromkeys([
+        "abs", "ceil", "cos", "exp", "exp10", "exp2", "expm1", "floor", "I", "log", "log10",
+        "log1p", "log2", "sin", "sqrt", "tan", "tanh",
+    ], 1),
+}
+"""Functions of each row by itself, with their number of arguments."""
+
+NUMPY: dict[str, int] = {
+    **dict.fromkeys([
+        "abs", "absolute", "arccos", "arcsin", "arcsinh", "arctan", "cbrt", "ceil", "cos", "cosh",
+        "exp", "exp2", "expm1", "floor", "log", "log10", "log1p", "log2", "negative", "reciprocal",
+        "rint", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc",
+    ], 1),
+    **dict.fromkeys(["maximum", "minimum", "hypot"], 2),
+    **dict.fromkeys(["where", "clip"], 3),
+}
+"""The same behind ``np.``."""
+
+NUMBER, FLAG, WORD = "number", "flag", "word"
+NUMBERS, LABELS, CONTRASTS = "numbers", "labels", "contrasts"
+
+_SMOOTH = {
+    "df": NUMBER, "knots": NUMBERS, "lower_bound": NUMBER, "upper_bound": NUMBER,
+    "constraints": WORD, "extrapolation": WORD,
+}
+
+LEARNING: dict[str, dict[str, str]] = {
+    "center": {},
+    "scale": {"center": FLAG, "scale": FLAG, "ddof": NUMBER},
+    "standardize": {"center": FLAG, "rescale": FLAG, "ddof": NUMBER},
+    "poly": {"degree": NUMBER, "raw": FLAG},
+    "bs": {
+        "df": NUMBER, "knots": NUMBERS, "degree": NUMBER, "include_intercept": FLAG,
+        "lower_bound": NUMBER, "upper_bound": NUMBER, "extrapolation": WORD,
+    },
+    "cr": _SMOOTH, "cs": _SMOOTH, "cc": _SMOOTH,
+    "hashed": {"levels": NUMBER, "contrasts": CONTRASTS, "spans_intercept": FLAG},
+    "C": {"contrasts": CONTRASTS, "levels": LABELS, "spans_intercept": FLAG},
+}
+"""Functions that look at the whole column: their arguments after the column, and of what kind."""
+
+WHOLE = frozenset(["poly", "bs", "cr", "cs", "cc", "hashed", "C"])
+"""Functions that give a factor or several columns and can't stand inside an expression."""
+
+CONTRAST_NAMES = frozenset([
+    "contr.treatment", "contr.SAS", "contr.sum", "contr.helmert", "contr.poly", "contr.diff",
+    "Treatment", "Sum", "Helmert", "Poly", "Diff",
 ])
 # fmt: on
-"""What formulaic offers beyond that."""
+"""Contrasts of ``C()``. They matter for linear models only: trees use every level."""
+
+FUNCTIONS = frozenset([*ARITHMETIC, *LEARNING, "Q"])
+"""All functions that an expression may call."""
+
+_LIMITS = {"levels": 100_000, "degree": 20, "ddof": 1_000, "df": LARGEST_LIST}
+"""Largest numbers of some arguments: more would only fill the memory."""
 
 _OPERATORS = (
     ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow,
@@ -68,10 +116,8 @@ def check_expression(
     ------
     FormulaError
         If the expression does anything but arithmetic, comparison and calls of
-        :data:`FUNCTIONS` on columns and constants; if it reads what is no column; if a column
-        has the name of a function that the expression calls.
-    NotBuiltError
-        If it calls a function of formulaic that this version does not offer.
+        :data:`FUNCTIONS` on columns and constants, with arguments as :data:`LEARNING` lists them;
+        if it reads what is no column; if a column has the name of a function that it calls.
     """
     if len(expression) > LONGEST and not trusted:
         raise FormulaError(
@@ -88,10 +134,9 @@ def check_expression(
             expression,
             f"Python says: {error}.",
         ) from None
-    if trusted:
-        names = [aliases.get(n.id, n.id) for n in ast.walk(tree) if isinstance(n, ast.Name)]
-        return tuple(dict.fromkeys(name for name in names if name in columns))
     visitor = _Checker(expression, formula, columns, aliases, tree.body)
+    if trusted:
+        return visitor.columns_in(tree)
     visitor.visit(tree.body)
     return tuple(dict.fromkeys(visitor.variables))
 
@@ -133,6 +178,23 @@ class _Checker(ast.NodeVisitor):
         self._columns, self._aliases, self._whole = columns, aliases, whole
         self.variables: list[str] = []
 
+    def columns_in(self, tree: ast.AST) -> tuple[str, ...]:
+        """Columns that a trusted expression reads; it may do anything with them."""
+        for node in ast.walk(tree):
+            called = node.func if isinstance(node, ast.Call) else None
+            if isinstance(called, ast.Name) and called.id in ("C", "hashed"):
+                self._check_whole(node, called.id)
+            if isinstance(called, ast.Name) and called.id == "Q":
+                self._visit_quoted(node)  # type: ignore[arg-type]
+            name = self._aliases.get(node.id, node.id) if isinstance(node, ast.Name) else None
+            if name in self._columns:
+                self._check_keyword(str(name))
+                self.variables.append(str(name))
+        for constant in (n for n in ast.walk(tree) if isinstance(n, ast.Constant)):
+            if str(constant.value) in self._columns and keyword.iskeyword(str(constant.value)):
+                self._check_keyword(str(constant.value))
+        return tuple(dict.fromkeys(self.variables))
+
     def generic_visit(self, node: ast.AST) -> None:
         if not isinstance(node, _OPERATORS):
             self._refuse(_SAID.get(type(node).__name__, f"a {type(node).__name__}"))
@@ -143,6 +205,10 @@ class _Checker(ast.NodeVisitor):
             if node.id.startswith("__"):
                 self._refuse(f"the name {quoted(node.id)}")
             raise FormulaError.unknown_column(name, self._formula, self._columns)
+        self._check_keyword(name)
+        self.variables.append(name)
+
+    def _check_keyword(self, name: str) -> None:
         if keyword.iskeyword(name):  # evaluated, `True` would be the constant, not the column
             raise FormulaError.at(
                 f"Can't use the column {quoted(name)} in an expression.",
@@ -151,7 +217,6 @@ class _Checker(ast.NodeVisitor):
                 "Columns named like a Python keyword can't stand in an expression: rename it, for"
                 f" example to {quoted(name + '_')}.",
             )
-        self.variables.append(name)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         name = ast.unparse(node)
@@ -190,15 +255,21 @@ class _Checker(ast.NodeVisitor):
         self.visit(node.operand)
 
     def visit_Call(self, node: ast.Call) -> None:
+        name = ast.unparse(node.func)
+        if isinstance(node.func, ast.Attribute) and name.removeprefix("np.") in NUMPY:
+            self._check_shadow("np")
+            self._visit_arguments(node, name, NUMPY[name.removeprefix("np.")])
+            return
         if not isinstance(node.func, ast.Name):
-            if isinstance(node.func, ast.Attribute) and _root(node.func) in LATER:
-                self._not_built(ast.unparse(node.func))
             self.visit(node.func)
             self._refuse("a call of something that is not a function's name")
-            return
-        name = node.func.id
-        if name in LATER:
-            self._not_built(name)
+        if name == "lag":
+            raise FormulaError.at(
+                "Can't call `lag`: rows are taken for exchangeable, as resamples and folds need.",
+                self._formula,
+                name,
+                "Compute the column beforehand, for example with `data[name].shift(1)`.",
+            )
         if name not in FUNCTIONS:
             close = near(name, FUNCTIONS)
             raise FormulaError.at(
@@ -209,6 +280,15 @@ class _Checker(ast.NodeVisitor):
                 "Anything else: compute the column beforehand, or pass `trusted=True` for a"
                 " formula that you wrote yourself.",
             )
+        self._check_shadow(name)
+        if name == "Q":
+            self._visit_quoted(node)
+        elif name in ARITHMETIC:
+            self._visit_arguments(node, name, ARITHMETIC[name])
+        else:
+            self._visit_learning(node, name)
+
+    def _check_shadow(self, name: str) -> None:
         if name in self._columns:
             raise FormulaError.at(
                 f"Can't tell the column {quoted(name)} from the function {quoted(name)}.",
@@ -216,13 +296,80 @@ class _Checker(ast.NodeVisitor):
                 name,
                 f"Rename the column, for example to {quoted(name + '_')}.",
             )
-        if node.keywords or len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
-            if name == "C":
-                self._not_built("C() with levels or contrasts")
-            self._refuse(f"a call of {quoted(name)} with other than one plain argument")
-        if name == "C" and node is not self._whole:
-            self._refuse("`C()` inside an expression; it must be the whole term")
+
+    def _check_whole(self, node: ast.AST, name: str) -> None:
+        if node is not self._whole:
+            self._refuse(f"`{name}()` inside an expression; it must be the whole term")
+
+    def _visit_arguments(self, node: ast.Call, name: str, n: int) -> None:
+        """Arguments by position only: `out=` would write, `where=` would leave values unset."""
+        if node.keywords or len(node.args) != n:
+            plain = "one plain argument" if n == 1 else f"{n} plain arguments"
+            self._refuse(f"a call of {quoted(name)} with other than {plain}")
+        for argument in node.args:
+            self.visit(argument)
+
+    def _visit_quoted(self, node: ast.Call) -> None:
+        """``Q("name")``, as patsy has it for odd names."""
+        argument = node.args[0] if len(node.args) == 1 and not node.keywords else None
+        name = argument.value if isinstance(argument, ast.Constant) else None
+        if not isinstance(name, str):
+            self._refuse("a call of `Q` with other than one name between quotes")
+        if name not in self._columns:
+            raise FormulaError.unknown_column(str(name), self._formula, self._columns)
+        self.variables.append(str(name))
+
+    def _visit_learning(self, node: ast.Call, name: str) -> None:
+        if name in WHOLE:
+            self._check_whole(node, name)
+        if not node.args or isinstance(node.args[0], ast.Starred):
+            self._refuse(f"a call of {quoted(name)} without a column as its first argument")
+        allowed = LEARNING[name]
+        given = list(zip(allowed, node.args[1:], strict=False))
+        if len(given) < len(node.args) - 1:
+            self._refuse(f"a call of {quoted(name)} with more than {len(allowed) + 1} arguments")
+        for extra in node.keywords:
+            if extra.arg not in allowed:
+                self._refuse(
+                    f"the argument {quoted(extra.arg or '**')} of {quoted(name)}"
+                    f" (it has {listing(allowed) if allowed else 'none'})"
+                )
+            given.append((str(extra.arg), extra.value))
+        if name == "hashed" and "levels" not in dict(given):
+            self._refuse("a call of `hashed` without its number of levels, as in `hashed(x, 100)`")
+        for argument, value in given:
+            self._check_argument(name, argument, allowed[argument], value)
         self.visit(node.args[0])
+
+    def _check_argument(self, name: str, argument: str, kind: str, value: ast.expr) -> None:
+        if kind == CONTRASTS:
+            called = value.func if isinstance(value, ast.Call) else value
+            constant = not isinstance(value, ast.Call) or all(
+                isinstance(a, ast.Constant)
+                for a in [*value.args, *(k.value for k in value.keywords)]
+            )
+            text = ast.unparse(called)
+            if text not in CONTRAST_NAMES or not constant:
+                self._refuse(
+                    f"the contrasts {quoted(ast.unparse(value))} in {quoted(name)}; trees use every"
+                    f" level by itself. It has {listing(sorted(CONTRAST_NAMES))}"
+                )
+            self._check_shadow(text.split(".")[0])
+            return
+        try:
+            found = ast.literal_eval(value)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            found = value
+        if not _is_of_kind(found, kind):
+            self._refuse(
+                f"{quoted(ast.unparse(value))} as {quoted(argument)} of {quoted(name)}: it must be"
+                f" {_KINDS[kind]}"
+            )
+        most = _LIMITS.get(argument)
+        if most is not None and isinstance(found, int | float) and not 0 <= found <= most:
+            self._refuse(
+                f"{found} as {quoted(argument)} of {quoted(name)}: it must be from 0 to {most}"
+            )
 
     def _check_power(self, node: ast.BinOp) -> None:
         exponent = node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right
@@ -242,18 +389,31 @@ class _Checker(ast.NodeVisitor):
             "For a formula that you wrote yourself, pass `trusted=True`.",
         )
 
-    def _not_built(self, name: str) -> None:
-        raise NotBuiltError(
-            f"{quoted(name)} in a formula is not built yet.\n"
-            f"  {self._formula}\n"
-            "  Compute its columns beforehand and name them in `groups`, to be selected as one."
-        )
+
+_KINDS = {
+    NUMBER: "a number",
+    FLAG: "True or False",
+    WORD: "a word between quotes",
+    NUMBERS: f"a list of at most {LARGEST_LIST:,} numbers",
+    LABELS: f"a list of at most {LARGEST_LIST:,} labels",
+}
 
 
-def _root(node: ast.AST) -> str:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+def _is_of_kind(value: object, kind: str) -> bool:
+    if value is None:
+        return True
+    if kind == FLAG:
+        return isinstance(value, bool)
+    if kind == NUMBER:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if kind == WORD:
+        return isinstance(value, str)
+    entries = (int, float) if kind == NUMBERS else (int, float, str, bool)
+    return (
+        isinstance(value, list | tuple)
+        and 0 < len(value) <= LARGEST_LIST
+        and all(isinstance(entry, entries) for entry in value)
+    )
 
 
 _SAID = {

@@ -32,6 +32,8 @@ class ModelData:
         What a reader should know of the data.
     sources : pandas.DataFrame
         The columns behind the terms, for :meth:`model_matrix`.
+    library : str
+        Library of the user's data, in which tables are given.
     """
 
     arrays: Design
@@ -40,6 +42,7 @@ class ModelData:
     weight: IntArray
     notes: tuple[str, ...]
     sources: pd.DataFrame
+    library: str = "pandas"
 
     @property
     def problem(self) -> Problem:
@@ -64,4 +67,10 @@ class ModelData:
         """
         complete = self.sources.dropna()
         terms = [spec.term for spec in self.spec.terms]
-        return model_matrix(self.spec.formula.text, complete, terms, full_rank=full_rank)
+        return model_matrix(
+            self.spec.formula.text,
+            complete,
+            terms,
+            full_rank=full_rank,
+            trusted=self.spec.trusted,
+        )

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.errors import DataError, NotBuiltError, OptionError, listing, quoted
+from treeselect.errors import DataError, FormulaError, NotBuiltError, OptionError, listing, quoted
+from treeselect.evaluation import Basis, evaluate
 from treeselect.families import BINOMIAL, GAUSSIAN, Family
-from treeselect.formula import ParsedFormula, evaluate
+from treeselect.formula import ParsedFormula
 from treeselect.frames import Labels, Numbers, read_column
 from treeselect.guard import formula_name
 
@@ -83,12 +84,14 @@ def read_response(
         )
     term = formula.response
     columns = {name: read_column(frame[name], name, needed=True) for name in term.variables}
-    if term.is_plain:
-        values = columns[term.name]
-    else:
-        values = evaluate(term, frame, {}, trusted=trusted, columns=columns)
+    values = evaluate(term.factors[0], columns, {}, trusted=trusted)
     if isinstance(values, Labels):
         return _classes(term.name, values, family)
+    if isinstance(values, Basis):
+        raise FormulaError(
+            f"The response {quoted(term.name)} must be one column.\n  {formula.text}\n"
+            f"  Found: {len(values.fields)}. A spline or polynomial belongs on the right."
+        )
     return _numbers(term.name, values, family)
 
 

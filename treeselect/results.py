@@ -12,17 +12,18 @@ import numpy as np
 
 from treeselect.algorithms.base import SelectionMethod, Step, without_tuning
 from treeselect.algorithms.forest import ForestModel
+from treeselect.arguments import check_choice
 from treeselect.choosing import ScoreBySize
 from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import NotBuiltError, OptionError, StabilityError, listing, quoted
+from treeselect.errors import NotBuiltError, OptionError, StabilityError, quoted
+from treeselect.frames import as_column, in_library, read_data, with_column
 from treeselect.modeldata import ModelData
 from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.stability import Scheme, Stability, assess
+from treeselect.tables import glance_table, path_table, tidy_table
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from treeselect.summary import Summary
 
 PREDICTION_TYPES = ("response", "link", "class")
@@ -143,143 +144,67 @@ class SelectionResult:
     # --- tables ---
 
     @property
-    def path(self) -> pd.DataFrame:
+    def path(self) -> Any:
         """The path, one row per step.
 
         Returns
         -------
-        pandas.DataFrame
+        frame, in the library of the data
             ``k``; ``tuning``, the value of the tuning parameter; ``terms``, tuples of unit names,
             most important first; ``train_score`` of the method's own ensemble on its training
             rows; ``cv_score`` and ``cv_se`` of the refitted model on held-out rows (missing where
             no cross-validation was needed).
         """
-        import pandas as pd
+        return in_library(path_table(self), self.design.library)
 
-        names = np.array(self.design.arrays.groups.names, dtype=object)
-        sizes = [s.size for s in self.steps]
-        missing = [float("nan")] * len(sizes)
-        return pd.DataFrame(
-            {
-                "k": sizes,
-                "tuning": [s.tuning for s in self.steps],
-                "terms": [
-                    tuple(n for n in names[np.argsort(-s.importance, kind="stable")] if n in kept)
-                    for s in self.steps
-                    for kept in [set(names[s.selected])]
-                ],
-                "train_score": [s.train_score for s in self.steps],
-                "cv_score": self.scores.mean[sizes] if self.scores else missing,
-                "cv_se": self.scores.standard_error[sizes] if self.scores else missing,
-            }
-        )
-
-    def tidy(self) -> pd.DataFrame:
+    def tidy(self) -> Any:
         """One row per term: selected terms first, then by their entry into the path.
 
         Returns
         -------
-        pandas.DataFrame
+        frame, in the library of the data
             ``term``; ``group``, its unit; ``selected``; ``step``, the size of the path's step at
             which it first was in (missing if never); ``importance``, the unit's share of the
             unpenalised gain in the refitted forest; ``cost`` of the unit alone; and, if there
             are resamples, ``frequency``, ``ci_low``, ``ci_high``.
         """
-        import pandas as pd
+        return in_library(tidy_table(self), self.design.library)
 
-        groups = self.design.arrays.groups
-        unit = {t: g for g, members in enumerate(groups.terms) for t in members}
-        terms = [spec.term.name for spec in self.design.spec.terms]
-        at = np.array([unit[t] for t in terms])
-        entry = np.array([self._entry(g) for g in range(len(groups.names))])
-        frame = pd.DataFrame(
-            {
-                "term": terms,
-                "group": np.array(groups.names, dtype=object)[at],
-                "selected": self.step.selected[at],
-                "step": entry[at],
-                "importance": self.importance[at],
-                "cost": groups.costs[at],
-            }
-        )
-        if self.resampled is not None:
-            by_unit = self.resampled.tidy().set_index("term").loc[list(groups.names)]
-            for column in ("frequency", "ci_low", "ci_high"):
-                frame[column] = by_unit[column].to_numpy()[at]
-        return frame.sort_values(
-            ["selected", "importance", "step"],
-            ascending=[False, False, True],
-            kind="stable",
-            ignore_index=True,
-        )
-
-    def _entry(self, group: int) -> float:
-        return next((float(s.size) for s in self.steps if s.selected[group]), float("nan"))
-
-    def glance(self) -> pd.DataFrame:
+    def glance(self) -> Any:
         """One row about the whole selection.
 
         Returns
         -------
-        pandas.DataFrame
+        frame, in the library of the data
             ``n`` rows used, ``n_dropped``, ``p`` units, ``k``, ``method``, ``family``, ``tuning``,
             ``score`` (its name), ``train_score``, ``cv_score``, ``cv_se``, ``resamples``,
             ``stability``, ``stability_low``, ``stability_high``, ``seed``.
         """
-        import pandas as pd
+        return in_library(glance_table(self), self.design.library)
 
-        nan = float("nan")
-        scores, resampled = self.scores, self.resampled
-        low, high = resampled.index_ci if resampled else (nan, nan)
-        row = {
-            "n": int(np.count_nonzero(self.design.weight)),
-            "n_dropped": self.design.response.n_dropped,
-            "p": len(self.design.arrays.groups.names),
-            "k": self.k,
-            "method": self.method,
-            "family": self.family,
-            "tuning": self.step.tuning,
-            "score": self.design.response.family.score_name,
-            "train_score": self.step.train_score,
-            "cv_score": float(scores.mean[self.k]) if scores else nan,
-            "cv_se": float(scores.standard_error[self.k]) if scores else nan,
-            "resamples": resampled.n_resamples if resampled else 0,
-            "stability": resampled.index if resampled else nan,
-            "stability_low": low,
-            "stability_high": high,
-            "seed": self.seed,
-        }
-        return pd.DataFrame([row])
-
-    def augment(self, data: pd.DataFrame | str | os.PathLike[str]) -> pd.DataFrame:
+    def augment(self, data: Any) -> Any:
         """Data plus fitted values.
 
         Parameters
         ----------
-        data : pandas.DataFrame or path
-            The training data or new ones.
+        data : frame or path
+            The training data or new ones, in any library.
 
         Returns
         -------
-        pandas.DataFrame
-            A copy with the column ``fitted`` (:meth:`predict` on the response's scale), in the
-            same order and of the same length.
+        frame
+            A copy, in the library of `data`, with the column ``fitted`` (:meth:`predict` on the
+            response's scale), in the same order and of the same length.
 
         Raises
         ------
         OptionError
             If there is a column ``fitted`` already.
         """
-        from treeselect.frames import read_data
-
-        frame = data if not isinstance(data, str | os.PathLike) else read_data(data)
-        fitted = self.predict(frame)
-        if "fitted" in frame:
-            raise OptionError(
-                "`data` must not have a column `fitted`: the fitted values get that name.\n"
-                "  Rename it."
-            )
-        return frame.assign(fitted=fitted.to_numpy())
+        if isinstance(data, str | os.PathLike):
+            data = read_data(data)
+        fitted = self._predict(data, "response")
+        return with_column(data, "fitted", fitted)
 
     def summary(self) -> Summary:
         """Printed summary.
@@ -295,25 +220,22 @@ class SelectionResult:
 
     # --- prediction ---
 
-    def predict(
-        self,
-        new: pd.DataFrame | str | os.PathLike[str],
-        type: Literal["response", "link", "class"] = "response",
-    ) -> pd.Series[Any]:
+    def predict(self, new: Any, type: Literal["response", "link", "class"] = "response") -> Any:
         """Predict from the model refitted on the selected terms.
 
         Parameters
         ----------
-        new : pandas.DataFrame or path
-            Must hold the columns of the formula.
+        new : frame or path
+            Must hold the columns behind the selected terms (:attr:`variables`); others are not
+            looked at.
         type : {"response", "link", "class"}
             The mean (for classes the probability of the positive one), its linear predictor
             (log-odds), or the more probable class.
 
         Returns
         -------
-        pandas.Series
-            Of the length and with the index of `new`.
+        series
+            Of the length of `new`, in its library, with its index if it has one.
 
         Raises
         ------
@@ -322,12 +244,10 @@ class SelectionResult:
         NewDataError
             If `new` does not match the data of the fit.
         """
-        import pandas as pd
+        return as_column(self._predict(new, type), self.design.response.name, new)
 
-        if type not in PREDICTION_TYPES:
-            raise OptionError(
-                f"`type` must be one of {listing(PREDICTION_TYPES)}.\n  Found: {type!r}."
-            )
+    def _predict(self, new: Any, type: str) -> list[Any]:
+        check_choice("type", type, PREDICTION_TYPES)
         response = self.design.response
         if type == "class" and not response.classes:
             raise OptionError(
@@ -335,18 +255,21 @@ class SelectionResult:
                 f"  Found: family {quoted(self.family)}."
             )
         mean = self._predict_mean(new)
-        index = new.index if isinstance(new, pd.DataFrame) else pd.RangeIndex(len(mean))
         if type == "class":
-            classes = pd.Series(list(response.classes))
-            picked = classes.iloc[(mean >= 0.5).astype(int)]
-            return picked.set_axis(index).rename(response.name)
-        values = mean if type == "response" else response.family.link(mean)
-        return pd.Series(values, index=index, name=response.name)
+            return [response.classes[i] for i in (mean >= 0.5).astype(int)]
+        values: list[Any] = (mean if type == "response" else response.family.link(mean)).tolist()
+        return values
 
-    def _predict_mean(self, new: pd.DataFrame | str | os.PathLike[str]) -> FloatArray:
-        columns = self.design.spec.encode(new)
-        threads = engine_threads(self.n_jobs)
-        return self.model.predict(self.design.arrays.bin(columns), threads)
+    def _predict_mean(self, new: Any) -> FloatArray:
+        groups, frame = self.model.groups, read_data(new)
+        if not groups.any():
+            return np.full(len(frame), self.model.constant)
+        names = self.design.arrays.groups.terms
+        terms = [term for g in np.flatnonzero(groups) for term in names[g]]
+        columns = self.design.spec.encode(frame, terms)
+        return self.model.predict_selected(
+            self.design.arrays.bin(columns, groups), engine_threads(self.n_jobs)
+        )
 
     # --- stability ---
 
@@ -422,7 +345,7 @@ class SelectionResult:
                 "Can't tell the stability without resamples.\n"
                 "  Use `fit = fit.resample(100)`, or `select(..., resamples=100)`."
             )
-        return self.resampled
+        return dataclasses.replace(self.resampled, library=self.design.library)
 
     # --- report ---
 

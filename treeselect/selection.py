@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +35,7 @@ from treeselect.errors import (
     quoted,
 )
 from treeselect.formula import parse_formula
-from treeselect.frames import Numbers, read_column, read_data
+from treeselect.frames import Numbers, check_rows, library_of, read_column, read_data
 from treeselect.modeldata import ModelData
 from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.progress import announce_compilation
@@ -53,7 +54,7 @@ _LARGEST_WEIGHT = 2**31
 
 def select(
     formula: str,
-    data: pd.DataFrame | str | os.PathLike[str],
+    data: Any,
     *,
     method: str | SelectionMethod = "controlburn",
     k: int | Literal["1se", "best"] | None = "1se",
@@ -79,8 +80,10 @@ def select(
     formula : str
         R formula as formulaic reads it: ``"y ~ . - id"``, ``"log(price) ~ C(zip) + age"``. The
         unit of selection is the term: a factor is kept or dropped whole.
-    data : pandas.DataFrame or path
-        One row per observation, or the path of a ``.csv``, ``.csv.gz`` or ``.parquet`` file.
+    data : frame or path
+        One row per observation: a pandas, polars (eager or lazy) or pyarrow table, or the path of
+        a ``.csv``, ``.csv.gz``, ``.parquet`` or ``.feather`` file. Tables of the result are given
+        in the same library.
         Missing values are allowed everywhere; rows are dropped only if the response is missing.
     method : str or method
         ``"controlburn"``, or an object such as ``ControlBurn(forests=1)``.
@@ -173,9 +176,11 @@ def select(
         **method_options,
     }
     chosen_method = find_method(method, method_options)
+    frame = read_data(data)
     model_data = _encode(
-        formula, data, weights, groups, costs, keep, family, new_levels, trusted=trusted
+        formula, frame, weights, groups, costs, keep, family, new_levels, trusted=trusted
     )
+    model_data = dataclasses.replace(model_data, library=library_of(data))
     seed = _check_seed(seed)
     problem, weight = model_data.problem, model_data.weight
     size = _check_k(k, chosen_method, problem)
@@ -199,7 +204,7 @@ def select(
     step, rule = _choose(steps, size, scores, chosen_method, problem)
     result = SelectionResult(
         design=model_data,
-        call=Call(_call_text(formula, data, arguments), _data_text(data), rule),
+        call=Call(_call_text(formula, data, arguments), _data_text(data, frame), rule),
         chosen_method=chosen_method,
         steps=steps,
         step=step,
@@ -220,7 +225,7 @@ def select(
 
 def _encode(
     formula: str,
-    data: pd.DataFrame | str | os.PathLike[str],
+    frame: pd.DataFrame,
     weights: str | Sequence[float] | None,
     groups: Mapping[str, Sequence[str]] | None,
     costs: Mapping[str, float] | None,
@@ -230,7 +235,7 @@ def _encode(
     *,
     trusted: bool,
 ) -> ModelData:
-    frame = read_data(data)
+    check_rows(frame)
     hidden = [weights] if isinstance(weights, str) else []
     parsed = parse_formula(formula, list(frame.columns), hidden=hidden, trusted=trusted)
     units = make_units(parsed.terms, groups, costs, keep)
@@ -241,7 +246,8 @@ def _encode(
     design, spec, notes = build_design(parsed, used, units, new_levels=new_levels, trusted=trusted)
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which is not among the terms of `.`.")
-    return ModelData(design, spec, response, weight, tuple(notes), used[list(spec.variables)])
+    sources = used[list(spec.variables)]
+    return ModelData(design, spec, response, weight, tuple(notes), sources)
 
 
 def _read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) -> IntArray:
@@ -412,7 +418,7 @@ _SHORT = (str, int, float, dict, list, tuple, SelectionMethod)
 """Values that are shown; an array is shown by the name of its argument."""
 
 
-def _data_text(data: pd.DataFrame | str | os.PathLike[str]) -> str:
+def _data_text(data: object, frame: pd.DataFrame) -> str:
     if isinstance(data, str | os.PathLike):
         return Path(data).name
-    return f"a data frame of {data.shape[0]:,} rows and {data.shape[1]:,} columns"
+    return f"a data frame of {frame.shape[0]:,} rows and {frame.shape[1]:,} columns"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from treeselect.choosing import step_of_size
 from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import StabilityError
+from treeselect.frames import in_library
 from treeselect.parallel import run_all
 from treeselect.progress import track
 
@@ -142,6 +143,8 @@ class Stability:
     k : int
         Units asked for on each resample.
     seed : int
+    library : str
+        In which tables are given.
     """
 
     units: tuple[str, ...]
@@ -151,6 +154,7 @@ class Stability:
     scheme: Scheme
     k: int
     seed: int
+    library: str = "pandas"
 
     @property
     def n_resamples(self) -> int:
@@ -172,15 +176,19 @@ class Stability:
         """Its 95 % Monte Carlo interval."""
         return stability_index(self.selected[:, self.assessed])[1]
 
-    def tidy(self) -> pd.DataFrame:
+    def tidy(self) -> Any:
         """One row per unit, by falling frequency.
 
         Returns
         -------
-        pandas.DataFrame
+        frame, in the library of the data
             Columns ``term``, ``frequency``, ``ci_low``, ``ci_high`` (95 % Wilson interval) and
             ``selected`` (in the fit).
         """
+        return in_library(self.table(), self.library)
+
+    def table(self) -> pd.DataFrame:
+        """:meth:`tidy` as a pandas frame."""
         import pandas as pd
 
         low, high = wilson_interval(self.selected.sum(axis=0), self.n_resamples)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeselect.tables import glance_table, tidy_table
+
 if TYPE_CHECKING:
     from statsmodels.iolib.table import SimpleTable
 
@@ -60,7 +62,7 @@ def _facts(result: SelectionResult) -> tuple[tuple[str, str], ...]:
     family = f"{response.family.name} ({response.reason})"
     if response.classes:
         family += f"; positive class: {response.classes[-1]}"
-    glance = result.glance().iloc[0]
+    glance = glance_table(result).iloc[0]
     facts = [
         ("Call", result.call.text),
         ("Data", result.call.data),
@@ -87,7 +89,7 @@ def _options(result: SelectionResult) -> str:
 
 
 def _term_table(result: SelectionResult) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    tidy = result.tidy()
+    tidy = tidy_table(result)
     selected = tidy[tidy["selected"]]
     grouped = bool((selected["term"] != selected["group"]).any())
     priced = bool((tidy["cost"] != 1).any())
@@ -102,7 +104,7 @@ def _term_table(result: SelectionResult) -> tuple[tuple[str, ...], tuple[tuple[s
         spec = result.design.spec[row["term"]]
         cells = [row["term"]]
         cells += [row["group"]] if grouped else []
-        cells += [spec.kind, str(len(spec.levels)) if spec.levels is not None else ""]
+        cells += [spec.kind, "" if spec.n_levels is None else str(spec.n_levels)]
         cells += [f"{row['importance']:.3f}", _entry(row["step"])]
         if resampled:
             cells += [f"{row['frequency']:.2f}", f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"]

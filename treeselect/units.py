@@ -9,7 +9,7 @@ import numpy as np
 
 from treeselect.design import FeatureGroups
 from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
-from treeselect.formula import Term
+from treeselect.terms import Term
 
 _HIGHEST_PRICE = 1e100
 """Sums and products of a few prices must be finite."""
@@ -22,10 +22,10 @@ class Units:
     Attributes
     ----------
     names : tuple of str
-        In alphabetical order.
+        In alphabetical order of the keys.
     terms : tuple of tuple of str
-        Terms of each unit, in alphabetical order.
-    items, item_costs, keep
+        Terms of each unit, in alphabetical order of their keys.
+    items, item_costs, keep, keys
         As in :class:`~treeselect.design.FeatureGroups`; items are tuples of unit numbers.
     """
 
@@ -34,25 +34,27 @@ class Units:
     items: tuple[tuple[int, ...], ...]
     item_costs: tuple[float, ...]
     keep: tuple[bool, ...]
+    keys: tuple[str, ...]
 
     @property
     def term_order(self) -> tuple[str, ...]:
         """All terms, unit after unit."""
         return tuple(term for unit in self.terms for term in unit)
 
-    def feature_groups(self) -> FeatureGroups:
-        """The units for a design with one column per term, in :attr:`term_order`."""
+    def feature_groups(self, column_terms: Sequence[str]) -> FeatureGroups:
+        """The units for a design whose columns belong to these terms, in :attr:`term_order`."""
         items = np.zeros((len(self.names), len(self.items)), dtype=bool)
         for number, units in enumerate(self.items):
             items[list(units), number] = True
-        sizes = [len(unit) for unit in self.terms]
+        unit_of = {term: number for number, unit in enumerate(self.terms) for term in unit}
         return FeatureGroups(
             names=self.names,
             terms=self.terms,
-            ids=np.repeat(np.arange(len(sizes)), sizes).astype(np.int64),
+            ids=np.array([unit_of[term] for term in column_terms], dtype=np.int64),
             items=items,
             item_costs=np.array(self.item_costs, dtype=float),
             keep=np.array(self.keep, dtype=bool),
+            keys=self.keys,
         )
 
 
@@ -64,38 +66,100 @@ def make_units(
 ) -> Units:
     """Resolve the user's groups, costs and kept terms.
 
-    A name means the term of that name, else every term of the variable of that name; in `costs`
-    and `keep` the name of a group comes first. A variable's price is paid once, whichever of its
-    terms are used.
+    A name means the term of that name, else every main-effect term of the variable of that name;
+    in `costs` and `keep` the name of a group comes first. An interaction joins a group if all its
+    variables are in it.
+
+    A price is paid once, by whichever units need it: that of a term by the term, that of a
+    variable by its main-effect terms, and both, where the term is the variable itself, by the
+    interactions that use the variable; that of a group by the group and by interactions that use
+    its variables. A unit that needs nothing with a price costs 1.
 
     Raises
     ------
     OptionError
         For unknown names, a term in two groups, a group named like a term outside it, a price for
-        a member of a group, a unit priced twice, prices that are not finite and at least 0.
+        a member of a group, a main effect priced twice, prices that are not finite and at least 0.
     """
-    by_name = {term.name: term for term in terms}
     membership = _membership(terms, groups or {})
-    names = sorted({membership.get(name, name) for name in by_name})
+    unit_name = {term.name: membership.get(term.name, term.name) for term in terms}
+    key_of = {unit_name[term.name]: term.key for term in terms} | {g: g for g in groups or {}}
+    names = sorted(key_of, key=lambda name: (key_of[name], name))
     number = {name: k for k, name in enumerate(names)}
-    unit_of = {name: number[membership.get(name, name)] for name in by_name}
-    members = tuple(
-        tuple(sorted(name for name in by_name if unit_of[name] == k)) for k in range(len(names))
-    )
-    items, item_costs = _items(terms, groups or {}, costs or {}, unit_of, number)
+    members: list[list[Term]] = [[] for _ in names]
+    for term in terms:
+        members[number[unit_name[term.name]]].append(term)
+    lookup = _Lookup(terms, {t: number[u] for t, u in unit_name.items()}, number)
+    items, item_costs = _items(lookup, members, groups or {}, costs or {})
     if keep is not None and not isinstance(keep, Iterable):
         raise OptionError(
             f"`keep` must be a name or a list of names.\n  Found: {type(keep).__name__}."
         )
     kept = [keep] if isinstance(keep, str) else list(keep or ())
-    keep_units = {u for name in kept for u in _units_of(name, "keep", terms, unit_of, number)}
+    keep_units = {unit for name in kept for unit in lookup.units(name, "keep")}
     return Units(
         names=tuple(names),
-        terms=members,
+        terms=tuple(
+            tuple(term.name for term in sorted(unit, key=lambda t: t.key)) for unit in members
+        ),
         items=items,
         item_costs=item_costs,
         keep=tuple(k in keep_units for k in range(len(names))),
+        keys=tuple(key_of[name] for name in names),
     )
+
+
+class _Lookup:
+    """What a name in `groups`, `costs` and `keep` stands for."""
+
+    def __init__(
+        self,
+        terms: Sequence[Term],
+        unit_of: Mapping[str, int] | None = None,
+        number: Mapping[str, int] | None = None,
+    ) -> None:
+        self.named = {term.name: term.name for term in terms}
+        self.named |= {term.key: term.name for term in terms if term.key not in self.named}
+        self.main: dict[str, list[str]] = {}
+        self.any: dict[str, list[str]] = {}
+        for term in terms:
+            for variable in term.variables:
+                self.any.setdefault(variable, []).append(term.name)
+                if not term.is_interaction:
+                    self.main.setdefault(variable, []).append(term.name)
+        self.unit_of, self.number = unit_of or {}, number or {}
+
+    def term(self, name: str) -> str | None:
+        """The term of that name; ``b:a`` is ``a:b``."""
+        return self.named.get(name) or self.named.get(":".join(sorted(str(name).split(":"))))
+
+    def terms(self, name: str, argument: str) -> list[str]:
+        """The term of that name, else the main-effect terms of that variable."""
+        term = self.term(name)
+        found = [term] if term else self.main.get(name, [])
+        if found:
+            return found
+        if name in self.any:
+            raise OptionError(
+                f"Can't find {quoted(name)}, named in `{argument}`, among the main effects.\n"
+                f"  It stands in interactions only: {listing(self.any[name])}. Name one of these."
+            )
+        raise self.unknown(name, argument)
+
+    def units(self, name: str, argument: str) -> list[int]:
+        """The unit of that name, else those of :meth:`terms`."""
+        if name in self.number:
+            return [self.number[name]]
+        return sorted({self.unit_of[term] for term in self.terms(name, argument)})
+
+    def unknown(self, name: object, argument: str) -> OptionError:
+        """Build the error for a name that is none."""
+        known = list(dict.fromkeys([*self.named.values(), *self.number, *self.any]))
+        close = near(str(name), known)
+        return OptionError(
+            f"Can't find {quoted(str(name))}, named in `{argument}`, among the terms.\n"
+            f"  {did_you_mean(close) if close else f'Terms: {listing(known)}.'}"
+        )
 
 
 def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -105,6 +169,7 @@ def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> d
             "`groups` must be a dictionary from the group's name to the terms in it.\n"
             f"  Found: {type(groups).__name__}."
         )
+    lookup = _Lookup(terms)
     membership: dict[str, str] = {}
     for group, listed in groups.items():
         if not isinstance(group, str):
@@ -116,13 +181,14 @@ def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> d
                 f" `{{{group!r}: [{str(terms[0].name)!r}]}}`."
             )
         for name in listed:
-            for term in _terms_of(name, f"groups[{group!r}]", terms):
+            for term in lookup.terms(name, f"groups[{group!r}]"):
                 if membership.setdefault(term, group) != group:
                     raise OptionError(
                         f"Term {quoted(term)} must be in one group.\n"
                         f"  Found: in {quoted(membership[term])} and in {quoted(group)}. Name it in"
                         " one of them only."
                     )
+    _join_interactions(terms, membership)
     for group in groups:
         if any(t.name == group for t in terms) and membership.get(group) != group:
             raise OptionError(
@@ -132,19 +198,38 @@ def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> d
     return membership
 
 
+def _join_interactions(terms: Sequence[Term], membership: dict[str, str]) -> None:
+    """An interaction whose variables are all in one group is in it, too."""
+    inside: dict[str, set[str]] = {}
+    for term in terms:
+        if term.name in membership:
+            inside.setdefault(membership[term.name], set()).update(term.variables)
+    for term in terms:
+        if not term.is_interaction or term.name in membership:
+            continue
+        joins = [group for group, variables in inside.items() if variables >= set(term.variables)]
+        if len(joins) > 1:
+            raise OptionError(
+                f"Term {quoted(term.name)} must be in one group.\n"
+                f"  Found: its variables are all in {listing(joins)}. Name it in one of them."
+            )
+        if joins:
+            membership[term.name] = joins[0]
+
+
 def _items(
-    terms: Sequence[Term],
+    lookup: _Lookup,
+    members: Sequence[Sequence[Term]],
     groups: Mapping[str, Sequence[str]],
     costs: Mapping[str, float],
-    unit_of: Mapping[str, int],
-    number: Mapping[str, int],
 ) -> tuple[tuple[tuple[int, ...], ...], tuple[float, ...]]:
     """What is to be paid: one item per priced name, and 1 for every unit without a price."""
     if not isinstance(costs, Mapping):
         raise OptionError(
             f"`costs` must be a dictionary from names to prices.\n  Found: {type(costs).__name__}."
         )
-    priced: dict[int, str] = {}
+    names = list(lookup.number)
+    priced_as: dict[int, str] = {}
     items: list[tuple[int, ...]] = []
     item_costs: list[float] = []
     for name, cost in costs.items():
@@ -155,54 +240,51 @@ def _items(
                 f" and at most {_HIGHEST_PRICE:g}.\n"
                 f"  Found: {cost!r}. A price of 0 makes it free."
             )
-        units = _units_of(name, "costs", terms, unit_of, number)
-        for unit in units:
-            owner = next(u for u, k in number.items() if k == unit)
-            if owner in groups and name != owner:
+        meant = _meant(name, lookup)
+        for unit in meant:
+            if names[unit] in groups and name != names[unit]:
                 raise OptionError(
                     f"{quoted(name)} in `costs` must not be part of a group: a group is paid for"
-                    f" as one.\n  Found: in group {quoted(owner)}. Give the price of"
-                    f" {quoted(owner)} instead."
+                    f" as one.\n  Found: in group {quoted(names[unit])}. Give the price of"
+                    f" {quoted(names[unit])} instead."
                 )
-            if unit in priced:
+            if priced_as.setdefault(unit, name) != name:
                 raise OptionError(
-                    f"{quoted(owner)} must have one price in `costs`.\n"
-                    f"  Found: as {quoted(priced[unit])} and as {quoted(name)}."
+                    f"{quoted(names[unit])} must have one price in `costs`.\n"
+                    f"  Found: as {quoted(priced_as[unit])} and as {quoted(name)}."
                 )
-            priced[unit] = name
-        items.append(tuple(units))
+        items.append(tuple(sorted(meant | _users(name, meant, members, groups, names))))
         item_costs.append(float(cost))
-    for unit in number.values():
+    priced = {unit for units in items for unit in units}
+    for unit in range(len(members)):
         if unit not in priced:
             items.append((unit,))
             item_costs.append(1.0)
     return tuple(items), tuple(item_costs)
 
 
-def _units_of(
+def _meant(name: str, lookup: _Lookup) -> set[int]:
+    """Units that a name in `costs` means: none for a variable that is in interactions only."""
+    only_in_interactions = name in lookup.any and name not in lookup.main
+    if only_in_interactions and name not in lookup.number:
+        return set()
+    return set(lookup.units(name, "costs"))
+
+
+def _users(
     name: str,
-    argument: str,
-    terms: Sequence[Term],
-    unit_of: Mapping[str, int],
-    number: Mapping[str, int],
-) -> list[int]:
-    if name in number:
-        return [number[name]]
-    return sorted({unit_of[t] for t in _terms_of(name, argument, terms, tuple(number))})
-
-
-def _terms_of(
-    name: str, argument: str, terms: Sequence[Term], more: Sequence[str] = ()
-) -> list[str]:
-    """The term of that name, else the terms of that variable."""
-    if any(term.name == name for term in terms):
-        return [name]
-    found = [term.name for term in terms if name in term.variables]
-    if not found:
-        known = list(dict.fromkeys([*(t.name for t in terms), *more]))
-        close = near(str(name), known)
-        raise OptionError(
-            f"Can't find {quoted(str(name))}, named in `{argument}`, among the terms.\n"
-            f"  {did_you_mean(close) if close else f'Terms: {listing(known)}.'}"
-        )
-    return found
+    meant: set[int],
+    members: Sequence[Sequence[Term]],
+    groups: Mapping[str, Sequence[str]],
+    names: Sequence[str],
+) -> set[int]:
+    """Interactions that need what is priced under the name of a variable or of a group."""
+    variables = {name}
+    if name in groups:
+        variables = {v for unit in meant for term in members[unit] for v in term.variables}
+    return {
+        unit
+        for unit, terms in enumerate(members)
+        if names[unit] not in groups
+        and any(term.is_interaction and variables & set(term.variables) for term in terms)
+    }

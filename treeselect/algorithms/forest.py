@@ -39,7 +39,12 @@ class ForestModel:
         """Mean response of each row of `data`, which has all groups; shape (n_rows,)."""
         if self.trees is None:
             return np.full(data.n_rows, self.constant)
-        return predict_mean(self.trees, select_groups(data, self.groups), n_threads)
+        return self.predict_selected(select_groups(data, self.groups), n_threads)
+
+    def predict_selected(self, data: BinnedData, n_threads: int = 1) -> FloatArray:
+        """The same for `data` that have :attr:`groups` only."""
+        assert self.trees is not None
+        return predict_mean(self.trees, data, n_threads)
 
 
 def fit_forest(

@@ -24,6 +24,7 @@ from treeselect.reports.figures import (
     path_figure,
 )
 from treeselect.summary import rows_note, stability_notes, summarise
+from treeselect.tables import glance_table, path_table, tidy_table
 
 if TYPE_CHECKING:
     from treeselect.results import SelectionResult
@@ -187,7 +188,7 @@ def enumeration(names: tuple[str, ...], most: int = 8, room: int = 240) -> str:
 
 
 def _answer(result: SelectionResult) -> tuple[str, ...]:
-    glance = result.glance().iloc[0]
+    glance = glance_table(result).iloc[0]
     n_terms = len(result.design.spec.terms)
     response, method = result.design.response.name, result.chosen_method.title
     if not result.selected:
@@ -238,7 +239,7 @@ def _facts(
     result: SelectionResult, facts: tuple[tuple[str, str], ...]
 ) -> tuple[tuple[str, str], ...]:
     """The summary's facts with a row on rows after that on the data."""
-    glance = result.glance().iloc[0]
+    glance = glance_table(result).iloc[0]
     rows = f"{glance['n']:,} used"
     if glance["n_dropped"]:
         rows += f"; {glance['n_dropped']:,} dropped because the response is missing"
@@ -252,7 +253,7 @@ def _facts(
 def _terms(
     result: SelectionResult, columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...]
 ) -> Table:
-    tidy = result.tidy()
+    tidy = tidy_table(result)
     importance = tidy.loc[tidy["selected"], "importance"].head(len(rows)).to_numpy()
     largest = importance.max(initial=0.0) or 1.0
     return Table(
@@ -287,7 +288,7 @@ def _path_notes(result: SelectionResult) -> tuple[str, ...]:
 
 
 def _path_figure(result: SelectionResult) -> PathFigure:
-    path = result.path
+    path = path_table(result)
     validated = result.scores is not None
     return path_figure(
         sizes=path["k"].to_list(),
@@ -305,7 +306,7 @@ def _path_table(result: SelectionResult) -> Table:
     columns += [f"{score}, cross-validated", "s.e."] if validated else []
     columns += ["Terms"]
     rows = []
-    for row in result.path.to_dict("records"):
+    for row in path_table(result).to_dict("records"):
         penalty = f"{row['tuning']:.3g}" if np.isfinite(row["tuning"]) else "∞"
         cells = [_size(row["k"], result), penalty, f"{row['train_score']:.3f}"]
         cells += [f"{row['cv_score']:.3f}", f"{row['cv_se']:.3f}"] if validated else []
@@ -338,7 +339,7 @@ def _importance(result: SelectionResult) -> BarFigure:
 def stability_section(stability: Stability, sentences: Sequence[str]) -> StabilitySection:
     """Figure and table of the most frequent units, with sentences on what they say."""
     kept = {u for u, free in zip(stability.units, stability.assessed, strict=True) if not free}
-    tidy = stability.tidy()
+    tidy = stability.table()
     shown = tidy.head(MOST_UNITS)
     figure = dot_figure(
         names=shown["term"].to_list(),

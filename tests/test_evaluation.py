@@ -1,0 +1,141 @@
+"""Values of the factors of a formula."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from treeselect.errors import DataError, FormulaError
+from treeselect.evaluation import evaluate
+from treeselect.formula import parse_formula
+from treeselect.frames import Labels, read_column
+
+COLUMNS = ["y", "id", "a", "b", "a b"]
+
+
+def values_of(expression, frame, state=None):
+    (term,) = parse_formula(f"y ~ {expression}", ["y", *frame.columns]).terms
+    columns = {name: read_column(frame[name], name) for name in term.variables}
+    return evaluate(term.factors[0], columns, {} if state is None else state)
+
+
+FRAME = pd.DataFrame(
+    {
+        "x": [1.0, np.nan, 3.0, 8.0],
+        "n": [1, 2, 2, 5],
+        "s": ["a", None, "b", "a"],
+        "t": [True, False, True, True],
+        "a b": [1.0, 2.0, 4.0, 8.0],
+        "u": pd.array([True, None, False, True], dtype="boolean"),
+        "k": pd.Categorical([3, 1, None, 3], [3, 1, 7]),
+        "o": pd.Categorical(["hi", "lo", None, "hi"], ["lo", "mid", "hi"], ordered=True),
+        "none": np.nan,
+        "one": 1.0,
+        "missing": pd.Series([None] * 4, dtype=object),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("log(x)", [0, np.nan, np.log(3), np.log(8)]),
+        ("{x + n}", [2, np.nan, 5, 13]),
+        ("log2(`a b`)", [0, 1, 2, 3]),
+        ("I(x > 2)", [0, np.nan, 1, 1]),
+        ("I(s == 'a')", [1, np.nan, 0, 1]),
+        ("I(t & (n > 1))", [0, 0, 1, 1]),
+        ("I(~t)", [0, 1, 0, 0]),
+        ("{n ** 2 - 1}", [0, 3, 3, 24]),
+        ("sqrt(n + 2) ", [3**0.5, 2, 2, 7**0.5]),
+        ('I(s == "a")', [1, np.nan, 0, 1]),
+        ("I(s != 'a')", [0, np.nan, 1, 0]),
+        ("I((x > 2) | t)", [1, np.nan, 1, 1]),
+        ("I(~u)", [0, np.nan, 1, 0]),
+        ("I(u & t)", [1, np.nan, 0, 1]),
+        ("center(u)", [1 / 3, np.nan, -2 / 3, 1 / 3]),
+        ("I(k == 3)", [1, 0, np.nan, 1]),
+        ("{x + none}", [np.nan] * 4),
+        ("I(~none)", [np.nan] * 4),
+        ("I(missing == 'a')", [np.nan] * 4),
+    ],
+)
+def test_f17_an_expression_is_missing_where_its_columns_are(expression, expected):
+    np.testing.assert_allclose(values_of(expression, FRAME).values, expected)
+
+
+@pytest.mark.parametrize("function", ["scale", "center"])
+def test_f16_scale_and_center_lose_only_the_missing_row(function):
+    state = {}
+    learned = values_of(f"{function}(x)", FRAME, state).values
+    assert np.isnan(learned).tolist() == [False, True, False, False]
+    known = FRAME["x"].dropna()
+    expected = (known - known.mean()) / (known.std() if function == "scale" else 1)
+    np.testing.assert_allclose(learned[[0, 2, 3]], expected)
+    # New data are shifted by what was learned, not by their own mean.
+    new = values_of(f"{function}(x)", FRAME.assign(x=[8.0, 8.0, 8.0, 8.0]), state).values
+    np.testing.assert_allclose(new, learned[3])
+
+
+def test_c_makes_levels_of_numbers_text_and_expressions():
+    for expression, levels, codes in [
+        ("C(n)", (1.0, 2.0, 5.0), [0, 1, 1, 2]),
+        ("C(s)", ("a", "b"), [0, -1, 1, 0]),
+        ("C(n > 1)", (0.0, 1.0), [0, 1, 1, 1]),
+        ("C(x)", (1.0, 3.0, 8.0), [0, -1, 1, 2]),
+        ("C(u)", (False, True), [1, -1, 0, 1]),
+        ("C(`a b`)", (1.0, 2.0, 4.0, 8.0), [0, 1, 2, 3]),
+        ("C(k)", (3, 1, 7), [0, 1, -1, 0]),
+        ("C(o)", ("lo", "mid", "hi"), [2, 0, -1, 2]),
+        ("I(o)", ("lo", "mid", "hi"), [2, 0, -1, 2]),
+        ("C(none)", (), [-1] * 4),
+        ("C(s == 'a')", (False, True), [1, -1, 0, 1]),
+    ]:
+        found = values_of(expression, FRAME)
+        assert isinstance(found, Labels)
+        assert (found.levels, found.codes.tolist()) == (levels, codes)
+
+
+@pytest.mark.parametrize("expression", ["C(n)", "C(n % 2)", "C(n // 2)"])
+def test_labels_of_whole_numbers_are_whole(expression):
+    assert all(isinstance(level, int) for level in values_of(expression, FRAME).levels)
+
+
+@pytest.mark.parametrize("expression", ["I(o > 'lo')", "I('lo' < o)"])
+def test_ordered_categories_are_compared_by_their_order(expression):
+    np.testing.assert_array_equal(values_of(expression, FRAME).values, [1, 0, np.nan, 1])
+
+
+@pytest.mark.parametrize("expression", ["I(k > 1)", "C(k <= 1)"])
+def test_categories_without_an_order_are_not_compared(expression):
+    with pytest.raises(DataError, match="`k`: they have no order"):
+        values_of(expression, FRAME)
+
+
+@pytest.mark.parametrize(
+    ("expression", "says"),
+    [
+        ("scale(one)", "nan in row 0"),
+        ("{1 / (n - 1)}", "inf in row 0"),
+        ("log(n - 1)", "-inf in row 0"),
+        ("sqrt(1 - n)", "nan in row 1"),
+        ("log(s)", "Can't compute the term"),
+        ("{s + 1}", "Can't compute the term"),
+    ],
+)
+def test_expressions_that_cannot_be_computed(expression, says):
+    with pytest.raises((DataError, FormulaError), match=says):
+        values_of(expression, FRAME)
+
+
+def test_f15_the_callers_variables_never_enter():
+    hidden = pd.Series(np.arange(4.0))
+    for formula in ("y ~ a + hidden", "y ~ log(hidden)", "y ~ {a + hidden}", "hidden ~ a"):
+        with pytest.raises(FormulaError, match="Can't find column `hidden`"):
+            parse_formula(formula, COLUMNS)
+    # Not even in a formula that is trusted.
+    (term,) = parse_formula("y ~ {n + hidden}", ["y", "n"], trusted=True).terms
+    with pytest.raises(DataError, match="name 'hidden' is not defined"):
+        evaluate(term.factors[0], {"n": read_column(FRAME["n"], "n")}, {}, trusted=True)
+    assert len(hidden) == 4

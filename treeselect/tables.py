@@ -1,0 +1,99 @@
+"""Tables of a result, as pandas frames: what ``tidy``, ``glance``, ``path`` and reports show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.results import SelectionResult
+
+
+def path_table(result: SelectionResult) -> pd.DataFrame:
+    """One row per step (see ``SelectionResult.path``)."""
+    import pandas as pd
+
+    names = np.array(result.design.arrays.groups.names, dtype=object)
+    sizes = [s.size for s in result.steps]
+    missing = [float("nan")] * len(sizes)
+    return pd.DataFrame(
+        {
+            "k": sizes,
+            "tuning": [s.tuning for s in result.steps],
+            "terms": [
+                tuple(n for n in names[np.argsort(-s.importance, kind="stable")] if n in kept)
+                for s in result.steps
+                for kept in [set(names[s.selected])]
+            ],
+            "train_score": [s.train_score for s in result.steps],
+            "cv_score": result.scores.mean[sizes] if result.scores else missing,
+            "cv_se": result.scores.standard_error[sizes] if result.scores else missing,
+        }
+    )
+
+
+def tidy_table(result: SelectionResult) -> pd.DataFrame:
+    """One row per term (see ``SelectionResult.tidy``)."""
+    import pandas as pd
+
+    groups = result.design.arrays.groups
+    unit = {t: g for g, members in enumerate(groups.terms) for t in members}
+    terms = [spec.term.name for spec in result.design.spec.terms]
+    at = np.array([unit[t] for t in terms])
+    entry = np.array([_entry(result, g) for g in range(len(groups.names))])
+    frame = pd.DataFrame(
+        {
+            "term": terms,
+            "group": np.array(groups.names, dtype=object)[at],
+            "selected": result.step.selected[at],
+            "step": entry[at],
+            "importance": result.importance[at],
+            "cost": groups.costs[at],
+        }
+    )
+    if result.resampled is not None:
+        by_unit = result.resampled.table().set_index("term").loc[list(groups.names)]
+        for column in ("frequency", "ci_low", "ci_high"):
+            frame[column] = by_unit[column].to_numpy()[at]
+    return frame.sort_values(
+        ["selected", "importance", "step"],
+        ascending=[False, False, True],
+        kind="stable",
+        ignore_index=True,
+    )
+
+
+def _entry(result: SelectionResult, group: int) -> float:
+    """Size of the step at which a unit first was in."""
+    return next((float(s.size) for s in result.steps if s.selected[group]), float("nan"))
+
+
+def glance_table(result: SelectionResult) -> pd.DataFrame:
+    """One row about the whole selection (see ``SelectionResult.glance``)."""
+    import pandas as pd
+
+    nan = float("nan")
+    scores, resampled = result.scores, result.resampled
+    low, high = resampled.index_ci if resampled else (nan, nan)
+    row = {
+        "n": int(np.count_nonzero(result.design.weight)),
+        "n_dropped": result.design.response.n_dropped,
+        "p": len(result.design.arrays.groups.names),
+        "k": result.k,
+        "method": result.method,
+        "family": result.family,
+        "tuning": result.step.tuning,
+        "score": result.design.response.family.score_name,
+        "train_score": result.step.train_score,
+        "cv_score": float(scores.mean[result.k]) if scores else nan,
+        "cv_se": float(scores.standard_error[result.k]) if scores else nan,
+        "resamples": resampled.n_resamples if resampled else 0,
+        "stability": resampled.index if resampled else nan,
+        "stability_low": low,
+        "stability_high": high,
+        "seed": result.seed,
+    }
+    return pd.DataFrame([row])
