@@ -104,9 +104,11 @@ class TermSpec:
     @property
     def column_levels(self) -> tuple[int | None, ...]:
         """Number of levels of each design column, None for a number."""
+        n = self.n_levels
+        if n is None:
+            return (None,) * self.n_fields
         if self.kind != "factor":
-            return (None,) * ((1 if self.n_levels is None else self.n_levels) * self.n_fields)
-        n = self.n_levels or 0
+            return (None,) * (n * self.n_fields)
         return tuple(min(MAX_BINS, n - start) for start in range(0, max(n, 1), MAX_BINS))
 
 
@@ -121,7 +123,7 @@ def learn(term: Term, values: Sequence[Values]) -> TermSpec:
         known = np.logical_and.reduce([c >= 0 for c in codes])
         found = np.unique(np.stack([c[known] for c in codes], axis=1), axis=0)
         spec = TermSpec(term, specs, tuple(map(tuple, found.tolist())))
-    if len(spec.column_levels) > _MOST_COLUMNS:
+    if len(specs) > 1 and len(spec.column_levels) > _MOST_COLUMNS:
         raise DataError(
             f"The term {quoted(term.name)} must have at most {_MOST_COLUMNS:,} columns.\n"
             f"  Found: {len(spec.column_levels):,}. Trees find interactions by themselves: write"

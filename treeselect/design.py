@@ -31,9 +31,9 @@ class FeatureGroups:
         Terms of each unit.
     ids : ndarray of int64, shape (n_columns,)
         Unit of each column, not decreasing.
-    items : ndarray of bool, shape (n_groups, n_items)
-        What has to be paid for to use a unit. An item that several units need (a variable behind
-        two terms) is paid for once.
+    items : tuple of ndarray of int64, length n_items
+        What has to be paid for to use a unit: the units that need each item. An item that several
+        units need (a variable behind two terms) is paid for once.
     item_costs : ndarray of float, shape (n_items,)
         At least 0.
     keep : ndarray of bool, shape (n_groups,)
@@ -45,7 +45,7 @@ class FeatureGroups:
     names: tuple[str, ...]
     terms: tuple[tuple[str, ...], ...]
     ids: IntArray
-    items: BoolArray
+    items: tuple[IntArray, ...]
     item_costs: FloatArray
     keep: BoolArray
     keys: tuple[str, ...]
@@ -53,7 +53,10 @@ class FeatureGroups:
     @property
     def costs(self) -> FloatArray:
         """Price of each unit alone, shape (n_groups,)."""
-        return np.asarray(self.items @ self.item_costs)
+        total = np.zeros(len(self.names))
+        for units, cost in zip(self.items, self.item_costs, strict=True):
+            total[units] += cost
+        return total
 
     def prices(self, uses: BoolArray, discount: FloatArray) -> FloatArray:
         """Price of sets of units: each item once, kept units for nothing.
@@ -70,14 +73,17 @@ class FeatureGroups:
         -------
         ndarray of float, shape (n_sets,)
         """
+        alone = np.zeros(len(self.names))
         total = np.zeros(len(uses))
-        for item, cost in enumerate(self.item_costs):
-            sharing = np.flatnonzero(self.items[:, item])
-            if self.keep[sharing].any():
+        for units, cost in zip(self.items, self.item_costs, strict=True):
+            if self.keep[units].any():
                 continue  # paid for by a unit that is in anyway
-            price = np.where(uses[:, sharing], cost * discount[sharing], np.inf).min(axis=1)
+            if len(units) == 1:
+                alone[units] += cost
+                continue
+            price = np.where(uses[:, units], cost * discount[units], np.inf).min(axis=1)
             total += np.where(np.isfinite(price), price, 0.0)
-        return total
+        return np.asarray(total + uses @ (alone * discount))
 
     def ranks(self, seed: int) -> IntArray:
         """Order in which units win ties, shape (n_groups,): kept, then cheap, then by a hash.

@@ -267,8 +267,8 @@ def _arrays(spec: DesignSpec, values: Mapping[str, Values]) -> Design:
     for name in spec.units.term_order:
         term = spec[name]
         columns += design_columns(term, [values[part.factor.name] for part in term.factors])
-        n_levels += term.column_levels
-        names += [name] * len(term.column_levels)
+        n_levels += (own := term.column_levels)
+        names += [name] * len(own)
     groups = spec.units.feature_groups(names)
     edges = tuple(
         bin_edges(column) if n is None else None

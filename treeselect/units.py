@@ -43,15 +43,12 @@ class Units:
 
     def feature_groups(self, column_terms: Sequence[str]) -> FeatureGroups:
         """The units for a design whose columns belong to these terms, in :attr:`term_order`."""
-        items = np.zeros((len(self.names), len(self.items)), dtype=bool)
-        for number, units in enumerate(self.items):
-            items[list(units), number] = True
         unit_of = {term: number for number, unit in enumerate(self.terms) for term in unit}
         return FeatureGroups(
             names=self.names,
             terms=self.terms,
             ids=np.array([unit_of[term] for term in column_terms], dtype=np.int64),
-            items=items,
+            items=tuple(np.array(units, dtype=np.int64) for units in self.items),
             item_costs=np.array(self.item_costs, dtype=float),
             keep=np.array(self.keep, dtype=bool),
             keys=self.keys,
@@ -119,7 +116,9 @@ class _Lookup:
         number: Mapping[str, int] | None = None,
     ) -> None:
         self.named = {term.name: term.name for term in terms}
-        self.named |= {term.key: term.name for term in terms if term.key not in self.named}
+        for term in terms:
+            if term.is_interaction:
+                self.named.setdefault(term.key, term.name)
         self.main: dict[str, list[str]] = {}
         self.any: dict[str, list[str]] = {}
         for term in terms:

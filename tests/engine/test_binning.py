@@ -78,3 +78,14 @@ def test_blocks_hold_the_codes_and_groups_can_be_selected():
     np.testing.assert_array_equal(part.codes, data.codes[[2, 6, 8, 9]])
     assert part.group_start.tolist() == [0, 1, 2, 4]
     assert part.group_of.tolist() == [0, 1, 2, 2]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 253))
+@settings(deadline=None, derandomize=True, max_examples=60)
+def test_codes_count_the_edges_below(seed, n_edges):
+    rng = np.random.default_rng(seed)
+    edges = np.unique(rng.normal(size=n_edges).round(2))
+    values = np.concatenate([rng.normal(size=40), edges, [np.nan, -1e300, 1e300]])
+    expected = np.searchsorted(edges, values, side="left") + 1
+    expected[np.isnan(values)] = 0
+    np.testing.assert_array_equal(bin_numbers(values, edges), expected)

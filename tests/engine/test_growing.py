@@ -11,9 +11,10 @@ from tree_data import grow_fast, make_data, problems
 from treeselect.engine import naive
 from treeselect.engine.bag_boosting import mark_leaves
 from treeselect.engine.binning import bin_columns, bin_edges
-from treeselect.engine.ensembles import Trees, bagged_forest, group_gains, predict_mean
+from treeselect.engine.ensembles import Trees, bagged_forest, group_gains
 from treeselect.engine.growing import Growth
 from treeselect.engine.penalty import SplitPenalty
+from treeselect.engine.prediction import predict_mean
 
 COMMON = settings(deadline=None, derandomize=True, max_examples=150)
 EVERYTHING = 1_000

@@ -8,8 +8,9 @@ import numpy as np
 
 from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.binning import BinnedData, select_groups
-from treeselect.engine.ensembles import Trees, bagged_forest, group_gains, predict_mean
+from treeselect.engine.ensembles import Trees, bagged_forest, group_gains
 from treeselect.engine.growing import Growth
+from treeselect.engine.prediction import predict_mean
 from treeselect.families import Family
 
 _UNBOUNDED = 1_000_000

@@ -25,6 +25,7 @@ from treeselect.engine._types import (
     UInt8Array,
     UInt64Array,
 )
+from treeselect.engine.cache import kernel
 
 MAX_BINS = 254
 """Most bins of a number and most levels of a factor column: codes 1 to 254; 0 is missing."""
@@ -105,9 +106,22 @@ def bin_edges(values: FloatArray, max_bins: int = MAX_BINS) -> FloatArray:
 
 def bin_numbers(values: FloatArray, edges: FloatArray) -> UInt8Array:
     """Codes of a number, shape (n_rows,): 0 where missing, else 1 + number of edges below it."""
-    codes = np.searchsorted(edges, values, side="left") + 1
-    codes[np.isnan(values)] = 0
-    return codes.astype(np.uint8)
+    padded = np.full(256, np.inf)
+    padded[: len(edges)] = edges
+    codes = np.empty(len(values), dtype=np.uint8)
+    count_edges_below(np.asarray(values, dtype=np.float64), padded, codes)
+    return codes
+
+
+@kernel
+def count_edges_below(values, edges, codes):
+    """Binary search without branches; ``edges`` has 256 entries, the last ones infinite."""
+    for i in range(values.shape[0]):
+        value = values[i]
+        below = 0
+        for half in (128, 64, 32, 16, 8, 4, 2, 1):
+            below += half * (edges[below + half - 1] < value)
+        codes[i] = 0 if np.isnan(value) else below + 1
 
 
 def bin_columns(

@@ -19,7 +19,6 @@ from treeselect.engine.growing import Growth, Nodes, empty_nodes, grow_tree, wor
 from treeselect.engine.moments import pack_moments, packing_for
 from treeselect.engine.penalty import no_penalty
 from treeselect.engine.random import draw_bag, tree_seeds
-from treeselect.engine.splitting import goes_left
 
 _ROOM = 400_000
 """Nodes for which a chunk of trees has room at least (about 16 MB)."""
@@ -170,36 +169,3 @@ def _grow_chunk(
         parts.append(Trees(used, start[: done + 1].copy()))
         seeds = seeds[done:]
     return join_trees(parts)
-
-
-@kernel
-def add_predictions(nodes, start, codes, is_factor, begin, end, out):
-    """Add the value of every tree to ``out[begin:end]``, tree after tree for each row."""
-    for i in range(begin, end):
-        total = 0.0
-        for tree in range(start.shape[0] - 1):
-            at = start[tree]
-            while nodes.column[at] >= 0:
-                j = nodes.column[at]
-                left = goes_left(codes[j, i], nodes.code[at], nodes.missing_left[at], is_factor[j])
-                at = start[tree] + nodes.left[at] + (0 if left else 1)
-            total += nodes.value[at]
-        out[i] += total
-
-
-def predict_mean(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArray:
-    """Mean of the trees' predictions, shape (n_rows,)."""
-    out = np.zeros(data.n_rows)
-    edges = np.linspace(0, data.n_rows, n_threads + 1).astype(np.int64)
-
-    def predict(k: int) -> None:
-        add_predictions(
-            trees.nodes, trees.start, data.codes, data.is_factor, edges[k], edges[k + 1], out
-        )
-
-    if n_threads == 1:
-        predict(0)
-    else:
-        with ThreadPoolExecutor(n_threads) as pool:
-            list(pool.map(predict, range(n_threads)))
-    return out / trees.n_trees
