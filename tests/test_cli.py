@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import json
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
+import treeselect
 from treeselect.cli import DEMO_FORMULA, main
 
 
@@ -52,9 +56,40 @@ def test_csv_and_parquet_give_the_same_answer(folder):
     assert outputs[0].replace("data.csv", "data.parquet") == outputs[1]
 
 
+def test_select_saves_what_predict_reads(folder, mixed):
+    done = run(
+        "select", "died ~ . - dose", "data.parquet", "-k", "2", "--seed", "3", "--resamples", "2",
+        "--save", "fit.treeselect", "--json", "fit.json", folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("Model: fit.treeselect\nTables: fit.json\n")
+    fit = treeselect.load(folder / "fit.treeselect")
+
+    tables = json.loads((folder / "fit.json").read_text(encoding="utf-8"))
+    assert tuple(tables["selected"]) == fit.selected
+    assert tables["glance"]["k"] == 2
+    assert [row["term"] for row in tables["tidy"]] == fit.tidy()["term"].tolist()
+    assert tables["path"][0]["tuning"] is None  # infinite: nothing has entered
+    assert {row["term"] for row in tables["stability"]} == set(fit.stability.units)
+
+    for kind in ("response", "link", "class"):
+        done = run("predict", "fit.treeselect", "data.parquet", "--type", kind, folder=folder)
+        assert done.returncode == 0, done.stderr
+        found = pd.read_csv(io.StringIO(done.stdout))
+        assert list(found) == ["died"]
+        assert found["died"].tolist() == fit.predict(mixed, kind).tolist()
+    done = run("predict", "fit.treeselect", "data.csv", "-o", "p.csv", folder=folder)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert len(pd.read_csv(folder / "p.csv")) == len(mixed)
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (("predict", "nowhere", "data.csv"), "Can't find the model file `nowhere`"),
+        (("predict", "data.parquet", "data.csv"), "it is not a model file, or it is damaged"),
+        (("select", "died ~ signal", "data.csv", "-k", "1", "--json", "no/f"), "Can't write"),
+        (("select", "died ~ signal", "data.csv", "-k", "1", "--save", "no/f"), "Can't find the fo"),
         (("select", "died ~ sigal", "data.csv"), "Did you mean `signal`?"),
         (("select", "died ~ .", "nowhere.csv"), "Can't find the file `nowhere.csv`"),
         (("select", "died ~ .", "data.csv", "-k", "99"), "`k` must be at most"),

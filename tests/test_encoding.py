@@ -14,7 +14,7 @@ from treeselect.engine.binning import OTHER
 from treeselect.errors import DataError, NewDataError
 from treeselect.formula import model_matrix, parse_formula
 from treeselect.frames import read_data
-from treeselect.modeldata import ModelData
+from treeselect.modeldata import ModelData, RowCounts
 from treeselect.response import read_response
 from treeselect.units import make_units
 
@@ -120,7 +120,9 @@ def test_f4_f5_model_matrix_is_the_complete_part_of_the_design(frame, terms):
     units = make_units(parsed.terms, None, None, None)
     design, spec, notes = build_design(parsed, used, units)
     sources = used[list(spec.variables)]
-    data = ModelData(design, spec, response, np.ones(len(used), int), tuple(notes), sources)
+    counts = RowCounts(len(used), response.n_dropped, 0)
+    weight = np.ones(len(used), int)
+    data = ModelData(design, spec, response, weight, False, counts, tuple(notes), sources)
     assert design.n_rows == len(used) == len(frame) - response.n_dropped
     if sources.dropna().empty:
         return

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from treeselect import datasets, errors
     from treeselect.algorithms.controlburn import ControlBurn
     from treeselect.algorithms.registry import methods
+    from treeselect.modelfile import load
     from treeselect.results import SelectionResult
     from treeselect.selection import select
 
@@ -24,6 +25,7 @@ __all__ = [
     "__version__",
     "datasets",
     "errors",
+    "load",
     "methods",
     "select",
 ]
@@ -32,6 +34,7 @@ __all__ = [
 _HOME = {
     "ControlBurn": "treeselect.algorithms.controlburn",
     "SelectionResult": "treeselect.results",
+    "load": "treeselect.modelfile",
     "methods": "treeselect.algorithms.registry",
     "select": "treeselect.selection",
 }

@@ -5,9 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from treeselect._version import __version__
-from treeselect.errors import TreeselectError
+from treeselect.errors import OptionError, TreeselectError, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.results import SelectionResult
 
 DEMO_FORMULA = "survived ~ . - name - ticket - cabin - boat - body - home_dest"
 """The raw passenger list without its identifiers and without what was recorded afterwards."""
@@ -52,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Select terms and print the summary.",
     )
     select.add_argument("formula", metavar="FORMULA", help="for example 'y ~ . - id'")
-    select.add_argument("data", metavar="DATA", help="a .csv, .csv.gz or .parquet file")
+    select.add_argument("data", metavar="DATA", help="a .csv, .csv.gz, .parquet or .feather file")
     select.add_argument("--method", "-m", default="controlburn", help="see `treeselect methods`")
     select.add_argument(
         "-k", default="1se", type=_units, help="a whole number, 1se (the default) or best"
@@ -64,7 +71,21 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_common(select, resamples=0, seed=None)
     select.add_argument("--report", metavar="FILE.html", help="write an HTML report")
+    select.add_argument("--save", metavar="FILE", help="save the model, for `treeselect predict`")
+    select.add_argument("--json", metavar="FILE", help="write the tables of the result as JSON")
     select.set_defaults(run=_select)
+
+    predict = commands.add_parser(
+        "predict",
+        help="predict new data from a saved model",
+        description="Predict new data from a model that `treeselect select --save` wrote. One"
+        " column as CSV, one line per row of the data.",
+    )
+    predict.add_argument("model", metavar="MODEL", help="a file written by --save")
+    predict.add_argument("data", metavar="DATA", help="a .csv, .csv.gz, .parquet or .feather file")
+    predict.add_argument("--type", default="response", help="response (the default), link or class")
+    predict.add_argument("--output", "-o", metavar="FILE.csv", help="default: standard output")
+    predict.set_defaults(run=_predict)
 
     listed = commands.add_parser(
         "methods",
@@ -119,8 +140,67 @@ def _select(options: argparse.Namespace) -> None:
         n_jobs=options.jobs,
     )
     print(result.summary())
+    written = []
     if options.report:
-        print(f"\nReport: {result.report(options.report)}")
+        written.append(f"Report: {result.report(options.report)}")
+    if options.save:
+        written.append(f"Model: {result.save(options.save)}")
+    if options.json:
+        written.append(f"Tables: {_write_text(options.json, _as_json(result))}")
+    if written:
+        print("", *written, sep="\n")
+
+
+def _as_json(result: SelectionResult) -> str:
+    """Tables of a result: ``glance`` an object, ``tidy`` and ``path`` lists of them."""
+    import json
+
+    tables: dict[str, Any] = {
+        "treeselect": __version__,
+        "call": result.call.text,
+        "formula": result.formula,
+        "selected": result.selected,
+        "groups": result.groups,
+        "variables": result.variables,
+        "glance": _records(result.glance())[0],
+        "tidy": _records(result.tidy()),
+        "path": _records(result.path),
+    }
+    if result.resampled is not None:
+        tables["stability"] = _records(result.stability.tidy())
+    return json.dumps(tables, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows of a table; what is missing or infinite is null."""
+    import math
+
+    return [
+        {
+            str(name): None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in row.items()
+        }
+        for row in frame.to_dict("records")
+    ]
+
+
+def _write_text(path: str, text: str) -> str:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OptionError(f"Can't write {quoted(path)}.\n  {error}") from None
+    return path
+
+
+def _predict(options: argparse.Namespace) -> None:
+    from treeselect.modelfile import load
+
+    fitted = load(options.model).predict(options.data, type=options.type)
+    text = fitted.to_frame().to_csv(index=False)
+    if options.output:
+        _write_text(options.output, text)
+    else:
+        sys.stdout.write(text)
 
 
 def _methods(options: argparse.Namespace) -> None:

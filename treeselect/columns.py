@@ -154,9 +154,8 @@ def conform(values: Values, spec: FactorSpec) -> Values | None:
         number = {level: code for code, level in enumerate(spec.levels)}
         lookup = np.array([*(number.get(v, UNSEEN) for v in labels.levels), MISSING])
         return Labels(lookup[labels.codes], spec.levels)
-    if isinstance(values, Labels) or (isinstance(values, Basis) == (spec.fields == ("",))):
-        return None
-    return values
+    fields = values.fields if isinstance(values, Basis) else ("",)
+    return None if isinstance(values, Labels) or fields != spec.fields else values
 
 
 def _all_missing(spec: FactorSpec, n: int) -> Values:

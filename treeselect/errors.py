@@ -40,6 +40,10 @@ class NewDataError(DataError):
     """New data do not match the data that the model was fitted on."""
 
 
+class ModelFileError(TreeselectError, ValueError):
+    """A model file can't be written or read."""
+
+
 class OptionError(TreeselectError, ValueError):
     """An argument has a value that is not allowed."""
 

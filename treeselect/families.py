@@ -103,3 +103,6 @@ BINOMIAL = Family(
     min_leaf=10,
     has_classes=True,
 )
+
+FAMILIES_BY_NAME = {family.name: family for family in (GAUSSIAN, BINOMIAL)}
+"""The families of this version."""

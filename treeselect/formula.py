@@ -60,11 +60,17 @@ class ParsedFormula:
     response : Term
     terms : tuple of Term
         The right-hand side without the intercept, ``.`` written out, in formulaic's order.
+    columns : tuple of str
+        Columns of the data that it was read for.
+    hidden : tuple of str
+        Those that ``.`` does not stand for.
     """
 
     text: str
     response: Term
     terms: tuple[Term, ...]
+    columns: tuple[str, ...]
+    hidden: tuple[str, ...]
 
 
 def parse_formula(
@@ -133,7 +139,7 @@ def parse_formula(
     if not terms:
         raise FormulaError(f"The formula must leave at least one term on its right.\n  {text}")
     _check_leak(terms, left[0], text)
-    return ParsedFormula(text, left[0], terms)
+    return ParsedFormula(text, left[0], terms, tuple(columns), tuple(hidden))
 
 
 def _balanced(tokens: list[Token]) -> list[Token]:

@@ -272,6 +272,26 @@ def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> N
     return _read_objects(series, name, needed)
 
 
+def to_series(column: Numbers | Labels) -> pd.Series[Any]:
+    """A pandas column that :func:`read_column` reads as `column`."""
+    import pandas as pd
+
+    if isinstance(column, Labels):
+        if column.declared:
+            kind = pd.CategoricalDtype(list(column.levels), ordered=column.ordered)
+            return pd.Series(pd.Categorical.from_codes(column.codes, dtype=kind))
+        levels = np.array([*column.levels, None], dtype=object)
+        return pd.Series(levels[column.codes], dtype=object)
+    known = ~np.isnan(column.values)
+    if column.is_bool:
+        whole = np.where(known, column.values, 0).astype(bool)
+        return pd.Series(pd.arrays.BooleanArray(whole, ~known))
+    if column.is_integer and np.all(abs(column.values[known]) < 2**53):
+        whole = np.where(known, column.values, 0).astype(np.int64)
+        return pd.Series(pd.arrays.IntegerArray(whole, ~known))
+    return pd.Series(column.values)
+
+
 def _from_dictionary(series: pd.Series[Any]) -> pd.Series[Any]:
     import pyarrow as pa
 

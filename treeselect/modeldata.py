@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from treeselect.algorithms.base import Problem
 from treeselect.design import Design, IntArray
 from treeselect.encoding import DesignSpec
+from treeselect.errors import DataError, NewDataError, OptionError
 from treeselect.formula import model_matrix
-from treeselect.response import Response
+from treeselect.frames import read_data
+from treeselect.response import Response, read_response
+from treeselect.weights import read_weights
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class RowCounts:
+    """What became of the rows of the data.
+
+    Attributes
+    ----------
+    used : int
+    no_response : int
+        Left out because the response is missing.
+    no_weight : int
+        Left out because the weight is 0.
+    """
+
+    used: int
+    no_response: int
+    no_weight: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +45,16 @@ class ModelData:
     Attributes
     ----------
     arrays : Design
-        Columns, groups and bins; nothing of pandas.
+        Columns, groups and bins; nothing of pandas. Without rows in a model that was saved
+        without its data.
     spec : DesignSpec
         Encodes new data in the same way.
     response : Response
     weight : ndarray of int64, shape (n_rows,)
         Case weights of the rows with a known response, 1 without weights.
+    weights : str, bool
+        Column of the data with the case weights; else whether an array was given.
+    rows : RowCounts
     notes : tuple of str
         What a reader should know of the data.
     sources : pandas.DataFrame
@@ -40,13 +67,78 @@ class ModelData:
     spec: DesignSpec
     response: Response
     weight: IntArray
+    weights: str | bool
+    rows: RowCounts
     notes: tuple[str, ...]
     sources: pd.DataFrame
     library: str = "pandas"
 
     @property
+    def has_data(self) -> bool:
+        """Whether the rows are here."""
+        return len(self.weight) > 0
+
+    def without_data(self) -> ModelData:
+        """The same without its rows."""
+        arrays, none = self.arrays, self.sources.head(0)
+        columns = tuple(column[:0] for column in arrays.columns)
+        empty = dataclasses.replace(arrays, columns=columns, binned=arrays.bin(columns))
+        response = dataclasses.replace(
+            self.response, y=self.response.y[:0], rows=self.response.rows[:0]
+        )
+        return dataclasses.replace(
+            self, arrays=empty, response=response, weight=self.weight[:0], sources=none
+        )
+
+    def with_data(self, data: Any, weights: Sequence[float] | None = None) -> ModelData:
+        """The same with the rows of `data`, which were left out when the model was saved.
+
+        Parameters
+        ----------
+        data : frame or path
+            The data of the fit.
+        weights : sequence of int, optional
+            The case weights, if the fit had an array of them.
+
+        Raises
+        ------
+        NewDataError
+            If these are not the data of the fit.
+        OptionError
+            If the case weights are missing or do not fit.
+        """
+        frame = read_data(data)
+        formula, trusted = self.spec.formula, self.spec.trusted
+        given: str | Sequence[float] | None = weights
+        if isinstance(self.weights, str):
+            given = self.weights
+        elif self.weights and weights is None:
+            raise OptionError(
+                "`weights` must be given with `data`: the model was fitted with an array of them."
+            )
+        response = read_response(formula, frame, self.response.family.name, trusted=trusted)
+        weight = read_weights(given, frame)[response.rows]
+        used = frame.iloc[response.rows].reset_index(drop=True)
+        columns = self.spec.encode(used)
+        found = RowCounts(int((weight > 0).sum()), response.n_dropped, int((weight == 0).sum()))
+        if found != self.rows or response.classes != self.response.classes:
+            raise NewDataError(
+                "`data` must be the data of the fit.\n"
+                f"  Found: {found.used:,} rows with a response and a weight, {found.no_response:,}"
+                f" without a response; the fit had {self.rows.used:,} and"
+                f" {self.rows.no_response:,}."
+            )
+        arrays = dataclasses.replace(self.arrays, columns=columns, binned=self.arrays.bin(columns))
+        response = dataclasses.replace(self.response, y=response.y, rows=response.rows)
+        sources = used[list(self.spec.variables)]
+        return dataclasses.replace(
+            self, arrays=arrays, response=response, weight=weight, sources=sources
+        )
+
+    @property
     def problem(self) -> Problem:
         """What a method sees."""
+        self._check_data()
         return Problem(
             self.arrays.binned, self.arrays.groups, self.response.y, self.response.family
         )
@@ -64,7 +156,13 @@ class ModelData:
         pandas.DataFrame
             Only the rows without a missing value in any variable, under their numbers among the
             rows with a known response.
+
+        Raises
+        ------
+        DataError
+            If the model was saved without its data.
         """
+        self._check_data()
         complete = self.sources.dropna()
         terms = [spec.term for spec in self.spec.terms]
         return model_matrix(
@@ -74,3 +172,10 @@ class ModelData:
             full_rank=full_rank,
             trusted=self.spec.trusted,
         )
+
+    def _check_data(self) -> None:
+        if not self.has_data:
+            raise DataError(
+                "Can't do this without the data of the fit, which were not saved.\n"
+                "  Pass them as `data=`, or save with `include_data=True`."
+            )

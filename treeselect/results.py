@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -282,6 +283,8 @@ class SelectionResult:
         seed: int | None = None,
         n_jobs: int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
     ) -> SelectionResult:
         """Repeat the selection on resamples of the rows.
 
@@ -300,6 +303,10 @@ class SelectionResult:
             The fit's by default; the answer does not depend on it.
         checkpoint : path, optional
             Not built yet.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights : sequence of int, optional
+            The case weights that go with `data`, if the fit had an array of them.
 
         Returns
         -------
@@ -310,17 +317,20 @@ class SelectionResult:
         ------
         OptionError
             If an argument is not allowed.
+        DataError
+            If the data are needed and not given, or are not those of the fit.
         StabilityError
             If the selection is empty, or a resample holds only one value of the response.
         """
         if checkpoint is not None:
             raise NotBuiltError("`checkpoint` is not built yet.\n  Leave it out.")
         check_n_jobs(n_jobs)
+        here = self.design if data is None else self.design.with_data(data, weights)
         method = self.chosen_method if k is None else without_tuning(self.chosen_method)
         found = assess(
-            self.design.problem,
+            here.problem,
             method,
-            self.design.weight,
+            here.weight,
             self.step.selected,
             n_resamples=n,
             k=self.k if k is None else k,
@@ -346,6 +356,38 @@ class SelectionResult:
                 "  Use `fit = fit.resample(100)`, or `select(..., resamples=100)`."
             )
         return dataclasses.replace(self.resampled, library=self.design.library)
+
+    # --- file ---
+
+    def save(self, path: str | os.PathLike[str], include_data: bool = False) -> Path:
+        """Write the model to one file, for :func:`treeselect.load`.
+
+        Parameters
+        ----------
+        path : path
+            File to write; replaced if it exists. The name may end in anything.
+        include_data : bool
+            Put the columns behind the terms, the response and the weights into the file. Without
+            them it holds names of columns, levels of factors, bin edges and the trees.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        ModelFileError
+            If the file can't be written, or levels are neither text, numbers nor truth values.
+
+        Notes
+        -----
+        A zip of JSON and arrays without code; ``treeselect.modelfile`` describes it. ``trusted``
+        is never stored.
+        """
+        from treeselect.modelfile import save_result
+
+        return save_result(self, Path(path), include_data=include_data)
 
     # --- report ---
 

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from treeselect.algorithms.base import Problem, SelectionMethod, Step
 from treeselect.algorithms.registry import find_method
 from treeselect.arguments import check_choice, check_count, check_size
@@ -22,34 +20,27 @@ from treeselect.choosing import (
     score_by_size,
     step_of_size,
 )
-from treeselect.design import IntArray
 from treeselect.encoding import NewLevels, build_design
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
-    DataError,
     NotBuiltError,
     OptionError,
-    did_you_mean,
-    listing,
-    near,
     quoted,
 )
 from treeselect.formula import parse_formula
-from treeselect.frames import Numbers, check_rows, library_of, read_column, read_data
-from treeselect.modeldata import ModelData
+from treeselect.frames import check_rows, library_of, read_data
+from treeselect.modeldata import ModelData, RowCounts
 from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.progress import announce_compilation
 from treeselect.response import read_response
 from treeselect.results import Call, SelectionResult
 from treeselect.units import make_units
+from treeselect.weights import check_weight, read_weights
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _NEW_LEVELS = ("error", "missing", "other")
-
-_LARGEST_WEIGHT = 2**31
-"""Most weight in all: a sum of gradients shares 64 bits with it."""
 
 
 def select(
@@ -240,76 +231,23 @@ def _encode(
     parsed = parse_formula(formula, list(frame.columns), hidden=hidden, trusted=trusted)
     units = make_units(parsed.terms, groups, costs, keep)
     response = read_response(parsed, frame, family, trusted=trusted)
-    weight = _read_weights(weights, frame)[response.rows]
-    _check_weight(weight, response.y)
+    weight = read_weights(weights, frame)[response.rows]
+    check_weight(weight, response.y)
     used = frame if response.n_dropped == 0 else frame.iloc[response.rows].reset_index(drop=True)
     design, spec, notes = build_design(parsed, used, units, new_levels=new_levels, trusted=trusted)
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which is not among the terms of `.`.")
     sources = used[list(spec.variables)]
-    return ModelData(design, spec, response, weight, tuple(notes), sources)
-
-
-def _read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) -> IntArray:
-    """Case weights of all rows, 1 by default."""
-    if weights is None:
-        return np.ones(len(frame), dtype=np.int64)
-    name = quoted(weights) if isinstance(weights, str) else "`weights`"
-    if isinstance(weights, str) and weights not in frame:
-        close = near(weights, frame.columns)
-        raise OptionError(
-            f"Can't find the column {name}, named in `weights`.\n"
-            f"  {did_you_mean(close) if close else f'Columns: {listing(frame.columns)}.'}"
-        )
-    given: object = weights
-    if isinstance(weights, str):
-        column = read_column(frame[weights], weights, needed=True)
-        given = column.values if isinstance(column, Numbers) else frame[weights].to_numpy()
-    try:
-        values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        kind = frame[weights].dtype if isinstance(weights, str) else type(weights).__name__
-        raise OptionError(
-            f"Case weights ({name}) must be numbers.\n"
-            f"  Found: {kind}. Give one whole number per row, at least 0."
-        ) from None
-    if values.shape != (len(frame),):
-        raise OptionError(
-            f"Case weights ({name}) must have one value per row, {len(frame)}.\n"
-            f"  Found: an array of shape {values.shape}."
-        )
-    bad = ~np.isfinite(values) | (values < 0)
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        raise OptionError(
-            f"Case weights ({name}) must be known, finite and at least 0.\n"
-            f"  Found: {values[row]:g} in row {row} (counted from 0), {int(bad.sum())} such"
-            f" row{'s' if bad.sum() > 1 else ''} in all.\n"
-            "  A weight of 0 leaves a row out."
-        )
-    if (values != np.floor(values)).any():
-        row = int(np.flatnonzero(values != np.floor(values))[0])
-        raise NotBuiltError(
-            f"Case weights ({name}) that are not whole numbers are not built yet.\n"
-            f"  Found: {values[row]:g} in row {row} (counted from 0).\n"
-            "  Give whole numbers: a weight of 2 is two copies of the row."
-        )
-    if values.sum() > _LARGEST_WEIGHT:
-        raise OptionError(
-            f"Case weights ({name}) must sum to at most {_LARGEST_WEIGHT:,}.\n"
-            f"  Found: {values.sum():g}. Divide them by a common number."
-        )
-    return values.astype(np.int64)
-
-
-def _check_weight(weight: IntArray, y: np.ndarray[Any, Any]) -> None:
-    if not weight.any():
-        raise DataError("Case weights must be positive in some row with a known response.")
-    if len(np.unique(y[weight > 0])) < 2:
-        raise DataError(
-            "The response must vary among the rows with a positive weight.\n"
-            "  Found: one value only."
-        )
+    return ModelData(
+        arrays=design,
+        spec=spec,
+        response=response,
+        weight=weight,
+        weights=weights if isinstance(weights, str) else weights is not None,
+        rows=RowCounts(int((weight > 0).sum()), response.n_dropped, int((weight == 0).sum())),
+        notes=tuple(notes),
+        sources=sources,
+    )
 
 
 # --- arguments ---------------------------------------------------------------------------------

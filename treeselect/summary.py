@@ -141,14 +141,12 @@ def _notes(result: SelectionResult) -> tuple[str, ...]:
 
 def rows_note(result: SelectionResult) -> str:
     """How many rows were used, and why the others were not."""
-    used = int(np.count_nonzero(result.design.weight))
-    dropped = result.design.response.n_dropped
-    rows = f"Rows used: {used:,}."
-    if dropped:
-        rows += f" Dropped because the response is missing: {dropped:,}."
-    unweighted = len(result.design.weight) - used
-    if unweighted:
-        rows += f" Left out with weight 0: {unweighted:,}."
+    counts = result.design.rows
+    rows = f"Rows used: {counts.used:,}."
+    if counts.no_response:
+        rows += f" Dropped because the response is missing: {counts.no_response:,}."
+    if counts.no_weight:
+        rows += f" Left out with weight 0: {counts.no_weight:,}."
     return rows
 
 

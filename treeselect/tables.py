@@ -79,8 +79,8 @@ def glance_table(result: SelectionResult) -> pd.DataFrame:
     scores, resampled = result.scores, result.resampled
     low, high = resampled.index_ci if resampled else (nan, nan)
     row = {
-        "n": int(np.count_nonzero(result.design.weight)),
-        "n_dropped": result.design.response.n_dropped,
+        "n": result.design.rows.used,
+        "n_dropped": result.design.rows.no_response,
         "p": len(result.design.arrays.groups.names),
         "k": result.k,
         "method": result.method,

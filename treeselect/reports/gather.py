@@ -239,13 +239,12 @@ def _facts(
     result: SelectionResult, facts: tuple[tuple[str, str], ...]
 ) -> tuple[tuple[str, str], ...]:
     """The summary's facts with a row on rows after that on the data."""
-    glance = glance_table(result).iloc[0]
-    rows = f"{glance['n']:,} used"
-    if glance["n_dropped"]:
-        rows += f"; {glance['n_dropped']:,} dropped because the response is missing"
-    unweighted = len(result.design.weight) - glance["n"]
-    if unweighted:
-        rows += f"; {unweighted:,} left out with weight 0"
+    counts = result.design.rows
+    rows = f"{counts.used:,} used"
+    if counts.no_response:
+        rows += f"; {counts.no_response:,} dropped because the response is missing"
+    if counts.no_weight:
+        rows += f"; {counts.no_weight:,} left out with weight 0"
     after = [name for name, _ in facts].index("Data") + 1
     return (*facts[:after], ("Rows", rows), *facts[after:])
 

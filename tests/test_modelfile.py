@@ -1,0 +1,394 @@
+"""Model files: the same predictions after a round trip, and nothing but an error otherwise."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import struct
+import zipfile
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import treeselect
+from treeselect.errors import DataError, FormulaError, ModelFileError, NewDataError, OptionError
+
+QUICK = {"forests": 1, "n_trees": 12, "seed": 3}
+
+FORMULA = (
+    "died ~ signal*site + bs(noise, 4, extrapolation='clip') + poly(dose, 2):colour + C(flag)"
+    " + scale(dose) + hashed(colour, 3) + I(noise > 0) + `odd name`"
+)
+
+
+@pytest.fixture(scope="module")
+def data(mixed):
+    return mixed.assign(**{"odd name": np.arange(len(mixed)) % 7})
+
+
+@pytest.fixture(scope="module")
+def fit(data):
+    return treeselect.select(FORMULA, data, k=6, resamples=3, **QUICK)
+
+
+@pytest.fixture(scope="module")
+def file(fit, tmp_path_factory):
+    return fit.save(tmp_path_factory.mktemp("models") / "fit.treeselect")
+
+
+@pytest.mark.parametrize("include_data", [False, True])
+def test_a_round_trip_changes_nothing(fit, data, include_data, tmp_path):
+    again = treeselect.load(fit.save(tmp_path / "m", include_data=include_data))
+    shuffled = data.sample(frac=1, random_state=0)
+    for kind in ("response", "link", "class"):
+        pd.testing.assert_series_equal(again.predict(shuffled, kind), fit.predict(shuffled, kind))
+    pd.testing.assert_frame_equal(again.tidy(), fit.tidy())
+    pd.testing.assert_frame_equal(again.glance(), fit.glance())
+    pd.testing.assert_frame_equal(again.path, fit.path)
+    pd.testing.assert_frame_equal(again.stability.tidy(), fit.stability.tidy())
+    assert again.summary().as_text() == fit.summary().as_text()
+    assert (again.selected, again.formula, again.family) == (fit.selected, fit.formula, fit.family)
+    for ours, theirs in zip(
+        fit.design.spec.encode(data), again.design.spec.encode(data), strict=True
+    ):
+        np.testing.assert_array_equal(ours, theirs)
+    assert again.report(tmp_path / "r.html").exists()
+    twice = again.save(tmp_path / "twice", include_data=include_data)
+    assert twice.read_bytes() == (tmp_path / "m").read_bytes()
+
+
+def test_a_round_trip_of_cross_validation_groups_costs_and_weights(mixed, tmp_path):
+    data = mixed.assign(w=np.arange(len(mixed)) % 3)
+    fit = treeselect.select(
+        "dose ~ . - died", data, folds=3, weights="w", groups={"g": ["noise", "flag"]},
+        costs={"g": 2.0}, keep="site", new_levels="other", **QUICK,
+    )  # fmt: skip
+    again = treeselect.load(fit.save(tmp_path / "m"))
+    assert again.summary().as_text() == fit.summary().as_text()
+    new = mixed.assign(site="Hull")
+    pd.testing.assert_series_equal(again.predict(new), fit.predict(new))
+    resampled = again.resample(2, data=data).stability.tidy()
+    pd.testing.assert_frame_equal(resampled, fit.resample(2).stability.tidy())
+
+
+def test_a_round_trip_of_an_empty_selection(mixed, tmp_path):
+    fit = treeselect.select("dose ~ . - died", mixed, lam=1e6, **QUICK)
+    again = treeselect.load(fit.save(tmp_path / "m"))
+    assert again.selected == ()
+    pd.testing.assert_series_equal(again.predict(mixed), fit.predict(mixed))
+
+
+def test_calls_that_need_the_data_take_them(fit, data, file):
+    again = treeselect.load(file)
+    with pytest.raises(DataError, match="Pass them as `data=`"):
+        again.resample(3)
+    with pytest.raises(DataError, match="without the data"):
+        again.design.model_matrix()
+    found = again.resample(3, data=data).stability.tidy()
+    pd.testing.assert_frame_equal(found, fit.resample(3).stability.tidy())
+    with pytest.raises(NewDataError, match="must be the data of the fit"):
+        again.resample(3, data=data.head(50))
+
+
+def test_the_data_are_kept_if_asked_for(fit, data, tmp_path):
+    again = treeselect.load(fit.save(tmp_path / "m", include_data=True))
+    pd.testing.assert_frame_equal(
+        again.resample(3).stability.tidy(), fit.resample(3).stability.tidy()
+    )
+    ours, theirs = again.design.model_matrix(), fit.design.model_matrix()
+    pd.testing.assert_frame_equal(ours, theirs, check_dtype=False)
+    without = treeselect.load(fit.save(tmp_path / "n"))
+    with pytest.raises(ModelFileError, match="loaded from a file without them"):
+        without.save(tmp_path / "o", include_data=True)
+
+
+def test_no_value_of_the_data_is_in_the_file_unless_asked_for(mixed, tmp_path):
+    data = mixed.assign(secret=np.arange(400) + 0.123456789, name="Jane Doe")
+    fit = treeselect.select("died ~ signal + site + colour", data, k=2, **QUICK)
+    with zipfile.ZipFile(fit.save(tmp_path / "m")) as archive:
+        assert not {"y", "rows", "weight"} & {n[7:-4] for n in archive.namelist()}
+        assert b"Jane Doe" not in b"".join(archive.read(n) for n in archive.namelist())
+
+
+def test_weights_that_were_an_array_are_asked_for(mixed, tmp_path):
+    weights = np.arange(len(mixed)) % 3
+    fit = treeselect.select("died ~ signal + site", mixed, k=1, weights=weights, **QUICK)
+    again = treeselect.load(fit.save(tmp_path / "m"))
+    with pytest.raises(OptionError, match="`weights` must be given with `data`"):
+        again.resample(2, data=mixed)
+    found = again.resample(2, data=mixed, weights=weights).stability.tidy()
+    pd.testing.assert_frame_equal(found, fit.resample(2).stability.tidy())
+
+
+def test_the_library_of_the_data_is_remembered(mixed, tmp_path):
+    fit = treeselect.select("dose ~ signal + noise", pl.from_pandas(mixed), k=1, **QUICK)
+    again = treeselect.load(fit.save(tmp_path / "m"))
+    assert isinstance(again.tidy(), pl.DataFrame)
+    assert isinstance(again.predict(pl.from_pandas(mixed)), pl.Series)
+
+
+def test_trusted_is_never_stored_and_the_guard_runs_again(mixed, tmp_path):
+    fit = treeselect.select("dose ~ {signal.abs()} + noise", mixed, k=1, trusted=True, **QUICK)
+    path = fit.save(tmp_path / "m")
+    assert b'"trusted"' not in path.read_bytes()  # only the words of the call have it
+    with pytest.raises(FormulaError, match="its formula is not allowed"):
+        treeselect.load(path)
+    again = treeselect.load(path, trusted=True)
+    pd.testing.assert_series_equal(again.predict(mixed), fit.predict(mixed))
+
+
+def test_a_formula_that_was_changed_to_run_code_is_refused(file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    attack = "died ~ I(__import__('os').system('touch pwned')) + signal"
+    path = change(file, tmp_path, lambda d: d["content"]["formula"].update(text=attack))
+    with pytest.raises(FormulaError, match="its formula is not allowed"):
+        treeselect.load(path)
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_labels_that_json_cannot_hold(mixed, tmp_path):
+    days = pd.Categorical(pd.to_datetime(["2020-01-01", "2021-01-01"] * 200))
+    fit = treeselect.select("dose ~ signal + day", mixed.assign(day=days), k=1, **QUICK)
+    with pytest.raises(ModelFileError, match="labels must be text, numbers or truth values"):
+        fit.save(tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_a_model_cannot_be_written_or_found(fit, tmp_path):
+    with pytest.raises(ModelFileError, match="Can't find the folder"):
+        fit.save(tmp_path / "no" / "m")
+    with pytest.raises(ModelFileError, match="Can't find the model file"):
+        treeselect.load(tmp_path / "m")
+    with pytest.raises(ModelFileError, match="Can't find the model file"):
+        treeselect.load(tmp_path)
+
+
+# --- broken and hostile files ------------------------------------------------------------------
+
+
+def members(file):
+    with zipfile.ZipFile(file) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def write(folder, content, compression=zipfile.ZIP_STORED):
+    path = folder / "changed"
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, data in content.items():
+            archive.writestr(name, data)
+    return path
+
+
+def change(file, folder, edit):
+    """The same file with its JSON edited."""
+    content = members(file)
+    document = json.loads(content["model.json"])
+    edit(document)
+    return write(folder, content | {"model.json": json.dumps(document).encode()})
+
+
+def npy(array, **changes):
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, array, allow_pickle=True)
+    return buffer.getvalue()
+
+
+def header(shape, descr="<f8", tail=b""):
+    text = repr({"descr": descr, "fortran_order": False, "shape": shape}).ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + tail
+
+
+def refused(path):
+    with pytest.raises(ModelFileError) as error:
+        treeselect.load(path)
+    assert path.name in str(error.value)
+    assert len(str(error.value).split("\n")) <= 3
+
+
+@pytest.mark.parametrize("share", [0, 0.1, 0.5, 0.9, 0.999])
+def test_truncated_files(file, share, tmp_path):
+    whole = file.read_bytes()
+    (tmp_path / "cut").write_bytes(whole[: int(share * len(whole))])
+    refused(tmp_path / "cut")
+
+
+def test_any_damaged_byte_is_an_error_or_harmless(file, data, tmp_path):
+    """Checksums of the zip see most of it; what they do not see must not crash."""
+    whole = bytearray(file.read_bytes())
+    rng = np.random.default_rng(0)
+    for at in rng.integers(0, len(whole), size=60):
+        damaged = whole.copy()
+        damaged[at] ^= 0xFF
+        (tmp_path / "damaged").write_bytes(bytes(damaged))
+        with contextlib.suppress(ModelFileError):
+            treeselect.load(tmp_path / "damaged")
+
+
+def test_foreign_files(tmp_path):
+    for content in (b"", b"PK\x03\x04", b"\x80\x04\x95cos\nsystem\n", b"{}", b"a,b\n1,2\n"):
+        (tmp_path / "foreign").write_bytes(content)
+        refused(tmp_path / "foreign")
+    refused(write(tmp_path, {"hello.txt": b"hello"}))
+    refused(write(tmp_path, {"model.json": b"[]"}))
+    refused(write(tmp_path, {"model.json": b'{"format": "other"}'}))
+    refused(write(tmp_path, {"model.json": b"[" * 100_000}))
+    refused(write(tmp_path, {"model.json": b'{"format": NaN}'}))
+
+
+def test_a_later_version_says_so(file, tmp_path):
+    path = change(file, tmp_path, lambda d: d.update(version=2, treeselect="9.0"))
+    with pytest.raises(ModelFileError, match=r"version 2.\n.*written by treeselect '9.0'"):
+        treeselect.load(path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../evil.npy", "arrays/../../evil.npy", "/etc/evil", "arrays/evil.py", "arrays/a/b.npy",
+     "arrays\\evil.npy", "C:evil.npy", "arrays/.npy"],
+)  # fmt: skip
+def test_members_that_no_model_file_has(file, name, tmp_path):
+    refused(write(tmp_path, members(file) | {name: b"x"}))
+    assert [p.name for p in tmp_path.iterdir()] == ["changed"]
+
+
+def test_zip_bombs(file, tmp_path):
+    bomb = members(file) | {"arrays/bomb.npy": header((10**9,)) + b"\0" * 10_000_000}
+    path = write(tmp_path, bomb, zipfile.ZIP_DEFLATED)
+    assert path.stat().st_size < 2_000_000
+    refused(path)
+    # A member that lies about its size.
+    raw = bytearray(write(tmp_path, members(file)).read_bytes())
+    at = raw.rindex(b"PK\x01\x02")
+    raw[at + 20 : at + 28] = struct.pack("<II", 2**31, 2**31)
+    (tmp_path / "lies").write_bytes(bytes(raw))
+    refused(tmp_path / "lies")
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        npy(np.array([{"a": 1}], dtype=object)),
+        npy(np.array(["text"])),
+        npy(np.array([1 + 2j])),
+        npy(np.array(["2020-01-01"], dtype="M8[D]")),
+        npy(np.zeros(3, dtype=[("a", "<f8")])),
+        header((10**12,)),
+        header((2**62, 4)),
+        header((-1,)),
+        header((3,), "|O", b"\0" * 24),
+        header((3,), ">f8", b"\0" * 24),
+        header((1, 1, 1), "<f8", b"\0" * 8),
+        header("__import__('os').system('touch pwned')"),
+        b"\x93NUMPY\x03\x00" + b"\0" * 200,
+        b"",
+    ],
+    ids=range(14),
+)
+def test_arrays_that_are_not_plain_numbers(file, array, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    refused(write(tmp_path, members(file) | {"arrays/forest_value.npy": array}))
+    assert not (tmp_path / "pwned").exists()
+
+
+def with_array(file, folder, name, edit):
+    content = members(file)
+    array = np.load(io.BytesIO(content[f"arrays/{name}.npy"]))
+    return write(folder, content | {f"arrays/{name}.npy": npy(edit(array))})
+
+
+def at_first_split(value):
+    def edit(array):
+        array[0] = value
+        return array
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("name", "edit"),
+    [
+        ("forest_left", at_first_split(0)),  # a walk that never ends
+        ("forest_left", at_first_split(10**6)),
+        ("forest_left", at_first_split(-5)),
+        ("forest_column", at_first_split(99)),
+        ("forest_column", at_first_split(-7)),
+        ("forest_value", at_first_split(np.nan)),
+        ("forest_start", lambda a: a[::-1].copy()),
+        ("forest_start", lambda a: a + 1),
+        ("forest_start", lambda a: a[:1]),
+        ("forest_value", lambda a: a[:-1]),
+        ("forest_value", lambda a: a.astype(np.int64)),
+        ("forest_groups", lambda a: a[:-1]),
+        ("edges", lambda a: a[::-1].copy()),
+        ("edges", lambda a: np.full_like(a, np.nan)),
+        ("edges_start", lambda a: a * 2),
+        ("path_selected", lambda a: a[:, :-1]),
+        ("path_selected", lambda a: a.astype(np.float64)),
+        ("path_tuning", lambda a: a[:1]),
+        ("resample_selected", lambda a: a[:1]),
+    ],
+)
+def test_arrays_that_do_not_fit_together(file, name, edit, tmp_path):
+    refused(with_array(file, tmp_path, name, edit))
+
+
+def drop(key):
+    return lambda d: d["content"].pop(key)
+
+
+def put(*keys, value):
+    def edit(document):
+        at = document["content"]
+        for key in keys[:-1]:
+            at = at[key]
+        at[keys[-1]] = value
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        *map(drop, ["formula", "terms", "schema", "state", "units", "columns", "response", "rows",
+                    "weights", "notes", "library", "call", "method", "cut_from", "seed"]),
+        put("method", 0, value="os.system"),
+        put("method", 1, value={"dict": [["evil", 1]]}),
+        put("method", 1, value={"code": "x"}),
+        put("response", "family", value="evil"),
+        put("response", "classes", value=[[1], [2]]),
+        put("new_levels", value="evil"),
+        put("schema", 0, value=["signal", "evil"]),
+        put("terms", 0, "name", value="evil"),
+        put("terms", 0, "factors", value=[]),
+        put("units", "items", value=[[99]]),
+        put("units", "names", value=["a"]),
+        put("columns", 1, 0, value=10**9),
+        put("state", value=[]),
+        put("cut_from", value=[]),
+        put("seed", value="evil"),
+        put("resamples", value=["evil", 1, 1]),
+        put("formula", "columns", value=[]),
+        put("formula", "text", value=3),
+        put("weights", value=[1]),
+    ],
+)  # fmt: skip
+def test_documents_that_do_not_fit_together(file, edit, tmp_path):
+    path = change(file, tmp_path, edit)
+    with pytest.raises((ModelFileError, FormulaError)):
+        treeselect.load(path)
+
+
+def test_what_transforms_learned_may_be_nonsense_but_not_harmful(file, data, tmp_path):
+    for nonsense in ({"dict": []}, {"dict": [["knots", {"list": ["a"]}]]}, {"list": []}):
+
+        def edit(document, nonsense=nonsense):
+            document["content"]["state"] = [
+                [name, nonsense] for name, _ in document["content"]["state"]
+            ]
+
+        path = change(file, tmp_path, edit)
+        with contextlib.suppress(ModelFileError, DataError):
+            treeselect.load(path).predict(data)

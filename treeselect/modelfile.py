@@ -1,0 +1,129 @@
+"""Model files: one documented, versioned zip of JSON and arrays; nothing in it is code.
+
+Layout, version 1, in the container that ``archive`` describes:
+
+``model.json``
+    ``{"format": "treeselect model", "version": 1, "treeselect": ..., "content": {...}}``: the
+    formula, the schema, levels, what transforms learned, units, method and options, the chosen
+    step, words of the call. Tuples are lists; see ``packing`` for what JSON can't hold.
+``arrays/<name>.npy``
+    Arrays in NumPy's format, booleans and numbers only: the path (``path_*``), the forest
+    (``forest_*``), bin edges (``edges``, ``edges_start``), cross-validated scores
+    (``fold_scores``), resamples (``resample_*``), and, if asked for, the data (``y``, ``rows``,
+    ``weight``, ``source_<i>``).
+
+The formula is read again when the file is loaded, and passes the guard again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from treeselect._version import __version__
+from treeselect.archive import read_archive, write_archive
+from treeselect.errors import FormulaError, ModelFileError, TreeselectError, quoted
+from treeselect.packing import pack
+from treeselect.results import SelectionResult
+from treeselect.unpacking import unpack
+
+FORMAT = "treeselect model"
+VERSION = 1
+
+
+def save_result(result: SelectionResult, path: Path, *, include_data: bool) -> Path:
+    """Write a model file; see :meth:`SelectionResult.save`."""
+    content, arrays = pack(result, include_data=include_data)
+    try:
+        text = json.dumps(
+            {
+                "format": FORMAT,
+                "version": VERSION,
+                "treeselect": __version__,
+                "content": content,
+            },
+            allow_nan=False,
+        )
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(
+            "Can't save this model: labels must be text, numbers or truth values.\n"
+            f"  {error}. Convert the column to text before the fit."
+        ) from None
+    write_archive(path, text, arrays)
+    return path
+
+
+def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionResult:
+    """Load a model that was saved with :meth:`SelectionResult.save`.
+
+    Parameters
+    ----------
+    path : path
+    trusted : bool
+        Allow any Python expression in the model's formula. It is never stored: set it only for a
+        file that you wrote yourself from a formula that needed it.
+
+    Returns
+    -------
+    SelectionResult
+        Predicts bit for bit as the one that was saved. Without its data, what needs them takes
+        ``data=`` (:meth:`SelectionResult.resample`).
+
+    Raises
+    ------
+    ModelFileError
+        If there is no such file, or it is no model file, cut off, damaged, tampered with, or of a
+        later version. Nothing in a model file is run.
+    FormulaError
+        If its formula does what needs `trusted`.
+
+    Examples
+    --------
+    >>> import tempfile, treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ sex + age", data, k=1, seed=1, forests=1, n_trees=5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = treeselect.load(fit.save(f"{folder}/fit.treeselect"))
+    >>> bool((again.predict(data) == fit.predict(data)).all())
+    True
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ModelFileError(
+            f"Can't find the model file {quoted(str(path))}.\n  Current folder: {Path.cwd()}"
+        )
+    try:
+        document, arrays = read_archive(path)
+        return unpack(_check_document(path, document), arrays, trusted=trusted)
+    except (ModelFileError, FormulaError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise FormulaError(
+            f"Can't load {quoted(path.name)}: its formula is not allowed.\n  {error}"
+        ) from None
+    except (
+        zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, OSError, KeyError, IndexError,
+        TypeError, ValueError, AttributeError, OverflowError, RecursionError, MemoryError,
+        NotImplementedError, UnicodeError, ZeroDivisionError, SyntaxError, TreeselectError,
+    ) as error:  # fmt: skip
+        said = str(error).split("\n")[0]
+        raise ModelFileError(
+            f"Can't read {quoted(path.name)}: it is not a model file, or it is damaged.\n"
+            f"  {type(error).__name__}: {said}"
+        ) from None
+
+
+def _check_document(path: Path, document: Any) -> dict[str, Any]:
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ModelFileError(f"Can't read {quoted(path.name)}: it is no model file.")
+    if document.get("version") != VERSION:
+        raise ModelFileError(
+            f"Can't read {quoted(path.name)}: its format has version {document.get('version')!r}.\n"
+            f"  This is treeselect {__version__}, which reads version {VERSION}; the file was"
+            f" written by treeselect {document.get('treeselect')!r}. Use that version."
+        )
+    content: dict[str, Any] = document["content"]
+    return content

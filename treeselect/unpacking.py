@@ -1,0 +1,396 @@
+"""From what a model file holds to a result; everything is checked, as it may be hostile."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.algorithms.base import Step
+from treeselect.algorithms.forest import ForestModel
+from treeselect.algorithms.registry import METHODS, find_method
+from treeselect.choosing import ScoreBySize
+from treeselect.columns import FactorSpec, TermSpec
+from treeselect.design import Design
+from treeselect.encoding import DesignSpec
+from treeselect.engine.binning import MAX_BINS, bin_columns
+from treeselect.engine.ensembles import Trees
+from treeselect.engine.growing import LEAF, Nodes
+from treeselect.families import FAMILIES_BY_NAME
+from treeselect.formula import parse_formula
+from treeselect.frames import Labels, Numbers, to_series
+from treeselect.modeldata import ModelData, RowCounts
+from treeselect.response import Response
+from treeselect.results import Call, SelectionResult
+from treeselect.stability import SCHEMES, Stability
+from treeselect.units import Units
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def _check(holds: bool | np.bool_, what: str) -> None:
+    if not holds:
+        raise ValueError(f"{what} do not fit together")
+
+
+def unpack(
+    content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, trusted: bool
+) -> SelectionResult:
+    """The result of a document and arrays.
+
+    Raises
+    ------
+    FormulaError
+        If the formula does what needs `trusted`.
+    Exception
+        Of many kinds, if parts are missing or do not fit together.
+    """
+    spec = _spec(content, trusted)
+    response = _response(content["response"])
+    empty = _empty_design(content, arrays, spec)
+    text_notes, result_notes = (tuple(map(str, notes)) for notes in content["notes"])
+    weights, library = content["weights"], content["library"]
+    _check(isinstance(weights, str | bool), "weights")
+    data = ModelData(
+        arrays=empty,
+        spec=spec,
+        response=response,
+        weight=np.empty(0, dtype=np.int64),
+        weights=weights,
+        rows=RowCounts(**{k: int(v) for k, v in content["rows"].items()}),
+        notes=text_notes,
+        sources=_no_sources(spec),
+        library=library if library in ("polars", "pyarrow") else "pandas",
+    )
+    if "sources" in content:
+        data = _with_sources(data, content["sources"], arrays)
+    n_groups = len(spec.units.names)
+    steps = _steps(content["cut_from"], arrays, n_groups)
+    name, options = content["method"]
+    _check(name in METHODS, "the method")
+    return SelectionResult(
+        design=data,
+        call=Call(**{k: str(v) for k, v in content["call"].items()}),
+        chosen_method=find_method(name, _unplain(options)),
+        steps=steps[:-1],
+        step=steps[-1],
+        scores=_scores(arrays, steps),
+        model=_forest(arrays, empty),
+        seed=int(content["seed"]),
+        n_jobs=None,
+        progress=None,
+        notes=result_notes,
+        resampled=_stability(content, arrays, spec.units),
+    )
+
+
+def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
+    formula = content["formula"]
+    columns = [str(name) for name in formula["columns"]]
+    parsed = parse_formula(
+        formula["text"], columns, hidden=[str(n) for n in formula["hidden"]], trusted=trusted
+    )
+    records = {str(record["name"]): record for record in content["terms"]}
+    _check(list(records) == [term.name for term in parsed.terms], "formula and terms")
+    terms = []
+    for term in parsed.terms:
+        record = records[term.name]
+        parts = [
+            FactorSpec(
+                factor,
+                None if part["levels"] is None else _labels(part["levels"]),
+                tuple(map(str, part["fields"])),
+                bool(part["is_bool"]),
+            )
+            for factor, part in zip(term.factors, record["factors"], strict=True)
+        ]
+        found = record["combinations"]
+        combinations = None if found is None else tuple(tuple(map(int, c)) for c in found)
+        terms.append(TermSpec(term, tuple(parts), combinations))
+        _check_combinations(terms[-1])
+    schema = {str(name): str(kind) for name, kind in content["schema"]}
+    _check(set(schema.values()) <= {"number", "logical", "text"}, "the schema")
+    _check({v for t in parsed.terms for v in t.variables} == set(schema), "formula and schema")
+    state = {str(name): _unplain(learned) for name, learned in content["state"]}
+    _check(
+        set(state) == {f.name for t in parsed.terms for f in t.factors}
+        and all(isinstance(learned, dict) for learned in state.values()),
+        "formula and transforms",
+    )
+    _check(content["new_levels"] in ("error", "missing", "other"), "new_levels")
+    return DesignSpec(
+        formula=parsed,
+        terms=tuple(terms),
+        schema=schema,
+        state=state,
+        units=_units(content["units"], [term.name for term in parsed.terms]),
+        new_levels=content["new_levels"],
+        trusted=trusted,
+    )
+
+
+def _labels(levels: list[Any]) -> tuple[Any, ...]:
+    _check(all(isinstance(v, str | int | float | bool) for v in levels), "levels")
+    return tuple(levels)
+
+
+def _check_combinations(spec: TermSpec) -> None:
+    labelled = [part.levels for part in spec.factors if part.levels is not None]
+    _check((spec.combinations is None) == (len(labelled) < 2), "levels and combinations")
+    for combination in spec.combinations or ():
+        _check(
+            len(combination) == len(labelled)
+            and all(0 <= c < len(n) for c, n in zip(combination, labelled, strict=True)),
+            "levels and combinations",
+        )
+    combinations = list(spec.combinations or ())
+    _check(combinations == sorted(set(combinations)), "combinations")
+
+
+def _units(record: Mapping[str, Any], terms: list[str]) -> Units:
+    units = Units(
+        names=tuple(map(str, record["names"])),
+        terms=tuple(tuple(map(str, unit)) for unit in record["terms"]),
+        items=tuple(tuple(map(int, units)) for units in record["items"]),
+        item_costs=tuple(map(float, record["item_costs"])),
+        keep=tuple(map(bool, record["keep"])),
+        keys=tuple(map(str, record["keys"])),
+    )
+    n = len(units.names)
+    _check(
+        n == len(units.terms) == len(units.keep) == len(units.keys) > 0
+        and len(set(units.names)) == n
+        and sorted(units.term_order) == sorted(terms)
+        and len(units.items) == len(units.item_costs)
+        and all(0 <= unit < n for item in units.items for unit in item)
+        and all(0 <= cost < math.inf for cost in units.item_costs),
+        "units",
+    )
+    return units
+
+
+def _response(record: Mapping[str, Any]) -> Response:
+    family = FAMILIES_BY_NAME[record["family"]]
+    classes = _labels(record["classes"])
+    _check(len(classes) == (2 if family.has_classes else 0), "family and classes")
+    return Response(
+        name=str(record["name"]),
+        y=np.empty(0),
+        rows=np.empty(0, dtype=np.int64),
+        family=family,
+        reason=str(record["reason"]),
+        classes=classes,
+        n_dropped=int(record["n_dropped"]),
+    )
+
+
+def _empty_design(
+    content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], spec: DesignSpec
+) -> Design:
+    """The design without rows."""
+    names, levels = content["columns"]
+    expected = [(name, n) for name in spec.units.term_order for n in spec[name].column_levels]
+    _check([(str(n), v) for n, v in zip(names, levels, strict=True)] == expected, "columns")
+    start, values = arrays["edges_start"], arrays["edges"]
+    _check(
+        start.dtype == np.int64
+        and values.dtype == np.float64
+        and len(start) == len(levels) + 1
+        and start[0] == 0
+        and start[-1] == len(values)
+        and bool((np.diff(start) >= 0).all())
+        and bool((np.diff(start) < MAX_BINS).all()),
+        "bin edges",
+    )
+    edges = tuple(
+        None if n is not None else values[start[j] : start[j + 1]] for j, n in enumerate(levels)
+    )
+    _check(
+        all(
+            e is None or (bool(np.isfinite(e).all()) and bool((np.diff(e) > 0).all()))
+            for e in edges
+        ),
+        "bin edges",
+    )
+    columns = tuple(np.empty(0, dtype=np.float64 if n is None else np.uint8) for n in levels)
+    groups = spec.units.feature_groups(names)
+    return Design(
+        column_names=tuple(map(str, names)),
+        columns=columns,
+        n_levels=tuple(levels),
+        edges=edges,
+        groups=groups,
+        binned=bin_columns(columns, edges, [n or 0 for n in levels], groups.ids),
+    )
+
+
+def _no_sources(spec: DesignSpec) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame({name: [] for name in spec.schema})
+
+
+def _with_sources(
+    data: ModelData, records: list[Any], arrays: Mapping[str, NDArray[Any]]
+) -> ModelData:
+    import pandas as pd
+
+    n = len(arrays["y"])
+    series = {}
+    for i, (name, kind, *rest) in enumerate(records):
+        values = arrays[f"source_{i}"]
+        _check(values.shape == (n,), "data")
+        if kind == "numbers":
+            is_bool, is_integer = map(bool, rest)
+            column: Numbers | Labels = Numbers(values.astype(np.float64), is_bool, is_integer)
+        else:
+            levels, declared, ordered = rest
+            _check(
+                kind == "labels" and bool(((values >= -1) & (values < len(levels))).all()), "data"
+            )
+            column = Labels(values, _labels(levels), bool(declared), bool(ordered))
+        series[str(name)] = to_series(column)
+    frame = pd.DataFrame(series)
+    _check(list(frame) == list(data.spec.schema), "data and schema")
+    y, rows, weight = (arrays[name] for name in ("y", "rows", "weight"))
+    _check(
+        y.dtype == np.float64
+        and rows.dtype == weight.dtype == np.int64
+        and y.shape == rows.shape == weight.shape
+        and bool(np.isfinite(y).all())
+        and bool((weight >= 0).all())
+        and len(frame) == len(y) > 0,
+        "data",
+    )
+    columns = data.spec.encode(frame)
+    design = dataclasses.replace(data.arrays, columns=columns, binned=data.arrays.bin(columns))
+    return dataclasses.replace(
+        data,
+        arrays=design,
+        response=dataclasses.replace(data.response, y=y, rows=rows),
+        weight=weight,
+        sources=frame,
+    )
+
+
+def _steps(
+    cut_from: list[Any], arrays: Mapping[str, NDArray[Any]], n_groups: int
+) -> tuple[Step, ...]:
+    n = len(cut_from)
+    tuning, score = arrays["path_tuning"], arrays["path_train_score"]
+    selected, importance = arrays["path_selected"], arrays["path_importance"]
+    _check(
+        n > 1
+        and tuning.shape == score.shape == (n,)
+        and selected.shape == importance.shape == (n, n_groups)
+        and selected.dtype == np.bool_,
+        "the path",
+    )
+    return tuple(
+        Step(
+            float(tuning[i]),
+            selected[i],
+            importance[i],
+            float(score[i]),
+            None if cut_from[i] is None else int(cut_from[i]),
+        )
+        for i in range(n)
+    )
+
+
+def _scores(arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...]) -> ScoreBySize | None:
+    if "fold_scores" not in arrays:
+        return None
+    scores = arrays["fold_scores"]
+    largest = max(step.size for step in steps)
+    _check(scores.ndim == 2 and len(scores) > 1 and scores.shape[1] > largest, "scores")
+    return ScoreBySize(scores)
+
+
+def _stability(
+    content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], units: Units
+) -> Stability | None:
+    if "resamples" not in content:
+        return None
+    scheme, k, seed = content["resamples"]
+    selected, fitted = arrays["resample_selected"], arrays["resample_fitted"]
+    assessed, n = arrays["resample_assessed"], len(units.names)
+    _check(
+        scheme in SCHEMES
+        and selected.ndim == 2
+        and len(selected) > 1
+        and selected.shape[1] == n
+        and fitted.shape == assessed.shape == (n,)
+        and all(a.dtype == np.bool_ for a in (selected, fitted, assessed)),
+        "resamples",
+    )
+    return Stability(units.names, fitted, assessed, selected, scheme, int(k), int(seed))
+
+
+def _forest(arrays: Mapping[str, NDArray[Any]], design: Design) -> ForestModel:
+    groups, importance = arrays["forest_groups"], arrays["forest_importance"]
+    n = len(design.groups.names)
+    _check(groups.shape == importance.shape == (n,) and groups.dtype == np.bool_, "the forest")
+    constant = float(arrays["forest_constant"][0])
+    if "forest_start" not in arrays:
+        _check(not groups.any(), "the forest")
+        return ForestModel(groups, None, constant, importance)
+    types = {"column": np.int32, "code": np.uint8, "missing_left": np.bool_, "left": np.int32,
+             "value": np.float64, "gain": np.float64, "weight": np.int64}  # fmt: skip
+    stored = {name: arrays[f"forest_{name}"] for name in types}
+    _check(
+        all(stored[name].dtype == kind and stored[name].ndim == 1 for name, kind in types.items())
+        and len({len(array) for array in stored.values()}) == 1,
+        "the forest",
+    )
+    stored["code"] = stored["code"].astype(np.int64)
+    trees = Trees(Nodes(**stored), arrays["forest_start"])
+    _check_trees(trees, int(groups[design.groups.ids].sum()))
+    return ForestModel(groups, trees, constant, importance)
+
+
+def _check_trees(trees: Trees, n_columns: int) -> None:
+    """Every walk from a root must stay inside its tree and end: kernels look at nothing twice."""
+    nodes, start = trees.nodes, trees.start
+    n = len(nodes.column)
+    _check(
+        start.dtype == np.int64
+        and start.ndim == 1
+        and len(start) > 1
+        and start[0] == 0
+        and start[-1] == n
+        and bool((np.diff(start) > 0).all()),
+        "the trees",
+    )
+    tree = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    inner = nodes.column != LEAF
+    at = np.arange(n) - start[tree]
+    left = nodes.left.astype(np.int64)
+    _check(
+        bool(((nodes.column >= LEAF) & (nodes.column < n_columns)).all())
+        and bool((left[inner] > at[inner]).all())
+        and bool((left[inner] + 1 < np.diff(start)[tree][inner]).all())
+        and bool((nodes.code[inner] >= np.where(nodes.missing_left[inner], 0, 1)).all())
+        and bool(np.isfinite(nodes.value).all()),
+        "the trees",
+    )
+
+
+def _unplain(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    ((kind, inner),) = value.items()
+    if kind == "dict":
+        return {_unplain(k): _unplain(v) for k, v in inner}
+    if kind == "list":
+        return [_unplain(v) for v in inner]
+    if kind == "array":
+        return np.array(inner, dtype=np.float64)
+    if kind == "number":
+        return float(inner)
+    raise ValueError(f"a value of the unknown kind {kind!r}")
