@@ -122,7 +122,9 @@ def test_f4_f5_model_matrix_is_the_complete_part_of_the_design(frame, terms):
     sources = used[list(spec.variables)]
     counts = RowCounts(len(used), response.n_dropped, 0)
     weight = np.ones(len(used), int)
-    data = ModelData(design, spec, response, weight, False, counts, tuple(notes), sources)
+    data = ModelData(
+        design, spec, response, weight, False, None, False, counts, tuple(notes), sources
+    )
     assert design.n_rows == len(used) == len(frame) - response.n_dropped
     if sources.dropna().empty:
         return

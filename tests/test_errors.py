@@ -116,7 +116,11 @@ CASES = {
     "spline with a misspelt argument": ("survived ~ bs(age, deg=2)", plain, {}),
     "reference that is no level": ("survived ~ C(sex, Treatment('x'))", plain, {}),
     "several stages": ("survived ~ age | sex", plain, {}),
-    "offset": ("survived ~ .", plain, {"offset": "fare"}),
+    "offset that is no column": ("survived ~ .", plain, {"offset": "fares"}),
+    "offset with an infinite value": (
+        "survived ~ age", with_column("gap", [-np.inf] * N), {"offset": "gap"},
+    ),
+    "offset of another length": ("survived ~ age", plain, {"offset": [0.5, 1]}),
     "two responses": ("survived + age ~ fare", plain, {}),
     "no response": ("~ age + fare", plain, {}),
     "unfinished formula": ("survived ~ (age + fare", plain, {}),

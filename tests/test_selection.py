@@ -211,7 +211,6 @@ def test_method_object_and_published_form(mixed):
         ({"seed": -1}, OptionError, "`seed` must be"),
         ({"new_levels": "ignore"}, OptionError, "`new_levels` must be one of"),
         ({"family": "normal"}, OptionError, "`family` must be one of"),
-        ({"offset": "dose"}, NotBuiltError, "`offset` is not built yet"),
         ({"method": "rrf"}, NotBuiltError, "is not built yet"),
         ({"method": "contolburn"}, MethodError, "Did you mean `controlburn`"),
         ({"method": 3}, MethodError, "must be a name or a method"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeselect.algorithms.base import Problem, SelectionMethod, Step
+from treeselect.algorithms.forest import ForestModel
 from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
@@ -109,19 +110,20 @@ def _score_fold(
     nothing = np.zeros(problem.data.n_groups, dtype=bool)
     scores = np.full(max_size + 1, np.nan)
     empty = method.refit(problem, train, nothing, seed=seed)
-    best = _held_out_score(problem, empty.predict(problem.data), test, held_out)
+    best = _held_out_score(problem, empty, test, held_out)
     steps = {s.size: s for s in method.path(problem, train, max_size=max_size, seed=seed)}
     for size in range(max_size + 1):
         if size in steps and size > 0:
             model = method.refit(problem, train, steps[size].selected, seed=seed)
-            best = _held_out_score(problem, model.predict(problem.data), test, held_out)
+            best = _held_out_score(problem, model, test, held_out)
         scores[size] = best
     return scores
 
 
 def _held_out_score(
-    problem: Problem, prediction: FloatArray, test: IntArray, held_out: BoolArray
+    problem: Problem, model: ForestModel, test: IntArray, held_out: BoolArray
 ) -> float:
+    prediction = model.predict(problem.data, problem.offset)
     return problem.family.score(problem.y[held_out], prediction[held_out], test[held_out])
 
 

@@ -66,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     select.add_argument("--family", default="auto", help="auto, gaussian or binomial")
     select.add_argument("--weights", metavar="COLUMN", help="column with case weights")
+    select.add_argument("--offset", metavar="COLUMN", help="column with the offset")
     select.add_argument(
         "--keep", metavar="TERM", action="append", help="a term that is always in; may be repeated"
     )
@@ -134,6 +135,7 @@ def _select(options: argparse.Namespace) -> None:
         k=options.k,
         family=options.family,
         weights=options.weights,
+        offset=options.offset,
         keep=options.keep,
         resamples=options.resamples,
         seed=options.seed,

@@ -210,7 +210,7 @@ def build_design(
     new_levels: NewLevels = "error",
     trusted: bool = False,
 ) -> tuple[Design, DesignSpec, list[str]]:
-    """Encode the right-hand side of a formula.
+    """Encode the right-hand side of a formula and bin it.
 
     Parameters
     ----------
@@ -231,6 +231,44 @@ def build_design(
     DataError
         If a column can't be used; text that looks like an identifier among them.
     """
+    spec, values = learn_design(formula, frame, units, new_levels=new_levels, trusted=trusted)
+    names: list[str] = []
+    columns: list[NDArray[Any]] = []
+    n_levels: list[int | None] = []
+    for name in units.term_order:
+        term = spec[name]
+        columns += design_columns(term, [values[part.factor.name] for part in term.factors])
+        n_levels += (own := term.column_levels)
+        names += [name] * len(own)
+    groups = units.feature_groups(names)
+    edges = tuple(
+        None if n is not None else bin_edges(column)
+        for column, n in zip(columns, n_levels, strict=True)
+    )
+    design = Design(
+        column_names=tuple(names),
+        columns=tuple(columns),
+        n_levels=tuple(n_levels),
+        edges=edges,
+        groups=groups,
+        binned=bin_columns(columns, edges, [n or 0 for n in n_levels], groups.ids),
+    )
+    return design, spec, _notes(spec, values, design)
+
+
+def learn_design(
+    formula: ParsedFormula,
+    frame: pd.DataFrame,
+    units: Units,
+    *,
+    new_levels: NewLevels = "error",
+    trusted: bool = False,
+) -> tuple[DesignSpec, dict[str, Values]]:
+    """What :func:`build_design` learns, and the values of every factor, by its name.
+
+    Only the terms' own columns are looked at, never the response: what is learned may be shared by
+    folds and resamples.
+    """
     names = dict.fromkeys(v for term in formula.terms for v in term.variables)
     columns = {name: read_column(frame[name], name) for name in names}
     factors = {f.name: f for term in formula.terms for f in term.factors}
@@ -240,48 +278,22 @@ def build_design(
         for name, factor in factors.items()
     }
     _check_identifiers(formula, values)
-    specs = tuple(learn(term, [values[f.name] for f in term.factors]) for term in formula.terms)
     spec = DesignSpec(
         formula=formula,
-        terms=specs,
+        terms=tuple(learn(term, [values[f.name] for f in term.factors]) for term in formula.terms),
         schema={name: _kind(column) for name, column in columns.items()},
         state=state,
         units=units,
         new_levels=new_levels,
         trusted=trusted,
     )
-    design = _arrays(spec, values)
-    return design, spec, _notes(spec, values, design)
+    return spec, values
 
 
 def _kind(column: Numbers | Labels) -> str:
     if isinstance(column, Labels):
         return "text"
     return "logical" if column.is_bool else "number"
-
-
-def _arrays(spec: DesignSpec, values: Mapping[str, Values]) -> Design:
-    names: list[str] = []
-    columns: list[NDArray[Any]] = []
-    n_levels: list[int | None] = []
-    for name in spec.units.term_order:
-        term = spec[name]
-        columns += design_columns(term, [values[part.factor.name] for part in term.factors])
-        n_levels += (own := term.column_levels)
-        names += [name] * len(own)
-    groups = spec.units.feature_groups(names)
-    edges = tuple(
-        bin_edges(column) if n is None else None
-        for column, n in zip(columns, n_levels, strict=True)
-    )
-    return Design(
-        column_names=tuple(names),
-        columns=tuple(columns),
-        n_levels=tuple(n_levels),
-        edges=edges,
-        groups=groups,
-        binned=bin_columns(columns, edges, [n or 0 for n in n_levels], groups.ids),
-    )
 
 
 def _check_identifiers(formula: ParsedFormula, values: Mapping[str, Values]) -> None:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from treeselect.algorithms.base import Problem
-from treeselect.design import Design, IntArray
+from treeselect.design import Design, FloatArray, IntArray
 from treeselect.encoding import DesignSpec
-from treeselect.errors import DataError, NewDataError, OptionError
+from treeselect.errors import DataError, NewDataError, OptionError, quoted
 from treeselect.formula import model_matrix
 from treeselect.frames import read_data
 from treeselect.response import Response, read_response
-from treeselect.weights import read_weights
+from treeselect.weights import check_offset, read_offset, read_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +54,10 @@ class ModelData:
         Case weights of the rows with a known response, 1 without weights.
     weights : str, bool
         Column of the data with the case weights; else whether an array was given.
+    offset : ndarray of float, shape (n_rows,), or None
+        Known part of the linear predictor.
+    offset_name : str, bool
+        Column of the data with the offset; else whether there is one, which was an array.
     rows : RowCounts
     notes : tuple of str
         What a reader should know of the data.
@@ -68,6 +72,8 @@ class ModelData:
     response: Response
     weight: IntArray
     weights: str | bool
+    offset: FloatArray | None
+    offset_name: str | bool
     rows: RowCounts
     notes: tuple[str, ...]
     sources: pd.DataFrame
@@ -86,11 +92,47 @@ class ModelData:
         response = dataclasses.replace(
             self.response, y=self.response.y[:0], rows=self.response.rows[:0]
         )
+        offset = None if self.offset is None else self.offset[:0]
         return dataclasses.replace(
-            self, arrays=empty, response=response, weight=self.weight[:0], sources=none
+            self,
+            arrays=empty,
+            response=response,
+            weight=self.weight[:0],
+            offset=offset,
+            sources=none,
         )
 
-    def with_data(self, data: Any, weights: Sequence[float] | None = None) -> ModelData:
+    def offset_of(self, frame: pd.DataFrame, given: Sequence[float] | None) -> FloatArray | None:
+        """Offset of all rows of `frame`: its column, or the array given.
+
+        Raises
+        ------
+        OptionError
+            If it is needed and not given, or given and not needed.
+        NewDataError
+            If its column is not there.
+        """
+        if isinstance(self.offset_name, str):
+            if self.offset_name not in frame:
+                raise NewDataError(
+                    "New data must have the column of the offset.\n"
+                    f"  Missing: {quoted(self.offset_name)}."
+                )
+            return read_offset(self.offset_name, frame)
+        if self.offset_name != (given is not None):
+            raise OptionError(
+                "`offset` must be given: the model was fitted with an array of it."
+                if self.offset_name
+                else "`offset` must not be given: the model was fitted without an array of it."
+            )
+        return read_offset(given, frame)
+
+    def with_data(
+        self,
+        data: Any,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> ModelData:
         """The same with the rows of `data`, which were left out when the model was saved.
 
         Parameters
@@ -99,6 +141,8 @@ class ModelData:
             The data of the fit.
         weights : sequence of int, optional
             The case weights, if the fit had an array of them.
+        offset : sequence of float, optional
+            The offset, if the fit had an array of it.
 
         Raises
         ------
@@ -118,6 +162,8 @@ class ModelData:
             )
         response = read_response(formula, frame, self.response.family.name, trusted=trusted)
         weight = read_weights(given, frame)[response.rows]
+        known = self.offset_of(frame, offset)
+        check_offset(known, response.rows)
         used = frame.iloc[response.rows].reset_index(drop=True)
         columns = self.spec.encode(used)
         found = RowCounts(int((weight > 0).sum()), response.n_dropped, int((weight == 0).sum()))
@@ -129,10 +175,13 @@ class ModelData:
                 f" {self.rows.no_response:,}."
             )
         arrays = dataclasses.replace(self.arrays, columns=columns, binned=self.arrays.bin(columns))
-        response = dataclasses.replace(self.response, y=response.y, rows=response.rows)
-        sources = used[list(self.spec.variables)]
         return dataclasses.replace(
-            self, arrays=arrays, response=response, weight=weight, sources=sources
+            self,
+            arrays=arrays,
+            response=dataclasses.replace(self.response, y=response.y, rows=response.rows),
+            weight=weight,
+            offset=None if known is None else known[response.rows],
+            sources=used[list(self.spec.variables)],
         )
 
     @property
@@ -140,7 +189,11 @@ class ModelData:
         """What a method sees."""
         self._check_data()
         return Problem(
-            self.arrays.binned, self.arrays.groups, self.response.y, self.response.family
+            self.arrays.binned,
+            self.arrays.groups,
+            self.response.y,
+            self.response.family,
+            self.offset,
         )
 
     def model_matrix(self, *, full_rank: bool = False) -> pd.DataFrame:

@@ -10,7 +10,7 @@ Layout, version 1, in the container that ``archive`` describes:
     Arrays in NumPy's format, booleans and numbers only: the path (``path_*``), the forest
     (``forest_*``), bin edges (``edges``, ``edges_start``), cross-validated scores
     (``fold_scores``), resamples (``resample_*``), and, if asked for, the data (``y``, ``rows``,
-    ``weight``, ``source_<i>``).
+    ``weight``, ``offset``, ``source_<i>``).
 
 The formula is read again when the file is loaded, and passes the guard again.
 """

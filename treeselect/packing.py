@@ -65,6 +65,7 @@ def _content(result: SelectionResult, arrays: dict[str, NDArray[Any]]) -> dict[s
         },
         "rows": dataclasses.asdict(data.rows),
         "weights": data.weights,
+        "offset": data.offset_name,
         "notes": [data.notes, result.notes],
         "library": data.library,
         "call": dataclasses.asdict(result.call),
@@ -124,6 +125,8 @@ def _add_data(data: ModelData, arrays: dict[str, NDArray[Any]]) -> list[Any]:
             "Can't include the data: this model was itself loaded from a file without them."
         )
     arrays |= {"y": data.response.y, "rows": data.response.rows, "weight": data.weight}
+    if data.offset is not None:
+        arrays["offset"] = data.offset
     records: list[Any] = []
     for i, name in enumerate(data.sources):
         column = read_column(data.sources[name], str(name), needed=True)

@@ -23,8 +23,11 @@ from treeselect.modeldata import ModelData
 from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.stability import Scheme, Stability, assess
 from treeselect.tables import glance_table, path_table, tidy_table
+from treeselect.weights import check_offset
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from treeselect.summary import Summary
 
 PREDICTION_TYPES = ("response", "link", "class")
@@ -183,13 +186,15 @@ class SelectionResult:
         """
         return in_library(glance_table(self), self.design.library)
 
-    def augment(self, data: Any) -> Any:
+    def augment(self, data: Any, offset: Sequence[float] | None = None) -> Any:
         """Data plus fitted values.
 
         Parameters
         ----------
         data : frame or path
             The training data or new ones, in any library.
+        offset : sequence of float, optional
+            As in :meth:`predict`.
 
         Returns
         -------
@@ -204,7 +209,7 @@ class SelectionResult:
         """
         if isinstance(data, str | os.PathLike):
             data = read_data(data)
-        fitted = self._predict(data, "response")
+        fitted = self._predict(data, "response", offset)
         return with_column(data, "fitted", fitted)
 
     def summary(self) -> Summary:
@@ -221,7 +226,12 @@ class SelectionResult:
 
     # --- prediction ---
 
-    def predict(self, new: Any, type: Literal["response", "link", "class"] = "response") -> Any:
+    def predict(
+        self,
+        new: Any,
+        type: Literal["response", "link", "class"] = "response",
+        offset: Sequence[float] | None = None,
+    ) -> Any:
         """Predict from the model refitted on the selected terms.
 
         Parameters
@@ -232,6 +242,9 @@ class SelectionResult:
         type : {"response", "link", "class"}
             The mean (for classes the probability of the positive one), its linear predictor
             (log-odds), or the more probable class.
+        offset : sequence of float, optional
+            One value per row, needed if the fit had an array of them. If it had a column, `new`
+            must have that column.
 
         Returns
         -------
@@ -245,9 +258,9 @@ class SelectionResult:
         NewDataError
             If `new` does not match the data of the fit.
         """
-        return as_column(self._predict(new, type), self.design.response.name, new)
+        return as_column(self._predict(new, type, offset), self.design.response.name, new)
 
-    def _predict(self, new: Any, type: str) -> list[Any]:
+    def _predict(self, new: Any, type: str, offset: Sequence[float] | None) -> list[Any]:
         check_choice("type", type, PREDICTION_TYPES)
         response = self.design.response
         if type == "class" and not response.classes:
@@ -255,21 +268,22 @@ class SelectionResult:
                 f'`type="class"` needs a response with classes.\n'
                 f"  Found: family {quoted(self.family)}."
             )
-        mean = self._predict_mean(new)
+        mean = self._predict_mean(read_data(new), offset)
         if type == "class":
             return [response.classes[i] for i in (mean >= 0.5).astype(int)]
         values: list[Any] = (mean if type == "response" else response.family.link(mean)).tolist()
         return values
 
-    def _predict_mean(self, new: Any) -> FloatArray:
-        groups, frame = self.model.groups, read_data(new)
+    def _predict_mean(self, frame: pd.DataFrame, offset: Sequence[float] | None) -> FloatArray:
+        groups, known = self.model.groups, self.design.offset_of(frame, offset)
+        check_offset(known, np.arange(len(frame)))
         if not groups.any():
-            return np.full(len(frame), self.model.constant)
+            return self.model.on_response_scale(np.zeros(len(frame)), known)
         names = self.design.arrays.groups.terms
         terms = [term for g in np.flatnonzero(groups) for term in names[g]]
         columns = self.design.spec.encode(frame, terms)
         return self.model.predict_selected(
-            self.design.arrays.bin(columns, groups), engine_threads(self.n_jobs)
+            self.design.arrays.bin(columns, groups), known, engine_threads(self.n_jobs)
         )
 
     # --- stability ---
@@ -285,6 +299,7 @@ class SelectionResult:
         checkpoint: str | os.PathLike[str] | None = None,
         data: Any = None,
         weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
     ) -> SelectionResult:
         """Repeat the selection on resamples of the rows.
 
@@ -305,8 +320,8 @@ class SelectionResult:
             Not built yet.
         data : frame or path, optional
             The data of the fit, needed if the model was loaded from a file without them.
-        weights : sequence of int, optional
-            The case weights that go with `data`, if the fit had an array of them.
+        weights, offset : sequence of int, sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
 
         Returns
         -------
@@ -325,7 +340,7 @@ class SelectionResult:
         if checkpoint is not None:
             raise NotBuiltError("`checkpoint` is not built yet.\n  Leave it out.")
         check_n_jobs(n_jobs)
-        here = self.design if data is None else self.design.with_data(data, weights)
+        here = self.design if data is None else self.design.with_data(data, weights, offset)
         method = self.chosen_method if k is None else without_tuning(self.chosen_method)
         found = assess(
             here.problem,

@@ -23,7 +23,6 @@ from treeselect.choosing import (
 from treeselect.encoding import NewLevels, build_design
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
-    NotBuiltError,
     OptionError,
     quoted,
 )
@@ -35,7 +34,7 @@ from treeselect.progress import announce_compilation
 from treeselect.response import read_response
 from treeselect.results import Call, SelectionResult
 from treeselect.units import make_units
-from treeselect.weights import check_weight, read_weights
+from treeselect.weights import check_offset, check_weight, read_offset, read_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,8 +88,10 @@ def select(
     weights : str or array of int, shape (n_rows,), optional
         Column or array with case weights: whole numbers, at least 0. A weight of 2 is two copies
         of the row. The column is not among the terms of ``.``.
-    offset : optional
-        Not built yet.
+    offset : str or array of float, shape (n_rows,), optional
+        Column or array with a known part of the linear predictor: it is added, and not selected. On
+        the scale of the link: the response's own for numbers, log-odds for classes. Prediction
+        needs it, too. The column is not among the terms of ``.``.
     groups : dict of str to list of str, optional
         Terms (or variables) that are selected and paid for as one.
     costs : dict of str to float, optional
@@ -147,16 +148,12 @@ def select(
     check_count("resamples", resamples, least=0)
     if not isinstance(trusted, bool):
         raise OptionError(f"`trusted` must be True or False.\n  Found: {trusted!r}.")
-    if offset is not None:
-        raise NotBuiltError(
-            "`offset` is not built yet.\n"
-            "  Leave it out; for a numeric response take it off on the left: `I(y - x) ~ ...`."
-        )
     arguments = {
         "method": method,
         "k": k,
         "family": family,
         "weights": weights,
+        "offset": offset,
         "groups": groups,
         "costs": costs,
         "keep": keep,
@@ -169,7 +166,7 @@ def select(
     chosen_method = find_method(method, method_options)
     frame = read_data(data)
     model_data = _encode(
-        formula, frame, weights, groups, costs, keep, family, new_levels, trusted=trusted
+        formula, frame, weights, offset, groups, costs, keep, family, new_levels, trusted=trusted
     )
     model_data = dataclasses.replace(model_data, library=library_of(data))
     seed = _check_seed(seed)
@@ -218,6 +215,7 @@ def _encode(
     formula: str,
     frame: pd.DataFrame,
     weights: str | Sequence[float] | None,
+    offset: str | Sequence[float] | None,
     groups: Mapping[str, Sequence[str]] | None,
     costs: Mapping[str, float] | None,
     keep: Iterable[str] | str | None,
@@ -227,16 +225,25 @@ def _encode(
     trusted: bool,
 ) -> ModelData:
     check_rows(frame)
-    hidden = [weights] if isinstance(weights, str) else []
+    hidden = [name for name in (weights, offset) if isinstance(name, str)]
     parsed = parse_formula(formula, list(frame.columns), hidden=hidden, trusted=trusted)
+    if isinstance(offset, str) and offset in parsed.response.variables:
+        raise OptionError(
+            f"`offset` must not be the response.\n  Found: {offset!r}, which is on the left."
+        )
     units = make_units(parsed.terms, groups, costs, keep)
     response = read_response(parsed, frame, family, trusted=trusted)
     weight = read_weights(weights, frame)[response.rows]
     check_weight(weight, response.y)
+    known = read_offset(offset, frame)
+    check_offset(known, response.rows)
     used = frame if response.n_dropped == 0 else frame.iloc[response.rows].reset_index(drop=True)
     design, spec, notes = build_design(parsed, used, units, new_levels=new_levels, trusted=trusted)
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which is not among the terms of `.`.")
+    if offset is not None:
+        name = quoted(offset) if isinstance(offset, str) else "an array"
+        notes.append(f"Offset: {name}, added to the linear predictor of every model.")
     sources = used[list(spec.variables)]
     return ModelData(
         arrays=design,
@@ -244,6 +251,8 @@ def _encode(
         response=response,
         weight=weight,
         weights=weights if isinstance(weights, str) else weights is not None,
+        offset=None if known is None else known[response.rows],
+        offset_name=offset if isinstance(offset, str) else offset is not None,
         rows=RowCounts(int((weight > 0).sum()), response.n_dropped, int((weight == 0).sum())),
         notes=tuple(notes),
         sources=sources,

@@ -55,13 +55,16 @@ def unpack(
     empty = _empty_design(content, arrays, spec)
     text_notes, result_notes = (tuple(map(str, notes)) for notes in content["notes"])
     weights, library = content["weights"], content["library"]
-    _check(isinstance(weights, str | bool), "weights")
+    offset = content["offset"]
+    _check(isinstance(weights, str | bool) and isinstance(offset, str | bool), "weights")
     data = ModelData(
         arrays=empty,
         spec=spec,
         response=response,
         weight=np.empty(0, dtype=np.int64),
         weights=weights,
+        offset=None if offset is False else np.empty(0),
+        offset_name=offset,
         rows=RowCounts(**{k: int(v) for k, v in content["rows"].items()}),
         notes=text_notes,
         sources=_no_sources(spec),
@@ -80,7 +83,7 @@ def unpack(
         steps=steps[:-1],
         step=steps[-1],
         scores=_scores(arrays, steps),
-        model=_forest(arrays, empty),
+        model=_forest(arrays, data),
         seed=int(content["seed"]),
         n_jobs=None,
         progress=None,
@@ -267,6 +270,10 @@ def _with_sources(
         and len(frame) == len(y) > 0,
         "data",
     )
+    offset = None if data.offset is None else arrays["offset"]
+    _check(
+        offset is None or (offset.shape == y.shape and bool(np.isfinite(offset).all())), "offset"
+    )
     columns = data.spec.encode(frame)
     design = dataclasses.replace(data.arrays, columns=columns, binned=data.arrays.bin(columns))
     return dataclasses.replace(
@@ -274,6 +281,7 @@ def _with_sources(
         arrays=design,
         response=dataclasses.replace(data.response, y=y, rows=rows),
         weight=weight,
+        offset=offset,
         sources=frame,
     )
 
@@ -332,14 +340,16 @@ def _stability(
     return Stability(units.names, fitted, assessed, selected, scheme, int(k), int(seed))
 
 
-def _forest(arrays: Mapping[str, NDArray[Any]], design: Design) -> ForestModel:
+def _forest(arrays: Mapping[str, NDArray[Any]], data: ModelData) -> ForestModel:
+    design, family = data.arrays, data.response.family
+    has_offset = data.offset is not None
     groups, importance = arrays["forest_groups"], arrays["forest_importance"]
     n = len(design.groups.names)
     _check(groups.shape == importance.shape == (n,) and groups.dtype == np.bool_, "the forest")
     constant = float(arrays["forest_constant"][0])
     if "forest_start" not in arrays:
         _check(not groups.any(), "the forest")
-        return ForestModel(groups, None, constant, importance)
+        return ForestModel(groups, None, constant, importance, family, has_offset)
     types = {"column": np.int32, "code": np.uint8, "missing_left": np.bool_, "left": np.int32,
              "value": np.float64, "gain": np.float64, "weight": np.int64}  # fmt: skip
     stored = {name: arrays[f"forest_{name}"] for name in types}
@@ -351,7 +361,7 @@ def _forest(arrays: Mapping[str, NDArray[Any]], design: Design) -> ForestModel:
     stored["code"] = stored["code"].astype(np.int64)
     trees = Trees(Nodes(**stored), arrays["forest_start"])
     _check_trees(trees, int(groups[design.groups.ids].sum()))
-    return ForestModel(groups, trees, constant, importance)
+    return ForestModel(groups, trees, constant, importance, family, has_offset)
 
 
 def _check_trees(trees: Trees, n_columns: int) -> None:

@@ -1,4 +1,4 @@
-"""Case weights: a column or an array, to whole numbers per row."""
+"""Case weights and offset: a column or an array, to one number per row."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.design import IntArray
+from treeselect.design import FloatArray, IntArray
 from treeselect.errors import (
     DataError,
     NotBuiltError,
@@ -31,29 +31,7 @@ def read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) -> 
     if weights is None:
         return np.ones(len(frame), dtype=np.int64)
     name = quoted(weights) if isinstance(weights, str) else "`weights`"
-    if isinstance(weights, str) and weights not in frame:
-        close = near(weights, frame.columns)
-        raise OptionError(
-            f"Can't find the column {name}, named in `weights`.\n"
-            f"  {did_you_mean(close) if close else f'Columns: {listing(frame.columns)}.'}"
-        )
-    given: object = weights
-    if isinstance(weights, str):
-        column = read_column(frame[weights], weights, needed=True)
-        given = column.values if isinstance(column, Numbers) else frame[weights].to_numpy()
-    try:
-        values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        kind = frame[weights].dtype if isinstance(weights, str) else type(weights).__name__
-        raise OptionError(
-            f"Case weights ({name}) must be numbers.\n"
-            f"  Found: {kind}. Give one whole number per row, at least 0."
-        ) from None
-    if values.shape != (len(frame),):
-        raise OptionError(
-            f"Case weights ({name}) must have one value per row, {len(frame)}.\n"
-            f"  Found: an array of shape {values.shape}."
-        )
+    values = _one_per_row("weights", f"Case weights ({name})", weights, frame)
     bad = ~np.isfinite(values) | (values < 0)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
@@ -87,3 +65,54 @@ def check_weight(weight: IntArray, y: np.ndarray[Any, Any]) -> None:
             "The response must vary among the rows with a positive weight.\n"
             "  Found: one value only."
         )
+
+
+def read_offset(offset: str | Sequence[float] | None, frame: pd.DataFrame) -> FloatArray | None:
+    """Offset of all rows, NaN where it is missing; None if there is none."""
+    if offset is None:
+        return None
+    name = quoted(offset) if isinstance(offset, str) else "`offset`"
+    return _one_per_row("offset", f"The offset ({name})", offset, frame)
+
+
+def check_offset(offset: FloatArray | None, rows: IntArray) -> None:
+    """Raise an OptionError unless the offset of these rows is known and finite."""
+    if offset is None:
+        return
+    bad = rows[~np.isfinite(offset[rows])]
+    if len(bad):
+        raise OptionError(
+            "The offset must be known and finite wherever the response is known.\n"
+            f"  Found: {offset[bad[0]]:g} in row {bad[0]} (counted from 0), {len(bad)} such"
+            f" row{'s' if len(bad) > 1 else ''} in all.\n"
+            "  A log exposure needs an exposure above 0; drop the rows without one."
+        )
+
+
+def _one_per_row(
+    argument: str, said: str, given: str | Sequence[float], frame: pd.DataFrame
+) -> FloatArray:
+    """Numbers of a column or an array, checked for type and length only."""
+    found: object = given
+    if isinstance(given, str):
+        if given not in frame:
+            close = near(given, frame.columns)
+            raise OptionError(
+                f"Can't find the column {quoted(given)}, named in `{argument}`.\n"
+                f"  {did_you_mean(close) if close else f'Columns: {listing(frame.columns)}.'}"
+            )
+        column = read_column(frame[given], given, needed=True)
+        found = column.values if isinstance(column, Numbers) else frame[given].to_numpy()
+    try:
+        values = np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError):
+        kind = frame[given].dtype if isinstance(given, str) else type(given).__name__
+        raise OptionError(
+            f"{said} must be numbers.\n  Found: {kind}. Give one number per row."
+        ) from None
+    if values.shape != (len(frame),):
+        raise OptionError(
+            f"{said} must have one value per row, {len(frame)}.\n"
+            f"  Found: an array of shape {values.shape}."
+        )
+    return values

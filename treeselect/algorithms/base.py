@@ -6,6 +6,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+import numpy as np
+
 from treeselect.algorithms.forest import ForestModel
 from treeselect.design import BoolArray, FeatureGroups, FloatArray, IntArray
 from treeselect.engine.binning import BinnedData
@@ -22,12 +24,20 @@ class Problem:
     groups : FeatureGroups
     y : ndarray of float, shape (n_rows,)
     family : Family
+    offset : ndarray of float, shape (n_rows,), or None
+        Known part of the linear predictor.
     """
 
     data: BinnedData
     groups: FeatureGroups
     y: FloatArray
     family: Family
+    offset: FloatArray | None = None
+
+    def constant(self, weight: IntArray) -> FloatArray:
+        """Linear predictor of the constant model, the offset included; shape (n_rows,)."""
+        best = self.family.loss.constant(self.y, weight, self.offset)
+        return np.full(len(self.y), best) if self.offset is None else best + self.offset
 
 
 @dataclass(frozen=True, slots=True)

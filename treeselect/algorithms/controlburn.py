@@ -129,7 +129,7 @@ class ControlBurn:
     ) -> tuple[Step, ...]:
         """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
         rank = problem.groups.ranks(seed)
-        base = problem.family.loss.constant(problem.y, weight)
+        base = problem.constant(weight)
 
         def grow(number: int) -> BoostedBag:
             return self._grow(problem, weight, base, rank, stream_seed(seed, "forest", number))
@@ -176,6 +176,7 @@ class ControlBurn:
             n_trees=self.n_trees,
             seed=stream_seed(seed, "refit"),
             rank=problem.groups.ranks(seed),
+            offset=problem.offset,
             n_threads=n_threads,
         )
 
@@ -183,7 +184,7 @@ class ControlBurn:
         self,
         problem: Problem,
         weight: IntArray,
-        base: float,
+        base: FloatArray,
         rank: IntArray,
         seed: int,
     ) -> BoostedBag:

@@ -8,7 +8,12 @@ import numpy as np
 
 from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.binning import BinnedData, select_groups
-from treeselect.engine.ensembles import Trees, bagged_forest, group_gains
+from treeselect.engine.ensembles import (
+    Trees,
+    bagged_forest,
+    group_gains,
+    with_newton_steps,
+)
 from treeselect.engine.growing import Growth
 from treeselect.engine.prediction import predict_mean
 from treeselect.families import Family
@@ -26,26 +31,44 @@ class ForestModel:
         Groups that the trees may use; their columns are numbered among these groups only.
     trees : Trees or None
     constant : float
-        Mean response.
+        Mean response; with an offset, the linear predictor of the constant model without it.
     importance : ndarray of float, shape (n_groups,)
         Mean decrease of impurity of each group, in units of the gain; 0 for groups not used.
+    family : Family
+    has_offset : bool
+        Whether the trees add to a linear predictor instead of giving the mean response.
     """
 
     groups: BoolArray
     trees: Trees | None
     constant: float
     importance: FloatArray
+    family: Family
+    has_offset: bool = False
 
-    def predict(self, data: BinnedData, n_threads: int = 1) -> FloatArray:
+    def predict(
+        self, data: BinnedData, offset: FloatArray | None = None, n_threads: int = 1
+    ) -> FloatArray:
         """Mean response of each row of `data`, which has all groups; shape (n_rows,)."""
-        if self.trees is None:
-            return np.full(data.n_rows, self.constant)
-        return self.predict_selected(select_groups(data, self.groups), n_threads)
+        part = data if self.trees is None else select_groups(data, self.groups)
+        return self.predict_selected(part, offset, n_threads)
 
-    def predict_selected(self, data: BinnedData, n_threads: int = 1) -> FloatArray:
+    def predict_selected(
+        self, data: BinnedData, offset: FloatArray | None = None, n_threads: int = 1
+    ) -> FloatArray:
         """The same for `data` that have :attr:`groups` only."""
-        assert self.trees is not None
-        return predict_mean(self.trees, data, n_threads)
+        if self.trees is None:
+            found = np.zeros(data.n_rows)
+        else:
+            found = predict_mean(self.trees, data, n_threads)
+        return self.on_response_scale(found, offset)
+
+    def on_response_scale(self, found: FloatArray, offset: FloatArray | None) -> FloatArray:
+        """Mean response from the mean of the trees."""
+        if self.has_offset:
+            assert offset is not None
+            return np.asarray(self.family.mean(self.constant + offset + found))
+        return found if self.trees is not None else np.full(len(found), self.constant)
 
 
 def fit_forest(
@@ -58,6 +81,7 @@ def fit_forest(
     n_trees: int,
     seed: int,
     rank: IntArray,
+    offset: FloatArray | None = None,
     n_threads: int = 1,
 ) -> ForestModel:
     """Grow a forest on some groups.
@@ -65,17 +89,26 @@ def fit_forest(
     Trees are grown fully down to leaves of weight ``2 * family.min_leaf - 1``, on bootstrap bags
     of the distinct rows, trying at each node the square root of the number of groups (a third of
     them for numbers), rounded up.
+
+    With an offset the trees are grown on the negative gradient at the constant model and add to the
+    linear predictor: for numbers the mean residual of a leaf, for classes its Newton step (Friedman
+    2001, Algorithm 5), with one more row of mean curvature so that pure leaves stay finite.
     """
-    constant = float(np.average(y, weights=weight))
+    has_offset = offset is not None
+    constant, target, eta = float(np.average(y, weights=weight)), y, np.zeros(0)
+    if offset is not None:
+        constant = family.loss.constant(y, weight, offset)
+        eta = constant + offset
+        target = family.loss.negative_gradient(y, eta)
     importance = np.zeros(len(groups))
     n_groups = int(groups.sum())
     if n_groups == 0:
-        return ForestModel(groups, None, constant, importance)
+        return ForestModel(groups, None, constant, importance, family, has_offset)
     part = select_groups(data, groups)
     n_candidates = int(np.ceil(n_groups / 3 if not family.has_classes else np.sqrt(n_groups)))
     trees = bagged_forest(
         part,
-        y,
+        target,
         weight,
         n_trees=n_trees,
         growth=Growth(_UNBOUNDED, family.min_leaf, n_candidates, 0.0),
@@ -84,4 +117,7 @@ def fit_forest(
         n_threads=n_threads,
     )
     importance[groups] = group_gains(trees, part).mean(axis=0)
-    return ForestModel(groups, trees, constant, importance)
+    if has_offset and family.has_classes:
+        curvature = family.loss.curvature(y, eta)
+        trees = with_newton_steps(trees, part, target, curvature, weight)
+    return ForestModel(groups, trees, constant, importance, family, has_offset)

@@ -101,7 +101,7 @@ def bag_boost(
     loss: Loss,
     y: FloatArray,
     weight: IntArray,
-    base: float,
+    base: FloatArray | float,
     rules: BagBoosting,
     *,
     seed: int,
@@ -121,8 +121,8 @@ def bag_boost(
     y : ndarray of float, shape (n_rows,)
     weight : ndarray of int64, shape (n_rows,)
         Copies of each row, 0 leaves it out.
-    base : float
-        Linear predictor of the constant model.
+    base : float or ndarray of float, shape (n_rows,)
+        Linear predictor of the constant model, the offset included.
     rules : BagBoosting
     seed : int
     rank : ndarray of int64, shape (n_groups,)
@@ -138,7 +138,7 @@ def bag_boost(
     penalty = penalty or no_penalty(len(data.n_codes))
     in_rows = np.flatnonzero(weight).astype(np.int64)
     grower = _BaggedTree(data, weight, in_rows, penalty, rank)
-    eta = np.full(data.n_rows, base)
+    eta = np.broadcast_to(base, data.n_rows).astype(np.float64)
     eta_oob = eta.copy()
     null_loss = mean_loss(loss, y, eta, weight)
     leaves: list[UInt16Array] = []

@@ -19,6 +19,7 @@ from treeselect.engine.growing import Growth, Nodes, empty_nodes, grow_tree, wor
 from treeselect.engine.moments import pack_moments, packing_for
 from treeselect.engine.penalty import no_penalty
 from treeselect.engine.random import draw_bag, tree_seeds
+from treeselect.engine.splitting import goes_left
 
 _ROOM = 400_000
 """Nodes for which a chunk of trees has room at least (about 16 MB)."""
@@ -169,3 +170,35 @@ def _grow_chunk(
         parts.append(Trees(used, start[: done + 1].copy()))
         seeds = seeds[done:]
     return join_trees(parts)
+
+
+@kernel
+def add_to_leaves(nodes, start, codes, is_factor, gradient, curvature, weight, sums, curvatures):
+    """Add each weighted row's gradient and curvature to its leaf in every tree."""
+    for i in range(weight.shape[0]):
+        if weight[i] == 0:
+            continue
+        for tree in range(start.shape[0] - 1):
+            at = start[tree]
+            while nodes.column[at] >= 0:
+                j = nodes.column[at]
+                left = goes_left(codes[j, i], nodes.code[at], nodes.missing_left[at], is_factor[j])
+                at = start[tree] + nodes.left[at] + (0 if left else 1)
+            sums[at] += weight[i] * gradient[i]
+            curvatures[at] += weight[i] * curvature[i]
+
+
+def with_newton_steps(
+    trees: Trees, data: BinnedData, gradient: FloatArray, curvature: FloatArray, weight: IntArray
+) -> Trees:
+    """The same trees whose leaves hold the Newton step of all their rows.
+
+    ``sum(w g) / (sum(w h) + mean(h))`` over the rows of the leaf, in the bag or not.
+    """
+    sums, curvatures = np.zeros((2, len(trees.nodes.column)))
+    add_to_leaves(
+        trees.nodes, trees.start, data.codes, data.is_factor, gradient, curvature, weight,
+        sums, curvatures,
+    )  # fmt: skip
+    prior = float(np.average(curvature, weights=weight))
+    return trees._replace(nodes=trees.nodes._replace(value=sums / (curvatures + prior)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from treeselect.engine._types import FloatArray, IntArray
@@ -25,8 +26,8 @@ class Loss(Protocol):
         """Second derivative in `eta`, shape (n_rows,)."""
         ...
 
-    def constant(self, y: FloatArray, weight: IntArray) -> float:
-        """Linear predictor of the best constant model."""
+    def constant(self, y: FloatArray, weight: IntArray, offset: FloatArray | None = None) -> float:
+        """Linear predictor of the best constant model, without the offset that is added to it."""
         ...
 
 
@@ -42,8 +43,8 @@ class SquaredLoss:
     def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         return np.ones_like(eta)
 
-    def constant(self, y: FloatArray, weight: IntArray) -> float:
-        return float(np.average(y, weights=weight))
+    def constant(self, y: FloatArray, weight: IntArray, offset: FloatArray | None = None) -> float:
+        return float(np.average(y if offset is None else y - offset, weights=weight))
 
 
 class LogisticLoss:
@@ -59,8 +60,19 @@ class LogisticLoss:
         p = expit(eta)
         return np.asarray(p * (1.0 - p))
 
-    def constant(self, y: FloatArray, weight: IntArray) -> float:
-        return float(logit(np.average(y, weights=weight)))
+    def constant(self, y: FloatArray, weight: IntArray, offset: FloatArray | None = None) -> float:
+        best = float(logit(np.average(y, weights=weight)))
+        if offset is None:
+            return best
+        # The sum of the gradients falls in the constant: it is 0 somewhere between these two.
+        low, high = best - float(offset.max()), best - float(offset.min())
+        if low == high:
+            return low
+
+        def slope(constant: float) -> float:
+            return float(weight @ self.negative_gradient(y, constant + offset))
+
+        return float(brentq(slope, low, high))
 
 
 def mean_loss(loss: Loss, y: FloatArray, eta: FloatArray, weight: IntArray) -> float:

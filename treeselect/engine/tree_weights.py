@@ -57,8 +57,8 @@ class SparseForest:
     y : ndarray of float, shape (n_rows,)
     weight : ndarray of int64, shape (n_rows,)
         Copies of each row; rows with weight 0 have no part in the problem.
-    base : float
-        F0, the linear predictor of the constant model.
+    base : float or ndarray of float, shape (n_rows,)
+        F0, the linear predictor of the constant model, the offset included.
     prices : ndarray of float, shape (n_trees,)
         u, at least 0.
     tolerance : float
@@ -72,7 +72,7 @@ class SparseForest:
         loss: Loss,
         y: FloatArray,
         weight: IntArray,
-        base: float,
+        base: FloatArray | float,
         prices: FloatArray,
         *,
         tolerance: float = 1e-6,
@@ -87,11 +87,11 @@ class SparseForest:
         self._values = list(values)
         self._flat = np.concatenate([*values, np.empty(0)])
         self._start = np.concatenate([[0], np.cumsum([len(v) for v in values])]).astype(np.int64)
-        self._base = base
+        self._base = np.broadcast_to(base, y.shape).astype(np.float64)[rows]
         self.prices = prices
         self._columns: dict[int, FloatArray] = {}
-        null = np.full(len(rows), base)
-        self._scale = max(float(np.max(np.abs(self._correlation(null)), initial=0.0)), 1e-300)
+        correlation = self._correlation(self._base)
+        self._scale = max(float(np.max(np.abs(correlation), initial=0.0)), 1e-300)
         self._tolerance = tolerance * self._scale
 
     @property
@@ -130,9 +130,7 @@ class SparseForest:
 
     def empty(self) -> WeightedTrees:
         """Solution at an infinite penalty: only trees without a price, and the intercept."""
-        start = WeightedTrees(
-            np.inf, np.zeros(self.n_trees), 0.0, np.full(len(self._y), self._base)
-        )
+        start = WeightedTrees(np.inf, np.zeros(self.n_trees), 0.0, self._base.copy())
         free = np.flatnonzero(self.prices == 0)
         return self._descend(start, 0.0, free)._replace(lam=np.inf) if len(free) else start
 
