@@ -357,3 +357,103 @@ def test_notes_name_constant_missing_and_counting_columns():
         "Constant, can't be selected: `one`, `same`.",
         "Whole numbers that rise from row to row, perhaps an identifier: `row`.",
     ]
+
+
+CROSSED = "y ~ x*site + bs(x, 4, extrapolation='clip') + poly(x, 2):t + C(site):C(t)"
+
+
+def test_rows_alone_in_any_order_and_with_other_columns_are_encoded_alike():
+    frame = TRAIN.assign(x=[1.0, 2.0, np.nan, 4.0, 5.0, 6.5])
+    _, spec, _ = encode(CROSSED, frame)
+    whole = spec.encode(frame)
+    for rows in ([5, 3, 0], [4], [2], [1, 1, 1], []):
+        part = spec.encode(frame.iloc[rows].assign(more=1)[["more", "t", "site", "x"]])
+        for ours, all_rows in zip(part, whole, strict=True):
+            np.testing.assert_array_equal(ours, all_rows[rows])
+
+
+@pytest.mark.parametrize("policy", ["missing", "other"])
+def test_f3_new_levels_in_interactions(policy):
+    _, spec, _ = encode("y ~ site:C(t) + x:site", TRAIN, new_levels=policy)
+    new = spec.encode(TRAIN.assign(site="Hull"))
+    assert set(new[0]) == {0 if policy == "missing" else OTHER}
+    known = TRAIN["x"].notna().to_numpy()
+    for column in new[1:]:
+        expected = np.where(known & (policy == "other"), 0.0, np.nan)
+        np.testing.assert_array_equal(column, expected)
+
+
+def test_a_combination_that_did_not_occur_is_none_of_the_levels():
+    frame = pd.DataFrame({"y": range(4), "a": list("ppqq"), "b": list("uvuu")})
+    _, spec, _ = encode("y ~ a:b", frame)
+    assert spec.terms[0].combinations == ((0, 0), (0, 1), (1, 0))
+    assert spec.encode(pd.DataFrame({"a": ["q"], "b": ["v"]}))[0].tolist() == [OTHER]
+    with pytest.raises(NewDataError, match="Unseen"):
+        spec.encode(pd.DataFrame({"a": ["q"], "b": ["w"]}))
+
+
+def test_an_interaction_of_factors_is_one_column_of_codes():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 40, size=(500, 2)).astype(str), columns=["a", "b"])
+    design, spec, _ = encode("y ~ a:b", frame.assign(y=range(500)))
+    n = spec.terms[0].n_levels
+    assert 254 < n < 500
+    assert [c.dtype for c in design.columns] == [np.uint8] * 2  # not 1,600 of them
+    assert design.n_levels == (254, n - 254)
+
+
+@pytest.mark.parametrize("values", [[0, 1, 1, 0, 1, 0], [0.0, 1.0, 1.0, 0.0, 1.0, 0.0]])
+def test_f12_truth_values_may_arrive_as_zero_and_one(values):
+    _, spec, _ = encode("y ~ I(~t) + C(t) + t", TRAIN.assign(t=np.array(values) > 0))
+    for ours, theirs in zip(
+        spec.encode(TRAIN.assign(t=values)), spec.encode(TRAIN.assign(t=np.array(values) > 0)),
+        strict=True,
+    ):  # fmt: skip
+        np.testing.assert_array_equal(ours, theirs)
+    with pytest.raises(NewDataError, match=r"`t` must hold truth values(.|\n)*numbers"):
+        spec.encode(TRAIN.assign(t=range(6)))
+
+
+def test_only_what_is_asked_for_is_read():
+    _, spec, _ = encode("y ~ x + site + t:x", TRAIN)
+    assert len(spec.encode(TRAIN[["x"]], ["x"])) == 1
+    with pytest.raises(NewDataError, match="Missing: `t`"):
+        spec.encode(TRAIN[["x"]], ["t:x"])
+
+
+def test_splines_beyond_their_bounds_say_what_to_do():
+    _, spec, _ = encode("y ~ bs(x, 4)", TRAIN)
+    with pytest.raises(NewDataError, match="extrapolation='clip'"):
+        spec.encode(TRAIN.assign(x=99.0))
+    _, spec, _ = encode("y ~ bs(x, 4, extrapolation='na')", TRAIN)
+    assert all(np.isnan(column).all() for column in spec.encode(TRAIN.assign(x=99.0)))
+
+
+@given(frames(), st.lists(st.sampled_from(TERMS), min_size=1, max_size=5, unique=True))
+@settings(deadline=None, derandomize=True, max_examples=25)
+def test_nothing_that_is_learned_looks_at_the_response(frame, terms):
+    formula = f"y ~ {' + '.join(terms)}"
+    one, spec, _ = encode(formula, frame)
+    other, again, _ = encode(formula, frame.assign(y=frame["y"].to_numpy()[::-1] ** 2))
+    assert spec.terms == again.terms
+    assert repr(spec.state) == repr(again.state)
+    for ours, theirs in zip(one.columns, other.columns, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(one.binned.codes, other.binned.codes)
+
+
+@given(frames(), st.randoms(use_true_random=False))
+@settings(deadline=None, derandomize=True, max_examples=15)
+def test_order_of_the_columns_changes_neither_units_nor_codes(frame, random):
+    names = list(frame.columns)
+    random.shuffle(names)
+    one, spec, _ = encode("y ~ .^2", frame)
+    other, again, _ = encode("y ~ .^2", frame[names])
+    assert one.groups.keys == other.groups.keys
+    np.testing.assert_array_equal(one.groups.ranks(3), other.groups.ranks(3))
+    for a, b in zip(one.columns, other.columns, strict=True):
+        np.testing.assert_array_equal(a, b)
+    ours, theirs = spec.one_hot(one), again.one_hot(other)
+    turned = [":".join(sorted(name.split(":"))) for name in theirs[0]]
+    at = [turned.index(":".join(sorted(name.split(":")))) for name in ours[0]]
+    np.testing.assert_allclose(ours[1], theirs[1][:, at])

@@ -154,3 +154,70 @@ def test_groups_costs_and_keep_all_together():
 def test_what_cannot_be_meant(arguments, says):
     with pytest.raises(OptionError, match=says):
         units(**arguments)
+
+
+CROSSED = "y ~ age + hb + wbc + hb:wbc + age:hb + log(mri):age"
+
+
+def test_an_interaction_joins_a_group_that_has_all_its_variables():
+    found = units(CROSSED, groups={"blood": ["hb", "wbc"]})
+    assert dict(zip(found.names, found.terms, strict=True)) == {
+        "age": ("age",),
+        "age:hb": ("age:hb",),
+        "log(mri):age": ("log(mri):age",),
+        "blood": ("hb", "hb:wbc", "wbc"),
+    }
+    both = units("y ~ age:hb + age + wbc", groups={"g": ["age:hb", "wbc"]})  # named itself
+    assert both.names == ("age", "g")
+
+
+def test_a_variables_price_is_paid_once_by_main_effects_and_interactions():
+    found = units(CROSSED, costs={"hb": 5.0, "mri": 40.0})
+    assert alone(found) == {
+        "age": 1, "age:hb": 5, "hb": 5, "hb:wbc": 5, "log(mri):age": 40, "wbc": 1,
+    }  # fmt: skip
+    assert price(found, "hb", "hb:wbc", "age:hb") == 5
+    assert price(found, "age:hb", "log(mri):age", "wbc") == 46
+
+
+def test_an_interactions_own_price_comes_on_top_of_its_variables():
+    found = units(CROSSED, costs={"hb": 5.0, "hb:age": 2.0})
+    assert alone(found)["age:hb"] == 7
+    assert price(found, "hb", "age:hb") == 7
+
+
+def test_a_groups_price_is_paid_by_interactions_that_use_its_variables():
+    found = units(CROSSED, groups={"blood": ["hb", "wbc"]}, costs={"blood": 9.0})
+    assert alone(found) == {"age": 1, "age:hb": 9, "blood": 9, "log(mri):age": 1}
+    assert price(found, "blood", "age:hb", "age") == 10
+
+
+def test_names_of_interactions_in_either_order():
+    assert units(CROSSED, keep="wbc:hb").keep.sum() == 1
+    found = units(CROSSED, groups={"g": ["hb:age", "wbc"]})
+    assert dict(zip(found.names, found.terms, strict=True))["g"] == ("age:hb", "hb:wbc", "wbc")
+
+
+def test_a_spline_polynomial_or_factor_is_one_unit():
+    found = units("y ~ bs(age, 4) + poly(hb, 2) + poly(hb, 2):wbc", costs={"hb": 3}, keep=["age"])
+    assert found.names == ("bs(age, 4)", "poly(hb, 2)", "poly(hb, 2):wbc")
+    assert found.keep.tolist() == [True, False, False]
+    assert price(found, "poly(hb, 2)", "poly(hb, 2):wbc") == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"keep": "mri"}, r"`mri`, named in `keep`, among the main effects.\n.*`log\(mri\):age`"),
+        ({"groups": {"g": ["mri"]}}, "in interactions only"),
+        ({"groups": {"g": ["hb", "wbc"], "h": ["hb:wbc"]}}, None),
+        ({"groups": {"g": ["hb", "wbc", "age"], "h": ["log(mri):age"]}}, None),
+        ({"costs": {"hb:mri": 1}}, "Can't find `hb:mri`"),
+    ],
+)
+def test_interactions_that_cannot_be_meant(arguments, says):
+    if says is None:
+        assert units(CROSSED, **arguments).names
+        return
+    with pytest.raises(OptionError, match=says):
+        units(CROSSED, **arguments)

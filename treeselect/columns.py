@@ -71,12 +71,17 @@ class TermSpec:
     factors : tuple of FactorSpec
     combinations : tuple of tuple of int, or None
         For an interaction of several factors with labels: the combinations of level numbers that
-        occur, in order; None otherwise.
+        occur, in order; None otherwise. Factors count in alphabetical order here.
     """
 
     term: Term
     factors: tuple[FactorSpec, ...]
     combinations: tuple[tuple[int, ...], ...] | None = None
+
+    @property
+    def order(self) -> list[int]:
+        """Alphabetical order of the factors: the columns of ``a:b`` are those of ``b:a``."""
+        return sorted(range(len(self.factors)), key=lambda i: self.factors[i].factor.name)
 
     @property
     def kind(self) -> str:
@@ -118,7 +123,7 @@ def learn(term: Term, values: Sequence[Values]) -> TermSpec:
         _learn_factor(factor, value) for factor, value in zip(term.factors, values, strict=True)
     )
     spec = TermSpec(term, specs)
-    codes = [v.codes for v in values if isinstance(v, Labels)]
+    codes = [v.codes for i in spec.order if isinstance(v := values[i], Labels)]
     if len(codes) > 1:
         known = np.logical_and.reduce([c >= 0 for c in codes])
         found = np.unique(np.stack([c[known] for c in codes], axis=1), axis=0)
@@ -174,6 +179,7 @@ def design_columns(spec: TermSpec, values: Sequence[Values]) -> tuple[NDArray[An
     tuple of ndarray, each of shape (n_rows,)
         Codes (uint8: 0 missing, level + 1, 255 none of the column's levels) or float64.
     """
+    values = [values[i] for i in spec.order]
     labels = [value.codes for value in values if isinstance(value, Labels)]
     numbers = [_number_columns(value) for value in values if not isinstance(value, Labels)]
     if not labels:
@@ -210,7 +216,8 @@ def _products(numbers: Sequence[tuple[FloatArray, ...]]) -> tuple[FloatArray, ..
 def _cross(labels: Sequence[NDArray[Any]], spec: TermSpec) -> NDArray[np.int64]:
     """Number of the combination of labels of each row."""
     assert spec.combinations is not None
-    sizes = [len(factor.levels) for factor in spec.factors if factor.levels is not None]
+    factors = [spec.factors[i] for i in spec.order]
+    sizes = [len(factor.levels) for factor in factors if factor.levels is not None]
     flat = np.zeros(len(labels[0]), dtype=np.int64)
     learned = np.zeros(len(spec.combinations), dtype=np.int64)
     table = np.array(spec.combinations, dtype=np.int64).reshape(-1, len(sizes))
@@ -246,8 +253,8 @@ def one_hot(spec: TermSpec, columns: Sequence[NDArray[Any]]) -> Mapping[str, NDA
     """
     n_rows = len(columns[0]) if columns else 0
     expanded: dict[str, NDArray[np.float64]] = {}
-    labelled = [i for i, factor in enumerate(spec.factors) if factor.levels is not None]
-    numeric = [i for i, factor in enumerate(spec.factors) if factor.levels is None]
+    labelled = [i for i in spec.order if spec.factors[i].levels is not None]
+    numeric = [i for i in spec.order if spec.factors[i].levels is None]
     sizes = [len(factor.names) for factor in spec.factors]
     number = {c: i for i, c in enumerate(spec.combinations or ())}
     for reverse in itertools.product(*(range(size) for size in reversed(sizes))):

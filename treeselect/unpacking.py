@@ -143,7 +143,7 @@ def _labels(levels: list[Any]) -> tuple[Any, ...]:
 
 
 def _check_combinations(spec: TermSpec) -> None:
-    labelled = [part.levels for part in spec.factors if part.levels is not None]
+    labelled = [n for i in spec.order if (n := spec.factors[i].levels) is not None]
     _check((spec.combinations is None) == (len(labelled) < 2), "levels and combinations")
     for combination in spec.combinations or ():
         _check(
