@@ -1,0 +1,28 @@
+"""The benchmarks run, on small data and without judging the figures."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
+
+
+@pytest.mark.skipif(
+    not FOLDER.is_dir() or not Path("/proc/self/clear_refs").exists(),
+    reason="needs the repository, and Linux to measure memory",
+)
+def test_encode_prints_its_table():
+    done = subprocess.run(
+        [sys.executable, str(FOLDER / "encode.py"), "--quick"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == 12
+    assert "bytes per cell" in done.stdout
