@@ -157,6 +157,20 @@ def test_labels_that_json_cannot_hold(mixed, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_model_that_cannot_be_finished_leaves_the_old_one(fit, tmp_path, monkeypatch):
+    path = fit.save(tmp_path / "m")
+    before = path.read_bytes()
+
+    def full(*arguments, **options):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
+    with pytest.raises(ModelFileError, match="No space left"):
+        fit.save(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["m"]
+
+
 def test_where_a_model_cannot_be_written_or_found(fit, tmp_path):
     with pytest.raises(ModelFileError, match="Can't find the folder"):
         fit.save(tmp_path / "no" / "m")

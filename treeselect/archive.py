@@ -10,7 +10,6 @@ import io
 import json
 import math
 import os
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,17 +35,19 @@ def write_archive(path: Path, text: str, arrays: Mapping[str, NDArray[Any]]) -> 
     folder = path.parent
     if not folder.is_dir():
         raise ModelFileError(f"Can't find the folder {quoted(str(folder))} to save the model in.")
+    part = folder / f".{path.name}.{os.getpid()}.part"
     try:
-        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w") as archive:
+        with part.open("xb") as file, zipfile.ZipFile(file, "w") as archive:
             archive.writestr(_member(_JSON), text)
             for array_name, array in arrays.items():
                 buffer = io.BytesIO()
                 np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
                 archive.writestr(_member(f"arrays/{array_name}.npy"), buffer.getvalue())
-        os.replace(name, path)
+        part.replace(path)
     except OSError as error:
         raise ModelFileError(f"Can't write {quoted(str(path))}.\n  {error}") from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _member(name: str) -> zipfile.ZipInfo:

@@ -70,6 +70,11 @@ def _parser() -> argparse.ArgumentParser:
     select.add_argument(
         "--keep", metavar="TERM", action="append", help="a term that is always in; may be repeated"
     )
+    select.add_argument(
+        "--new-levels",
+        default="error",
+        help="what prediction does with labels that are not in DATA: error, missing or other",
+    )
     _add_common(select, resamples=0, seed=None)
     select.add_argument("--report", metavar="FILE.html", help="write an HTML report")
     select.add_argument("--save", metavar="FILE", help="save the model, for `treeselect predict`")
@@ -137,6 +142,7 @@ def _select(options: argparse.Namespace) -> None:
         weights=options.weights,
         offset=options.offset,
         keep=options.keep,
+        new_levels=options.new_levels,
         resamples=options.resamples,
         seed=options.seed,
         n_jobs=options.jobs,
