@@ -13,18 +13,8 @@ import pyarrow as pa
 import pyarrow.feather
 import pytest
 
-from treeselect.errors import DataError, OptionError
-from treeselect.frames import (
-    Labels,
-    Numbers,
-    as_column,
-    check_rows,
-    in_library,
-    library_of,
-    read_column,
-    read_data,
-    with_column,
-)
+from treeselect.errors import DataError
+from treeselect.frames import Labels, Numbers, check_rows, read_column, read_data
 
 TEXT = ["b", "a", None, "b"]
 NUMBERS = [1, 2, None, 5]
@@ -363,28 +353,6 @@ def test_categories_of_polars_do_not_depend_on_what_the_session_met_before():
     second = pl.DataFrame({"c": pl.Series(["m", "a", "z"], dtype=pl.Categorical)})
     for frame in (first, second):
         assert read_column(read_data(frame)["c"], "c").levels == ("a", "m", "z")
-
-
-@pytest.mark.parametrize("make", [lambda d: d, pl.from_pandas, pa.Table.from_pandas], ids=str)
-def test_answers_come_in_the_users_library(make):
-    pandas = pd.DataFrame({"x": [1, 2]}, index=[5, 3])
-    data = make(pandas)
-    column = as_column([0.5, 1.5], "p", data)
-    longer = with_column(data, "p", [0.5, 1.5])
-    table = in_library(pd.DataFrame({"k": [1], "terms": [("a", "b")]}), library_of(data))
-    assert type(longer) is type(data) is type(table)
-    assert list(column) == [0.5, 1.5] or column.to_pylist() == [0.5, 1.5]
-    if data is pandas:
-        assert column.index.tolist() == longer.index.tolist() == [5, 3]
-    with pytest.raises(OptionError, match="must not have a column `x`"):
-        with_column(data, "x", [0.5, 1.5])
-
-
-def test_lazy_frames_stay_lazy():
-    data = pl.LazyFrame({"x": [1, 2]})
-    assert with_column(data, "p", [3, 4]).collect()["p"].to_list() == [3, 4]
-    assert isinstance(as_column([1, 2], "p", data), pl.Series)
-    assert isinstance(in_library(pd.DataFrame({"k": [1]}), library_of(data)), pl.DataFrame)
 
 
 def test_files_that_cannot_be_read(tmp_path):

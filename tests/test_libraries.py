@@ -9,6 +9,8 @@ import pyarrow as pa
 import pytest
 
 import treeselect
+from treeselect.errors import OptionError
+from treeselect.libraries import as_column, in_library, library_of, with_column
 
 QUICK = {"k": 3, "forests": 1, "n_trees": 10, "seed": 2, "resamples": 2}
 FORMULA = "died ~ signal*site + bs(noise, 4) + colour + flag + flag:colour"
@@ -97,3 +99,25 @@ def test_a_model_of_one_library_predicts_frames_of_another(expected, data):
             if isinstance(frame, pa.Table)
             else list(found) == expected.predict(new, type="class").tolist()
         )
+
+
+@pytest.mark.parametrize("make", [lambda d: d, pl.from_pandas, pa.Table.from_pandas], ids=str)
+def test_answers_come_in_the_users_library(make):
+    pandas = pd.DataFrame({"x": [1, 2]}, index=[5, 3])
+    data = make(pandas)
+    column = as_column([0.5, 1.5], "p", data)
+    longer = with_column(data, "p", [0.5, 1.5])
+    table = in_library(pd.DataFrame({"k": [1], "terms": [("a", "b")]}), library_of(data))
+    assert type(longer) is type(data) is type(table)
+    assert list(column) == [0.5, 1.5] or column.to_pylist() == [0.5, 1.5]
+    if data is pandas:
+        assert column.index.tolist() == longer.index.tolist() == [5, 3]
+    with pytest.raises(OptionError, match="must not have a column `x`"):
+        with_column(data, "x", [0.5, 1.5])
+
+
+def test_lazy_frames_stay_lazy():
+    data = pl.LazyFrame({"x": [1, 2]})
+    assert with_column(data, "p", [3, 4]).collect()["p"].to_list() == [3, 4]
+    assert isinstance(as_column([1, 2], "p", data), pl.Series)
+    assert isinstance(in_library(pd.DataFrame({"k": [1]}), library_of(data)), pl.DataFrame)

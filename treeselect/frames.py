@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.errors import DataError, OptionError, listing, quoted
+from treeselect.errors import DataError, listing, quoted
 from treeselect.guard import formula_name
 
 if TYPE_CHECKING:
@@ -383,83 +383,3 @@ def _not_usable(series: pd.Series[Any], name: str, needed: bool) -> DataError:
         f"  Make numbers of it, for example `data[{name!r}].dt.year` or the days since a start"
         f"{leave}."
     )
-
-
-# --- answers in the user's library -------------------------------------------------------------
-
-
-def library_of(data: Any) -> str:
-    """``"pandas"``, ``"polars"``, ``"pyarrow"`` or another library that narwhals knows."""
-    import pandas as pd
-
-    if isinstance(data, str | os.PathLike | pd.DataFrame):
-        return "pandas"
-    import narwhals as nw
-
-    return nw.from_native(data).implementation.value
-
-
-def in_library(frame: pd.DataFrame, library: str) -> Any:
-    """A small table of results as a frame of that library; pandas where it can't hold one."""
-    if library == "pandas":
-        return frame
-    import narwhals as nw
-
-    columns: dict[str, Any] = {
-        str(name): [list(v) if isinstance(v, tuple) else v for v in frame[name].tolist()]
-        for name in frame
-    }
-    try:
-        return nw.from_dict(columns, backend=library).to_native()  # type: ignore[arg-type]
-    except (ValueError, ImportError):  # a lazy engine, or one that is not on this machine
-        return frame
-
-
-def with_column(data: Any, name: str, values: Sequence[Any]) -> Any:
-    """The user's data with one more column, of the same library.
-
-    Raises
-    ------
-    OptionError
-        If there is a column of that name.
-    """
-    import pandas as pd
-
-    if isinstance(data, str | os.PathLike):
-        data = read_data(data)
-    if isinstance(data, pd.DataFrame):
-        _check_new(name, data.columns)
-        return data.assign(**{name: values})
-    import narwhals as nw
-
-    frame = nw.from_native(data)
-    _check_new(name, frame.collect_schema().names())
-    lazy = isinstance(frame, nw.LazyFrame)
-    eager = frame.collect() if lazy else frame
-    column = nw.new_series(name, values, backend=eager.implementation)
-    done = eager.with_columns(column)
-    return (done.lazy() if lazy else done).to_native()
-
-
-def _check_new(name: str, names: Iterable[str]) -> None:
-    if name in names:
-        raise OptionError(
-            f"`data` must not have a column {quoted(name)}: the fitted values get that name.\n"
-            "  Rename it."
-        )
-
-
-def as_column(values: Sequence[Any], name: str, data: Any) -> Any:
-    """A column of results, of the library of the user's data and with its index."""
-    import pandas as pd
-
-    if isinstance(data, str | os.PathLike | pd.DataFrame):
-        index = data.index if isinstance(data, pd.DataFrame) else None
-        return pd.Series(values, index=index, name=name)
-    import narwhals as nw
-
-    frame = nw.from_native(data)
-    backend: Any = frame.implementation
-    if isinstance(frame, nw.LazyFrame) and not backend.is_polars():
-        backend = nw.Implementation.PYARROW
-    return nw.new_series(name, values, backend=backend).to_native()

@@ -84,24 +84,6 @@ class ModelData:
         """Whether the rows are here."""
         return len(self.weight) > 0
 
-    def without_data(self) -> ModelData:
-        """The same without its rows."""
-        arrays, none = self.arrays, self.sources.head(0)
-        columns = tuple(column[:0] for column in arrays.columns)
-        empty = dataclasses.replace(arrays, columns=columns, binned=arrays.bin(columns))
-        response = dataclasses.replace(
-            self.response, y=self.response.y[:0], rows=self.response.rows[:0]
-        )
-        offset = None if self.offset is None else self.offset[:0]
-        return dataclasses.replace(
-            self,
-            arrays=empty,
-            response=response,
-            weight=self.weight[:0],
-            offset=offset,
-            sources=none,
-        )
-
     def offset_of(self, frame: pd.DataFrame, given: Sequence[float] | None) -> FloatArray | None:
         """Offset of all rows of `frame`: its column, or the array given.
 

@@ -18,7 +18,8 @@ from treeselect.choosing import ScoreBySize
 from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import NotBuiltError, OptionError, StabilityError, quoted
-from treeselect.frames import as_column, in_library, read_data, with_column
+from treeselect.frames import read_data
+from treeselect.libraries import as_column, in_library, with_column
 from treeselect.modeldata import ModelData
 from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.stability import Scheme, Stability, assess

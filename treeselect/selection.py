@@ -27,7 +27,8 @@ from treeselect.errors import (
     quoted,
 )
 from treeselect.formula import parse_formula
-from treeselect.frames import check_rows, library_of, read_data
+from treeselect.frames import check_rows, read_data
+from treeselect.libraries import library_of
 from treeselect.modeldata import ModelData, RowCounts
 from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.progress import announce_compilation

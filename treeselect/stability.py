@@ -13,7 +13,7 @@ from treeselect.choosing import step_of_size
 from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import StabilityError
-from treeselect.frames import in_library
+from treeselect.libraries import in_library
 from treeselect.parallel import run_all
 from treeselect.progress import track
 
