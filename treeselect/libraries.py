@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from treeselect.errors import OptionError, quoted
@@ -40,8 +40,17 @@ def in_library(frame: pd.DataFrame, library: str) -> Any:
         return frame
 
 
-def with_column(data: Any, name: str, values: Sequence[Any]) -> Any:
+def with_column(data: Any, name: str, compute: Callable[[Any], Sequence[Any]]) -> Any:
     """The user's data with one more column, of the same library.
+
+    Parameters
+    ----------
+    data : frame or path
+    name : str
+        Of the new column.
+    compute : callable
+        Its values from the data, which are in memory then: a file is read once, and a lazy frame
+        collected once, as its rows may come in another order the next time.
 
     Raises
     ------
@@ -54,13 +63,14 @@ def with_column(data: Any, name: str, values: Sequence[Any]) -> Any:
         data = read_data(data)
     if isinstance(data, pd.DataFrame):
         _check_new(name, data.columns)
-        return data.assign(**{name: values})
+        return data.assign(**{name: compute(data)})
     import narwhals as nw
 
     frame = nw.from_native(data)
     _check_new(name, frame.collect_schema().names())
     lazy = isinstance(frame, nw.LazyFrame)
     eager = frame.collect() if lazy else frame
+    values = compute(eager.to_native())
     column = nw.new_series(name, values, backend=eager.implementation)
     done = eager.with_columns(column)
     return (done.lazy() if lazy else done).to_native()

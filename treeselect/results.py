@@ -208,10 +208,7 @@ class SelectionResult:
         OptionError
             If there is a column ``fitted`` already.
         """
-        if isinstance(data, str | os.PathLike):
-            data = read_data(data)
-        fitted = self._predict(data, "response", offset)
-        return with_column(data, "fitted", fitted)
+        return with_column(data, "fitted", lambda frame: self._predict(frame, "response", offset))
 
     def summary(self) -> Summary:
         """Printed summary.
