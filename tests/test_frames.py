@@ -179,12 +179,13 @@ def test_f6_rows_are_numbered_anew():
         (np.ones((2, 2)), r"numpy\.ndarray"),
         (pd.Series([1]), "pandas"),
         (pd.DataFrame([[1, 2]]), "must be text"),
+        (pd.DataFrame([[1]], columns=pd.Index(["\ud800"], dtype=object)), "must be text"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "More than once: `a`"),
         (pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])),
          "must have one level"),
         ("nowhere.csv", "Can't find the file `nowhere.csv`"),
     ],
-    ids=["dict", "list", "array", "series", "numbered", "twice", "levels", "file"],
+    ids=["dict", "list", "array", "series", "numbered", "half", "twice", "levels", "file"],
 )  # fmt: skip
 def test_f10_data_that_cannot_be_used(data, says):
     with pytest.raises(DataError, match=says):

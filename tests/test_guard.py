@@ -226,6 +226,7 @@ y ~ C(x, levels=['b', 'a', 'c'])
 y ~ C(x, contr.helmert, levels=[3, 1])
 y ~ standardize(x) + scale(z, center=False) + scale(age, ddof=0)
 y ~ 2:x
+y ~ I(x == '`age`') + z
 y ~ x + z:C(age):bs(`1st`, 4)
 """.strip().splitlines()
 
@@ -256,6 +257,7 @@ def test_deep_and_long_expressions_are_refused():
         f"y ~ {'(' * 60}x{')' * 60}",
         f"y ~ {{{'-' * 4000}x}}",
         f"y ~ {{{'+'.join(['x'] * 5000)}}}",
+        f"y ~ {{{'+'.join(['x'] * 1600)}}}",
     ):
         with pytest.raises(FormulaError):
             parse_formula(formula, COLUMNS)

@@ -250,6 +250,8 @@ def test_foreign_files(tmp_path):
     refused(write(tmp_path, {"model.json": b'{"format": "other"}'}))
     refused(write(tmp_path, {"model.json": b"[" * 100_000}))
     refused(write(tmp_path, {"model.json": b'{"format": NaN}'}))
+    header = b"\x93NUMPY\x01\x00\x10\x00{'a': ((((((((((("
+    refused(write(tmp_path, {"model.json": b"{}", "arrays/y.npy": header}))
 
 
 def test_a_later_version_says_so(file, tmp_path):
@@ -343,6 +345,11 @@ def at_first_split(value):
         ("path_selected", lambda a: a.astype(np.float64)),
         ("path_tuning", lambda a: a[:1]),
         ("resample_selected", lambda a: a[:1]),
+        ("path_importance", lambda a: a.astype(bool)),
+        ("path_train_score", lambda a: a.astype(np.int64)),
+        ("forest_importance", lambda a: a.astype(np.int64)),
+        ("forest_constant", lambda a: a.astype(np.int64)),
+        ("forest_constant", lambda a: a[:0]),
     ],
 )
 def test_arrays_that_do_not_fit_together(file, name, edit, tmp_path):
@@ -378,6 +385,8 @@ def put(*keys, value):
         put("terms", 0, "name", value="evil"),
         put("terms", 0, "factors", value=[]),
         put("units", "items", value=[[99]]),
+        put("units", "items", 0, value=[]),
+        put("call", "formula", value="\ud800"),
         put("units", "names", value=["a"]),
         put("columns", 1, 0, value=10**9),
         put("state", value=[]),

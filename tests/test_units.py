@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from treeselect.errors import OptionError
@@ -75,6 +76,13 @@ def test_kept_units_cost_nothing_and_pay_for_what_they_share():
     assert price(found, "log(size)", "I(size > 3)", "age") == 1
 
 
+@pytest.mark.parametrize("make", [list, tuple, pd.Index, np.array, pd.Series])
+def test_names_in_any_sequence(make):
+    made = units(groups={"g": make(["hb", "wbc"])}, keep=make(["age", "hb"]))
+    assert made.terms[made.names.index("g")] == ("hb", "wbc")
+    assert [n for n, kept in zip(made.names, made.keep, strict=True) if kept] == ["age", "g"]
+
+
 def test_keep_by_variable_group_or_one_name():
     assert units(keep="size").keep.sum() == 2
     found = units(groups={"blood": ["hb", "wbc"]}, keep=["blood"])
@@ -133,9 +141,11 @@ def test_groups_costs_and_keep_all_together():
         ({"costs": {"size": 2, "log(size)": 3}}, "must have one price"),
         ({"keep": ["agee"]}, "named in `keep`"),
         ({"keep": 3}, "`keep` must be a name or a list of names"),
-        ({"keep": ["age", 3]}, "`3`, named in `keep`"),
+        ({"keep": ["age", 3]}, "`keep` must be a name or a list of names.\n  Found: int"),
+        ({"keep": [["age"]]}, "Found: list"),
         ({"groups": {"g": 3}}, "must list at least one term"),
-        ({"groups": {"g": [3]}}, "Can't find `3`"),
+        ({"groups": {"g": [3]}}, r"must list at least one term.\n  Found: \[3\]"),
+        ({"groups": {"g": [["hb"]]}}, "must list at least one term"),
         ({"groups": {3: ["hb"]}}, "name of a group in `groups` must be text"),
         ({"groups": {"g": ["size"], "h": ["log(size)"]}}, r"`log\(size\)` must be in one group"),
         ({"costs": {3: 1.0}}, "Can't find `3`"),

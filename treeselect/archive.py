@@ -69,6 +69,7 @@ def read_archive(path: Path) -> tuple[Any, dict[str, NDArray[Any]]]:
         members = archive.infolist()
         _check_members(path, members)
         document = json.loads(archive.read(_JSON).decode("utf-8"), parse_constant=_no_constant)
+        json.dumps(document, ensure_ascii=False).encode("utf-8")  # half characters can't be shown
         arrays = {
             member.filename[len("arrays/") : -len(".npy")]: _read_array(archive.read(member))
             for member in members

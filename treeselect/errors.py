@@ -60,9 +60,13 @@ class NotBuiltError(TreeselectError, NotImplementedError):
     """Planned, but not in this version."""
 
 
+_LONGEST = 200
+"""Most characters of a name or of a formula in a message."""
+
+
 def quoted(name: str) -> str:
     """A name between backticks."""
-    return f"`{name}`"
+    return f"`{name}`" if len(name) <= _LONGEST else f"`{name[:_LONGEST]} ...`"
 
 
 def listing(names: Iterable[object], most: int = 12) -> str:
@@ -74,6 +78,8 @@ def listing(names: Iterable[object], most: int = 12) -> str:
 
 def near(name: str, known: Iterable[str]) -> list[str]:
     """Known names that resemble `name`, the best first."""
+    if len(name) > _LONGEST:
+        return []
     known = list(known)
     by_lower = {k.lower(): k for k in reversed(known)}
     close = difflib.get_close_matches(name.lower(), list(by_lower), n=3, cutoff=0.6)
@@ -86,8 +92,16 @@ def did_you_mean(close: list[str]) -> str:
 
 
 def _underline(formula: str, token: str) -> list[str]:
-    """The formula and a line of carets under the last place where `token` stands as a whole."""
+    """The formula and a line of carets under the last place where `token` stands as a whole.
+
+    Of a long formula, what is around it.
+    """
     start = _last_whole(formula, token)
+    if len(formula) > _LONGEST:
+        cut = max(start - _LONGEST // 4, 0)
+        shown = formula[cut : cut + _LONGEST]
+        formula = ("... " if cut else "") + shown + (" ..." if formula[cut + _LONGEST :] else "")
+        token, start = token[:100], start - cut + (4 if cut else 0) if start >= 0 else start
     if start < 0:
         return [f"  {formula}"]
     return [f"  {formula}", "  " + " " * start + "^" * len(token)]
@@ -95,7 +109,7 @@ def _underline(formula: str, token: str) -> list[str]:
 
 def _last_whole(text: str, token: str) -> int:
     """Where `token` last stands in `text` and is not part of a longer name; -1 if nowhere."""
-    position = text.rfind(token)
+    position = text.rfind(token) if token else -1
     while position >= 0:
         end = position + len(token)
         before = text[position - 1] if position else " "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -42,10 +43,10 @@ _OPERATORS = frozenset([":", "*", "**", "/", "^", "in", "%in%"])
 
 _HIGHEST_POWER = 6
 
-_LONG_SUM = 200
+_LONG_SUM = 50
 """Number of tokens from which on a formula is read with nested sums."""
 
-_MOST_PRODUCTS = 500_000
+_MOST_PRODUCTS = 100_000
 """Most products that the operators of a formula may multiply out."""
 
 
@@ -117,7 +118,7 @@ def parse_formula(
         sides = parser.get_terms_from_ast(tree, context=context)
     except (FormulaicError, RecursionError) as error:
         raise _unreadable(text, error) from None
-    if not hasattr(sides, "lhs") or all(str(t) in ("0", "1") for t in sides.lhs):
+    if not hasattr(sides, "lhs") or not any(_term(t, factors).factors for t in sides.lhs):
         raise FormulaError.at(
             "The formula must name the response on its left.",
             text,
@@ -139,6 +140,7 @@ def parse_formula(
     if not terms:
         raise FormulaError(f"The formula must leave at least one term on its right.\n  {text}")
     _check_leak(terms, left[0], text)
+    _check_twice(terms, text)
     return ParsedFormula(text, left[0], terms, tuple(columns), tuple(hidden))
 
 
@@ -194,7 +196,7 @@ def _check_operators(tokens: Sequence[Token], text: str) -> None:
     depth = sum(token.token in ("(", "[") for token in tokens)
     if depth > 50:
         raise FormulaError("The formula must not open more than 50 parentheses.")
-    if sum(token.token == "~" for token in tokens) > 1:
+    if sum(t.token == "~" and t.kind is Token.Kind.OPERATOR for t in tokens) > 1:
         raise FormulaError.at("The formula must have one `~`.", text, "~")
     for token in tokens:
         if token.kind is Token.Kind.OPERATOR:
@@ -272,10 +274,17 @@ def _check_names(
     named = {token.token for token in tokens if token.kind is Token.Kind.NAME}
     if any(t.token == "." and t.kind is not Token.Kind.NAME for t in tokens):
         named.update(c for c in columns if c not in hidden)
-    if "1" in named:
-        raise FormulaError(
-            f"Can't tell the column `1` from the intercept.\n  {text}\n"
-            "  Rename the column, for example to `x1`."
+    for name, other in _SIGNS.items():
+        if name in named:
+            raise FormulaError.at(
+                f"Can't tell the column {quoted(name)} from {other}.",
+                text,
+                quoted(name),
+                "Rename the column, for example to `x1`.",
+            )
+    if "``" in text or "" in named:
+        raise FormulaError.at(
+            "Columns in a formula must have a name.", text, "``", "Rename the column."
         )
     odd = sorted(name for name in named if "`" in name)
     if odd:
@@ -283,6 +292,13 @@ def _check_names(
             "Columns in a formula must not have a backtick in their name.\n"
             f"  Found: {', '.join(map(repr, odd[:5]))}. Rename the column."
         )
+
+
+_SIGNS = {
+    "1": "the intercept",
+    ".": "the sign for all columns",
+    "~": "the sign between response and terms",
+}
 
 
 def _check_tokens(
@@ -297,15 +313,7 @@ def _check_tokens(
             if expression not in known:
                 raise FormulaError.unknown_column(expression, text, columns)
         elif token.kind is Token.Kind.PYTHON:
-            if expression in known:
-                raise FormulaError.at(
-                    f"Can't tell the column {quoted(expression)} from the expression.",
-                    text,
-                    expression,
-                    "Write a column without braces."
-                    if expression.isidentifier()
-                    else "Rename the column.",
-                )
+            _check_no_column(expression, expression, text, known)
             found = check_expression(expression, text, known, trusted=trusted)
             if not found:
                 raise FormulaError.at(
@@ -322,8 +330,19 @@ def _check_tokens(
                     expression,
                     "Columns named like a Python keyword can't stand in an expression: rename it.",
                 ) from None
+            _check_no_column(tidy.token, expression, text, known)
             factors[tidy.token] = Factor(tidy.token, found, is_plain=False)
     return factors
+
+
+def _check_no_column(name: str, expression: str, text: str, columns: frozenset[str]) -> None:
+    if name in columns:
+        raise FormulaError.at(
+            f"Can't tell the column {quoted(name)} from the expression.",
+            text,
+            expression,
+            "Write a column without braces." if name.isidentifier() else "Rename the column.",
+        )
 
 
 def _term(term: Any, expressions: Mapping[str, Factor]) -> Term:
@@ -377,6 +396,19 @@ def _check_leak(terms: Sequence[Term], response: Term, text: str) -> None:
                 text,
                 term.name,
                 f"{listing(sorted(shared))} stands on both sides. Leave it out on the right.",
+            )
+
+
+def _check_twice(terms: Sequence[Term], text: str) -> None:
+    """A column called ``a:b`` beside the interaction ``a:b``: nothing could tell them apart."""
+    counts = Counter(term.key for term in terms)
+    for term in terms:
+        if counts[term.key] > 1:
+            raise FormulaError.at(
+                f"Can't tell the column {quoted(term.key)} from the interaction.",
+                text,
+                quoted(term.key),
+                "Rename the column.",
             )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -167,8 +166,8 @@ def _read_file(path: Path) -> pd.DataFrame:
             return pd.read_feather(path)
     except DataError:
         raise
-    except (ValueError, OSError, EOFError, zlib.error) as error:
-        said = str(error).strip()
+    except Exception as error:  # a damaged file can fail in any way
+        said = f"{type(error).__name__}: {str(error).strip()}"
         raise DataError(f"Can't read the file {quoted(str(path))}.\n  {said}") from error
     raise DataError(
         "A data file must end in `.csv`, `.csv.gz`, `.parquet` or `.feather`.\n"
@@ -210,7 +209,7 @@ def _check_names(frame: pd.DataFrame) -> None:
             f"  Found: {frame.columns.nlevels} levels.\n"
             '  Join them, for example `data.columns = ["_".join(c) for c in data.columns]`.'
         )
-    odd = [name for name in frame.columns if not isinstance(name, str)]
+    odd = [name for name in frame.columns if not isinstance(name, str) or _is_broken(name)]
     if odd:
         raise DataError(
             "Column names of `data` must be text.\n"
@@ -221,6 +220,15 @@ def _check_names(frame: pd.DataFrame) -> None:
     twice = frame.columns[frame.columns.duplicated()].unique()
     if len(twice):
         raise _not_different(twice)
+
+
+def _is_broken(name: str) -> bool:
+    """Whether a name holds half a character, which nothing can show or write."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> Numbers | Labels:

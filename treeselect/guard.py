@@ -10,12 +10,16 @@ from __future__ import annotations
 import ast
 import keyword
 import re
+import unicodedata
 from collections.abc import Collection, Mapping
 
 from treeselect.errors import FormulaError, did_you_mean, listing, near, quoted
 
 LONGEST = 5_000
 """Most characters of one expression."""
+
+DEEPEST = 200
+"""Most operations of one expression that stand inside one another."""
 
 LARGEST_POWER = 16
 """Largest exponent."""
@@ -88,6 +92,9 @@ _OPERATORS = (
     ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Load,
 )  # fmt: skip
 
+_WORD = re.compile(r"\w+")
+"""Characters of a name as formulaic reads it: fewer than Python allows."""
+
 _BACKTICKED = re.compile(r"`([^`]*)`")
 
 
@@ -134,6 +141,8 @@ def check_expression(
             expression,
             f"Python says: {error}.",
         ) from None
+    _check_depth(tree, expression, formula)
+    _check_spelling(code.strip(), tree, aliases, expression, formula)
     visitor = _Checker(expression, formula, columns, aliases, tree.body)
     if trusted:
         return visitor.columns_in(tree)
@@ -141,9 +150,44 @@ def check_expression(
     return tuple(dict.fromkeys(visitor.variables))
 
 
+def _check_depth(tree: ast.AST, expression: str, formula: str) -> None:
+    level: list[ast.AST] = [tree]
+    for _ in range(DEEPEST):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return
+    raise FormulaError.at(
+        f"An expression must not be more than {DEEPEST} operations deep.",
+        formula,
+        expression,
+        "Compute the column beforehand.",
+    )
+
+
+def _check_spelling(
+    code: str, tree: ast.AST, aliases: Mapping[str, str], expression: str, formula: str
+) -> None:
+    """Refuse names that Python takes for others: it reads ``µ``, the micro sign, as the letter."""
+    written = {
+        ast.get_source_segment(code, node) or node.id: node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and not code.isascii()
+    }
+    written |= {c: unicodedata.normalize("NFKC", c) for c in aliases.values() if c.isidentifier()}
+    for name, read in written.items():
+        if name != read:
+            raise FormulaError.at(
+                f"Can't use the name {quoted(name)} in an expression.",
+                formula,
+                expression,
+                f"Python takes some of its characters for others and reads {quoted(read)}:"
+                " rename the column.",
+            )
+
+
 def formula_name(column: str) -> str:
     """A column's name as a formula needs it: between backticks unless it is an identifier."""
-    plain = column.isidentifier() and not keyword.iskeyword(column)
+    plain = column.isidentifier() and not keyword.iskeyword(column) and _WORD.fullmatch(column)
     return column if plain else f"`{column}`"
 
 

@@ -88,12 +88,7 @@ def make_units(
         members[number[unit_name[term.name]]].append(term)
     lookup = _Lookup(terms, {t: number[u] for t, u in unit_name.items()}, number)
     items, item_costs = _items(lookup, members, groups or {}, costs or {})
-    if keep is not None and not isinstance(keep, Iterable):
-        raise OptionError(
-            f"`keep` must be a name or a list of names.\n  Found: {type(keep).__name__}."
-        )
-    kept = [keep] if isinstance(keep, str) else list(keep or ())
-    keep_units = {unit for name in kept for unit in lookup.units(name, "keep")}
+    keep_units = {unit for name in _kept(keep) for unit in lookup.units(name, "keep")}
     return Units(
         names=tuple(names),
         terms=tuple(
@@ -104,6 +99,18 @@ def make_units(
         keep=tuple(k in keep_units for k in range(len(names))),
         keys=tuple(key_of[name] for name in names),
     )
+
+
+def _kept(keep: Iterable[str] | str | None) -> list[str]:
+    if keep is None or isinstance(keep, str):
+        return [keep] if keep else []
+    names = list(keep) if isinstance(keep, Iterable) else [keep]
+    for name in names:
+        if not isinstance(name, str):
+            raise OptionError(
+                f"`keep` must be a name or a list of names.\n  Found: {type(name).__name__}."
+            )
+    return names
 
 
 class _Lookup:
@@ -173,13 +180,14 @@ def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> d
     for group, listed in groups.items():
         if not isinstance(group, str):
             raise OptionError(f"The name of a group in `groups` must be text.\n  Found: {group!r}.")
-        if isinstance(listed, str) or not isinstance(listed, Iterable) or not listed:
+        names = list(listed) if isinstance(listed, Iterable) else []
+        if isinstance(listed, str) or not names or not all(isinstance(n, str) for n in names):
             raise OptionError(
                 f"Group {quoted(group)} in `groups` must list at least one term.\n"
                 f"  Found: {listed!r}. Write a list, for example"
                 f" `{{{group!r}: [{str(terms[0].name)!r}]}}`."
             )
-        for name in listed:
+        for name in names:
             for term in lookup.terms(name, f"groups[{group!r}]"):
                 if membership.setdefault(term, group) != group:
                     raise OptionError(

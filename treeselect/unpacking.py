@@ -170,7 +170,7 @@ def _units(record: Mapping[str, Any], terms: list[str]) -> Units:
         and len(set(units.names)) == n
         and sorted(units.term_order) == sorted(terms)
         and len(units.items) == len(units.item_costs)
-        and all(0 <= unit < n for item in units.items for unit in item)
+        and all(item and all(0 <= unit < n for unit in item) for item in units.items)
         and all(0 <= cost < math.inf for cost in units.item_costs),
         "units",
     )
@@ -296,7 +296,8 @@ def _steps(
         n > 1
         and tuning.shape == score.shape == (n,)
         and selected.shape == importance.shape == (n, n_groups)
-        and selected.dtype == np.bool_,
+        and selected.dtype == np.bool_
+        and tuning.dtype == score.dtype == importance.dtype == np.float64,
         "the path",
     )
     return tuple(
@@ -316,7 +317,13 @@ def _scores(arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...]) -> Scor
         return None
     scores = arrays["fold_scores"]
     largest = max(step.size for step in steps)
-    _check(scores.ndim == 2 and len(scores) > 1 and scores.shape[1] > largest, "scores")
+    _check(
+        scores.dtype == np.float64
+        and scores.ndim == 2
+        and len(scores) > 1
+        and scores.shape[1] > largest,
+        "scores",
+    )
     return ScoreBySize(scores)
 
 
@@ -345,8 +352,15 @@ def _forest(arrays: Mapping[str, NDArray[Any]], data: ModelData) -> ForestModel:
     has_offset = data.offset is not None
     groups, importance = arrays["forest_groups"], arrays["forest_importance"]
     n = len(design.groups.names)
-    _check(groups.shape == importance.shape == (n,) and groups.dtype == np.bool_, "the forest")
-    constant = float(arrays["forest_constant"][0])
+    constants = arrays["forest_constant"]
+    _check(
+        groups.shape == importance.shape == (n,)
+        and constants.shape == (1,)
+        and groups.dtype == np.bool_
+        and importance.dtype == constants.dtype == np.float64,
+        "the forest",
+    )
+    constant = float(constants[0])
     if "forest_start" not in arrays:
         _check(not groups.any(), "the forest")
         return ForestModel(groups, None, constant, importance, family, has_offset)
