@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit, logit
 
 import treeselect
-from treeselect.engine.ensembles import with_newton_steps
+from treeselect.engine.leaves import with_newton_steps
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
 from treeselect.errors import NewDataError, OptionError
 
@@ -134,19 +134,26 @@ def test_the_best_constant_beside_an_offset():
 def test_newton_steps_are_sums_over_the_rows_of_each_leaf():
     from tree_data import make_data
 
-    from treeselect.engine.ensembles import bagged_forest
-    from treeselect.engine.growing import Growth
+    from treeselect.engine.forests import bagged_forest
+    from treeselect.engine.growth import Growth
     from treeselect.engine.prediction import predict_mean
+    from treeselect.engine.targets import mean_target
 
     rng = np.random.default_rng(2)
     data = make_data(rng.integers(1, 5, size=(2, 80)), [False, True], [0, 1])
     gradient, curvature = rng.normal(size=80), rng.random(80)
     weight = rng.integers(0, 3, size=80)
     trees = bagged_forest(
-        data, gradient, weight, n_trees=1, growth=Growth(2, 1, 2, 0.0), seed=1, rank=np.arange(2)
+        data,
+        mean_target(gradient),
+        weight,
+        n_trees=1,
+        growth=Growth(2, 1, 2, 0.0),
+        seed=1,
+        rank=np.arange(2),
     )
-    leaf = predict_mean(trees, data)  # no two leaves have the same mean
-    found = predict_mean(with_newton_steps(trees, data, gradient, curvature, weight), data)
+    leaf = predict_mean(trees, data)[:, 0]  # no two leaves have the same mean
+    found = predict_mean(with_newton_steps(trees, data, gradient, curvature, weight), data)[:, 0]
     prior = np.average(curvature, weights=weight)
     for value in np.unique(leaf):
         here = (leaf == value) * weight

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 from hypothesis import strategies as st
 
 from treeselect.engine.binning import OTHER, BinnedData, bin_columns
-from treeselect.engine.growing import Nodes, empty_nodes, grow_tree, workspace
-from treeselect.engine.moments import pack_moments
-from treeselect.engine.penalty import no_penalty
+from treeselect.engine.forests import ALL_ROWS, bagged_forest
+from treeselect.engine.naive import Rows, mean_rows
+from treeselect.engine.nodes import Nodes
+from treeselect.engine.targets import (
+    MEAN,
+    NEWTON,
+    Target,
+    class_target,
+    mean_target,
+    newton_target,
+)
 
-SHIFT = 20
-UNIT = 1.0
+EVERYTHING = 1_000
+
+
+def from_python(kernel):
+    """A kernel that only kernels call, for Python to call."""
+    return numba.njit(error_model="numpy")(kernel.py_func)
 
 
 def make_data(columns, factors, groups) -> BinnedData:
@@ -49,25 +62,35 @@ def problems(draw, max_rows=120):
     return make_data(columns, factors, groups), gradient, weight, rng
 
 
+def both_targets(kind, gradient, weight, rng) -> tuple[Target, Rows]:
+    """A target of any kind, and the same for the naive twin."""
+    if kind == MEAN:
+        return mean_target(gradient.astype(float)), mean_rows(gradient, weight)
+    n = len(gradient)
+    if kind == NEWTON:
+        curvature = rng.integers(0, 4, size=n)
+        curvature[np.argmax(weight)] = 1
+        target = newton_target(gradient.astype(float), curvature.astype(float))
+        zero = np.zeros(n, dtype=np.int64)
+        return target, Rows(kind, gradient * weight, curvature * weight, zero, weight)
+    n_classes = int(rng.integers(2, 6))
+    label = rng.integers(0, n_classes, size=n)
+    target = class_target(label, n_classes)._replace(kind=kind)
+    return target, Rows(kind, weight, np.zeros(n, dtype=np.int64), label, weight, n_classes)
+
+
+def grow_target(
+    data, target, weight, growth, penalty=None, is_open=None, rank=None, seed=0
+) -> Nodes:
+    """One tree on all rows, as the ensembles grow it."""
+    return bagged_forest(
+        data, target, weight, n_trees=1, growth=growth, seed=seed, sampling=ALL_ROWS,
+        rank=np.arange(data.n_groups) if rank is None else rank,
+        penalty=penalty, is_open=is_open, shared=True,
+    ).nodes  # fmt: skip
+
+
 def grow_fast(data, gradient, weight, growth, penalty=None, is_open=None, rank=None) -> Nodes:
-    """The kernel, called as the ensembles call it, on integer gradients."""
-    work = workspace(data.n_rows, data.n_groups)
-    nodes = empty_nodes(2 * data.n_rows)
-    n_in = pack_moments(
-        gradient.astype(float), weight, np.ones_like(weight), SHIFT, UNIT, work.moments, work.rows
-    )
-    n_nodes = grow_tree(
-        data,
-        n_in,
-        SHIFT,
-        UNIT,
-        growth,
-        penalty or no_penalty(len(data.codes)),
-        np.zeros(data.n_groups, dtype=np.bool_) if is_open is None else is_open,
-        np.arange(data.n_groups) if rank is None else rank,
-        np.zeros(1, dtype=np.uint64),
-        work,
-        nodes,
-        0,
-    )
-    return Nodes(*(a[:n_nodes] for a in nodes))
+    """One tree on integer gradients."""
+    target = mean_target(gradient.astype(float))
+    return grow_target(data, target, weight, growth, penalty, is_open, rank)

@@ -18,8 +18,7 @@ from treeselect.columns import FactorSpec, TermSpec
 from treeselect.design import Design
 from treeselect.encoding import DesignSpec
 from treeselect.engine.binning import MAX_BINS, bin_columns
-from treeselect.engine.ensembles import Trees
-from treeselect.engine.growing import LEAF, Nodes
+from treeselect.engine.nodes import LEAF, Nodes, Trees
 from treeselect.families import FAMILIES_BY_NAME
 from treeselect.formula import parse_formula
 from treeselect.frames import Labels, Numbers, to_series
@@ -368,7 +367,11 @@ def _forest(arrays: Mapping[str, NDArray[Any]], data: ModelData) -> ForestModel:
              "value": np.float64, "gain": np.float64, "weight": np.int64}  # fmt: skip
     stored = {name: arrays[f"forest_{name}"] for name in types}
     _check(
-        all(stored[name].dtype == kind and stored[name].ndim == 1 for name, kind in types.items())
+        all(
+            stored[name].dtype == kind and stored[name].ndim == 1 + (name == "value")
+            for name, kind in types.items()
+        )
+        and stored["value"].shape[1] == 1
         and len({len(array) for array in stored.values()}) == 1,
         "the forest",
     )

@@ -8,7 +8,7 @@ import pytest
 from treeselect.engine.bag_boosting import BagBoosting, bag_boost
 from treeselect.engine.binning import bin_columns, bin_edges
 from treeselect.engine.losses import LogisticLoss, SquaredLoss, mean_loss
-from treeselect.engine.random import draw_bag, next_random, random_below, stream_seed, tree_seeds
+from treeselect.engine.random import stream_seed, tree_seeds
 
 RULES = BagBoosting(
     tail=5, tolerance=1e-3, min_trees=10, max_trees=60, max_depth=9, min_weight=1, n_candidates=99
@@ -91,29 +91,6 @@ def test_constant_response_gives_no_tree():
     bag = boost(data, np.ones(300), np.ones(300, dtype=np.int64))
     assert bag.leaves == []
     assert bag.gains.shape == (0, 4)
-
-
-def test_splitmix64_reference_values():
-    state = np.array([1234567], dtype=np.uint64)
-    assert [int(next_random(state)) for _ in range(3)] == [
-        6457827717110365317,
-        3203168211198807973,
-        9817491932198370423,
-    ]
-
-
-def test_random_below_covers_its_range_evenly():
-    state = np.array([7], dtype=np.uint64)
-    counts = np.bincount([random_below(state, 6) for _ in range(6000)], minlength=6)
-    assert len(counts) == 6
-    assert counts.min() > 850
-
-
-def test_a_bag_draws_as_many_rows_as_there_are():
-    counts = np.zeros(10, dtype=np.int64)
-    draw_bag(np.array([3], dtype=np.uint64), np.array([1, 4, 5, 8]), counts)
-    assert counts.sum() == 4
-    assert set(np.flatnonzero(counts)) <= {1, 4, 5, 8}
 
 
 def test_streams_are_named():

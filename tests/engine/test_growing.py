@@ -6,25 +6,33 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tree_data import grow_fast, make_data, problems
+from tree_data import EVERYTHING, both_targets, grow_fast, grow_target, make_data, problems
 
-from treeselect.engine import naive
-from treeselect.engine.bag_boosting import mark_leaves
+from treeselect.engine import best_first, naive
 from treeselect.engine.binning import bin_columns, bin_edges
-from treeselect.engine.ensembles import Trees, bagged_forest, group_gains
-from treeselect.engine.growing import Growth
+from treeselect.engine.forests import ALL_ROWS, bagged_forest
+from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, DEPTH_FIRST, UNBOUNDED, Growth
+from treeselect.engine.leaves import mark_leaves
+from treeselect.engine.nodes import Trees, group_gains
 from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.prediction import predict_mean
+from treeselect.engine.random import tree_seeds
+from treeselect.engine.targets import (
+    GINI,
+    MEAN,
+    NEWTON,
+    mean_target,
+)
 
 COMMON = settings(deadline=None, derandomize=True, max_examples=150)
-EVERYTHING = 1_000
+ORDERS = st.sampled_from([DEPTH_FIRST, BREADTH_FIRST, BEST_FIRST])
 
 
 def assert_same_tree(fast, slow):
     assert len(fast.column) == len(slow)
     for i, node in enumerate(slow):
         assert fast.column[i] == node["column"]
-        assert fast.value[i] == node["value"]
+        assert fast.value[i].tolist() == node["value"].tolist()
         assert fast.weight[i] == node["weight"]
         if node["column"] >= 0:
             assert fast.code[i] == node["code"]
@@ -33,32 +41,97 @@ def assert_same_tree(fast, slow):
             assert fast.gain[i] == node["gain"]
 
 
-@given(problems(), st.integers(0, 6), st.integers(1, 5))
+@given(
+    problems(),
+    st.sampled_from([MEAN, NEWTON, GINI]),
+    ORDERS,
+    st.integers(0, 6),
+    st.integers(1, 5),
+    st.sampled_from([1, 2, 5, UNBOUNDED]),
+)
 @COMMON
-def test_tree_is_its_naive_twin(problem, max_depth, min_weight):
+def test_tree_is_its_naive_twin(problem, kind, order, max_depth, min_weight, max_leaves):
     data, gradient, weight, rng = problem
-    growth = Growth(max_depth, min_weight, EVERYTHING, 0.0)
+    target, rows = both_targets(kind, gradient, weight, rng)
+    growth = Growth(
+        max_depth, min_weight, EVERYTHING, 0.0, order=order, max_leaves=max_leaves,
+        min_curvature=0.5,
+    )  # fmt: skip
     rank = rng.permutation(data.n_groups)
-    fast = grow_fast(data, gradient, weight, growth, rank=rank)
+    fast = grow_target(data, target, weight, growth, rank=rank)
     opened = np.zeros(data.n_groups, dtype=np.bool_)
     penalty = SplitPenalty(np.ones(len(data.codes)), np.zeros(len(data.codes)))
-    slow = naive.grow(data, gradient * weight, weight, growth, penalty, opened, rank)
-    assert_same_tree(fast, slow)
+    assert_same_tree(fast, naive.grow(data, rows, growth, penalty, opened, rank))
 
 
-@given(problems(), st.sampled_from([0.0, 0.01, 0.2, 50.0]), st.sampled_from([0.0, 0.3, 0.9, 1.0]))
+@given(
+    problems(),
+    st.sampled_from([MEAN, NEWTON, GINI]),
+    ORDERS,
+    st.sampled_from([0.0, 0.01, 0.2, 50.0]),
+    st.sampled_from([0.0, 0.3, 0.9, 1.0]),
+    st.sampled_from([1, 2, EVERYTHING]),
+    st.booleans(),
+    st.booleans(),
+)
 @COMMON
-def test_penalised_tree_is_its_naive_twin(problem, cost, scale):
+def test_penalised_tree_is_its_naive_twin(
+    problem, kind, order, cost, scale, n_candidates, all_open, uncentred
+):
     data, gradient, weight, rng = problem
-    growth = Growth(5, 1, EVERYTHING, 0.0)
+    target, rows = both_targets(kind, gradient, weight, rng)
+    growth = Growth(5, 1, n_candidates, 0.0, all_open, order, 12, 0.5)
     rank = rng.permutation(data.n_groups)
     opened = rng.random(data.n_groups) < 0.3
-    penalty = SplitPenalty(np.full(len(data.codes), scale), np.full(len(data.codes), cost))
+    n = len(data.codes)
+    penalty = SplitPenalty(np.full(n, scale) * rng.choice([1, 0.5], n), np.full(n, cost), uncentred)
     fast_open, slow_open = opened.copy(), opened.copy()
-    fast = grow_fast(data, gradient, weight, growth, penalty, fast_open, rank)
-    slow = naive.grow(data, gradient * weight, weight, growth, penalty, slow_open, rank)
+    fast = grow_target(data, target, weight, growth, penalty, fast_open, rank, seed=7)
+    stream = int(tree_seeds(7, 1)[0])
+    slow = naive.grow(data, rows, growth, penalty, slow_open, rank, stream)
     assert_same_tree(fast, slow)
     np.testing.assert_array_equal(fast_open, slow_open)
+
+
+@given(problems(max_rows=300), st.sampled_from([MEAN, NEWTON]), st.booleans())
+@COMMON
+def test_kept_histograms_and_threads_change_nothing(problem, kind, is_priced):
+    """Differences of histograms, shared between threads or not, against columns by themselves."""
+    from unittest import mock
+
+    data, gradient, weight, rng = problem
+    target, _ = both_targets(kind, gradient, weight, rng)
+    growth = Growth(9, 1, EVERYTHING, 0.0, order=BEST_FIRST, max_leaves=20, min_curvature=0.5)
+    n = len(data.codes)
+    penalty = SplitPenalty(np.ones(n), np.full(n, 0.05 * is_priced))
+    grown = []
+    for enough, n_threads in ((10**6, 1), (0, 1), (0, 2), (0, 3)):
+        with mock.patch.object(best_first, "ENOUGH_ROWS", enough):
+            is_open = np.zeros(data.n_groups, dtype=np.bool_)
+            rank = np.arange(data.n_groups)
+            if n_threads == 1:
+                nodes = grow_target(data, target, weight, growth, penalty, is_open)
+            else:
+                nodes = shared_tree(data, target, weight, growth, penalty, is_open, rank, n_threads)
+            grown.append((*nodes, is_open))
+    for other in grown[1:]:
+        for a, b in zip(grown[0], other, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def shared_tree(data, target, weight, growth, penalty, is_open, rank, n_threads):
+    from treeselect.engine.growth import workspace
+    from treeselect.engine.moments import pack_rows
+    from treeselect.engine.nodes import Nodes, empty_nodes
+
+    work = workspace(data, target)
+    table = best_first.leaf_table(data, target, growth, data.n_rows)
+    nodes = empty_nodes(2 * data.n_rows)
+    ones = np.ones(data.n_rows, dtype=np.int64)
+    pack = pack_rows(target, weight, ones, work.moments, work.second, work.rows)
+    with best_first.SharedTree(data, target, table, n_threads) as grower:
+        n_nodes = grower.grow(pack, growth, penalty, is_open, rank, work, nodes, 0)
+    return Nodes(*(a[:n_nodes] for a in nodes))
 
 
 @given(problems())
@@ -67,17 +140,16 @@ def test_leaves_are_the_naive_prediction(problem):
     data, gradient, weight, _ = problem
     nodes = grow_fast(data, gradient, weight, Growth(4, 1, EVERYTHING, 0.0))
     leaves = np.empty(data.n_rows, dtype=np.uint16)
-    values = mark_leaves(nodes, data.codes, data.is_factor, leaves)
+    values = mark_leaves(nodes, data, leaves)
     slow = naive.grow(
         data,
-        gradient * weight,
-        weight,
+        naive.mean_rows(gradient, weight),
         Growth(4, 1, EVERYTHING, 0.0),
         SplitPenalty(np.ones(len(data.codes)), np.zeros(len(data.codes))),
         np.zeros(data.n_groups, dtype=np.bool_),
         np.arange(data.n_groups),
     )
-    expected = [naive.predict(slow, data, i) for i in range(data.n_rows)]
+    expected = np.array([naive.predict(slow, data, i) for i in range(data.n_rows)])
     np.testing.assert_array_equal(values[leaves], expected)
     tree = Trees(nodes, np.array([0, len(nodes.column)]))
     np.testing.assert_array_equal(predict_mean(tree, data), expected)
@@ -98,7 +170,10 @@ def test_same_tree_as_scikit_learn(depth, min_weight):
     columns, data = wide(rng)
     y = columns[0] + columns[1] * columns[2] + rng.normal(size=400)
     counts = rng.integers(0, 3, size=400)
-    trees = one_tree(data, y, counts, Growth(depth, min_weight, EVERYTHING, 0.0))
+    trees = bagged_forest(
+        data, mean_target(y), counts, n_trees=1, seed=0, rank=np.arange(6), sampling=ALL_ROWS,
+        growth=Growth(depth, min_weight, EVERYTHING, 0.0),
+    )  # fmt: skip
     peer = DecisionTreeRegressor(max_depth=depth, min_samples_leaf=min_weight, random_state=0)
     rows = np.repeat(np.arange(400), counts)
     X = np.column_stack(columns)
@@ -106,26 +181,8 @@ def test_same_tree_as_scikit_learn(depth, min_weight):
     inside = counts > 0
     # Our moments are rounded to 2**-40 of the largest; scikit-learn sums floats.
     np.testing.assert_allclose(
-        predict_mean(trees, data)[inside], peer.predict(X)[inside], rtol=0, atol=1e-9
+        predict_mean(trees, data)[inside, 0], peer.predict(X)[inside], rtol=0, atol=1e-9
     )
-
-
-def one_tree(data, y, weight, growth):
-    """A tree on exactly the given rows, without a bag."""
-    from treeselect.engine.growing import Nodes, empty_nodes, grow_tree, workspace
-    from treeselect.engine.moments import choose_packing, pack_moments
-    from treeselect.engine.penalty import no_penalty
-
-    work = workspace(data.n_rows, data.n_groups)
-    nodes = empty_nodes(2 * data.n_rows)
-    shift, unit = choose_packing(y, int(weight.sum()))
-    n_in = pack_moments(y, weight, np.ones_like(weight), shift, unit, work.moments, work.rows)
-    n_nodes = grow_tree(
-        data, n_in, shift, unit, growth, no_penalty(len(data.codes)),
-        np.zeros(data.n_groups, dtype=np.bool_), np.arange(data.n_groups),
-        np.zeros(1, dtype=np.uint64), work, nodes, 0,
-    )  # fmt: skip
-    return Trees(Nodes(*(a[:n_nodes] for a in nodes)), np.array([0, n_nodes]))
 
 
 def test_weights_are_copies_of_rows():
@@ -198,7 +255,7 @@ def test_forest_tries_few_groups_and_gives_the_same_for_any_threads():
     weight = rng.integers(0, 3, size=400)
     forests = [
         bagged_forest(
-            data, y, weight, n_trees=13, growth=Growth(99, 2, 2, 0.0), seed=9,
+            data, mean_target(y), weight, n_trees=13, growth=Growth(99, 2, 2, 0.0), seed=9,
             rank=np.arange(6), n_threads=n,
         )
         for n in (1, 2, 3)
@@ -214,15 +271,15 @@ def test_forest_tries_few_groups_and_gives_the_same_for_any_threads():
 
 
 def test_forest_in_small_chunks_is_the_same(monkeypatch):
-    from treeselect.engine import ensembles
+    from treeselect.engine import forests
 
     rng = np.random.default_rng(6)
     columns, data = wide(rng)
     arguments = {"n_trees": 9, "growth": Growth(99, 1, 6, 0.0), "seed": 1, "rank": np.arange(6)}
     weight = np.ones(400, dtype=np.int64)
-    whole = bagged_forest(data, columns[0], weight, **arguments)
-    monkeypatch.setattr(ensembles, "_ROOM", 1)
-    pieces = bagged_forest(data, columns[0], weight, **arguments)
+    whole = bagged_forest(data, mean_target(columns[0]), weight, **arguments)
+    monkeypatch.setattr(forests, "_ROOM", 1)
+    pieces = bagged_forest(data, mean_target(columns[0]), weight, **arguments)
     np.testing.assert_array_equal(whole.start, pieces.start)
     for a, b in zip(whole.nodes, pieces.nodes, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -236,5 +293,5 @@ def test_group_gains_add_up():
     mean = np.average(gradient, weights=weight)
     before = np.average((gradient - mean) ** 2, weights=weight)
     leaves = nodes.column < 0
-    within = before - np.average((nodes.value[leaves] - mean) ** 2, weights=nodes.weight[leaves])
+    within = before - np.average((nodes.value[leaves, 0] - mean) ** 2, weights=nodes.weight[leaves])
     assert gains.sum() == pytest.approx(before - within)

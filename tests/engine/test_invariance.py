@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tree_data import grow_fast, make_data, problems
 
-from treeselect.engine.growing import Growth
+from treeselect.engine.growth import Growth
 from treeselect.engine.penalty import SplitPenalty
 
 COMMON = settings(deadline=None, derandomize=True, max_examples=60)

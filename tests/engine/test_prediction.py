@@ -8,30 +8,31 @@ from hypothesis import given, settings
 from tree_data import problems
 
 from treeselect.engine import prediction
-from treeselect.engine.ensembles import Trees, bagged_forest
-from treeselect.engine.growing import Growth
+from treeselect.engine.forests import bagged_forest
+from treeselect.engine.growth import Growth
+from treeselect.engine.naive import left_side
+from treeselect.engine.nodes import Trees
 from treeselect.engine.prediction import predict_mean
-from treeselect.engine.splitting import goes_left
+from treeselect.engine.targets import mean_target
 
 
-def one_by_one(trees: Trees, data, row: int) -> float:
-    nodes, total = trees.nodes, 0.0
+def one_by_one(trees: Trees, data, row: int):
+    nodes, total = trees.nodes, np.zeros(1)
     for first in trees.start[:-1]:
         at = first
         while nodes.column[at] >= 0:
             j = nodes.column[at]
-            left = goes_left(
-                data.codes[j, row], nodes.code[at], nodes.missing_left[at], data.is_factor[j]
-            )
-            at = first + nodes.left[at] + (0 if left else 1)
-        total += nodes.value[at]
+            code, missing_left = nodes.code[at], nodes.missing_left[at]
+            left = left_side(data.codes[j, row : row + 1], code, missing_left, data.is_factor[j])
+            at = first + nodes.left[at] + (0 if left[0] else 1)
+        total = total + nodes.value[at]
     return total / trees.n_trees
 
 
 def forest(data, gradient, weight, n_trees=5):
     return bagged_forest(
         data,
-        gradient.astype(float),
+        mean_target(gradient.astype(float)),
         weight,
         n_trees=n_trees,
         growth=Growth(20, 1, 3, 0.0),
@@ -61,7 +62,7 @@ def test_joining_equal_rows_changes_nothing(problem):
         codes=np.tile(data.codes, times), blocks=np.ascontiguousarray(np.tile(data.blocks, times))
     )
     assert prediction._has_many_equal_rows(many.blocks) == (len(data.blocks) == 1)
-    np.testing.assert_array_equal(predict_mean(trees, many), np.tile(apart, times))
+    np.testing.assert_array_equal(predict_mean(trees, many), np.tile(apart, (times, 1)))
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 7, 8, 4095, 4096, 4097])

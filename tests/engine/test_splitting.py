@@ -3,98 +3,205 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
-from tree_data import SHIFT, problems
+from hypothesis import strategies as st
+from tree_data import both_targets, from_python, problems
 
-from treeselect.engine import naive
-from treeselect.engine.histograms import add_block, add_column, add_small_column, list_present
-from treeselect.engine.moments import Packing, choose_packing, pack_moments, unpack
-from treeselect.engine.splitting import best_factor_split, best_number_split, partition
+from treeselect.engine import histograms, naive, splitting
+from treeselect.engine.growth import Growth
+from treeselect.engine.moments import pack_rows, unit_for, unpack
+from treeselect.engine.splitting import Rule
+from treeselect.engine.targets import ENTROPY, GINI, MEAN, NEWTON, class_target, mean_target
 
 COMMON = settings(deadline=None, derandomize=True, max_examples=100)
 
 
-def packed(data, gradient, weight):
-    moments = np.zeros(data.n_rows, dtype=np.int64)
-    rows = np.zeros(data.n_rows, dtype=np.uint32)
-    n = pack_moments(
-        gradient.astype(float), weight, np.ones_like(weight), SHIFT, 1.0, moments, rows
-    )
-    return moments, rows, n
+add_block = from_python(histograms.add_block)
+add_block_of_pairs = from_python(histograms.add_block_of_pairs)
+add_column = from_python(histograms.add_column)
+add_column_of_pairs = from_python(histograms.add_column_of_pairs)
+add_column_of_classes = from_python(histograms.add_column_of_classes)
+list_codes = from_python(histograms.list_codes)
+best_dense_split = from_python(splitting.best_dense_split)
+best_listed_split = from_python(splitting.best_listed_split)
+best_class_split = from_python(splitting.best_class_split)
+partition = from_python(splitting.partition)
+
+
+class Packed:
+    """Rows of a problem, packed."""
+
+    def __init__(self, target, weight):
+        n = len(weight)
+        moments, second = np.zeros((2, n), dtype=np.int64)
+        rows = np.zeros(n, dtype=np.uint32)
+        ones = np.ones(n, dtype=np.int64)
+        self.pack = pack_rows(target, weight, ones, moments, second, rows)
+        self.rows = rows[: self.pack.n_in]
+        self.inside = self.rows.astype(int)
+        self.moments, self.second = moments[self.inside], second[self.inside]
+
+    def column(self, codes, target):
+        """Histogram of a column, and its codes."""
+        present = np.zeros(257, dtype=np.int64)
+        n_present = list_codes(codes, self.rows, np.zeros(4, dtype=np.uint64), present)
+        histogram = np.zeros(256 * max(2, target.n_classes), dtype=np.int64)
+        if target.kind >= GINI:
+            labels = target.label[self.inside]
+            add_column_of_classes(
+                codes, self.rows, self.moments, labels, target.n_classes, histogram
+            )
+        elif target.kind == NEWTON:
+            add_column_of_pairs(codes, self.rows, self.moments, self.second, histogram)
+        else:
+            add_column(codes, self.rows, self.moments, histogram)
+        return histogram, present, n_present
 
 
 @given(problems())
 @COMMON
 def test_histograms_are_sums_by_code(problem):
-    data, gradient, weight, _ = problem
-    moments, rows, n = packed(data, gradient, weight)
+    data, gradient, weight, rng = problem
+    target, naive_rows = both_targets(NEWTON, gradient, weight, rng)
+    packed = Packed(target, weight)
     for block in range(len(data.blocks)):
-        eight = np.zeros(8 * 256, dtype=np.int64)
-        add_block(data.blocks[block], moments, rows, 0, n, eight)
+        eight, pairs = np.zeros(8 * 256, dtype=np.int64), np.zeros(8 * 512, dtype=np.int64)
+        add_block(data.blocks[block], packed.rows, packed.moments, eight)
+        add_block_of_pairs(data.blocks[block], packed.rows, packed.moments, packed.second, pairs)
         for j in range(8 * block, min(8 * block + 8, len(data.codes))):
-            one, small = np.zeros((2, 256), dtype=np.int64)
-            present, listed = np.zeros((2, 256), dtype=np.int64)
-            add_column(data.codes[j], moments, rows, 0, n, one)
-            n_present = add_small_column(data.codes[j], moments, rows, 0, n, small, present)
-            np.testing.assert_array_equal(one, small)
-            np.testing.assert_array_equal(one, eight[256 * (j % 8) : 256 * (j % 8) + 256])
-            sums, weights = naive.histogram(data.codes[j], gradient * weight, weight, rows[:n])
-            g, w = unpack(one, Packing(SHIFT, 1.0))
+            one, present, n_present = packed.column(data.codes[j], target)
+            k = j % 8
+            np.testing.assert_array_equal(one[::2], eight[256 * k : 256 * k + 256])
+            np.testing.assert_array_equal(one, pairs[512 * k : 512 * k + 512])
+            sums, weights = naive.histogram(data.codes[j], gradient * weight, weight, packed.inside)
+            g, w = unpack(one[::2], packed.pack)
             np.testing.assert_array_equal(g, sums)
             np.testing.assert_array_equal(w, weights)
-            assert list_present(one, 0, data.n_codes[j], listed) == n_present
-            np.testing.assert_array_equal(present[:n_present], np.unique(data.codes[j, rows[:n]]))
-            np.testing.assert_array_equal(present[:n_present], listed[:n_present])
-
-
-@given(problems())
-@COMMON
-def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem):
-    data, gradient, weight, rng = problem
-    moments, rows, n = packed(data, gradient, weight)
-    min_weight = int(rng.integers(1, 4))
-    inside = rows[:n].astype(int)
-    total = moments[inside].sum()
-    for j in range(len(data.codes)):
-        histogram, present = np.zeros((2, 256), dtype=np.int64)
-        n_present = add_small_column(data.codes[j], moments, rows, 0, n, histogram, present)
-        for is_factor, kernel in ((True, best_factor_split), (False, best_number_split)):
-            if n_present < 2:
-                continue
-            found = kernel(histogram, 0, present, n_present, total, SHIFT, min_weight)
-            expected = naive.best_split(
-                data.codes[j, inside],
-                (gradient * weight)[inside],
-                weight[inside],
-                min_weight,
-                is_factor=is_factor,
+            curvatures, _ = naive.histogram(
+                data.codes[j], naive_rows.curvature, weight, packed.inside
             )
-            assert found == tuple(expected)
+            np.testing.assert_array_equal(one[1::2] / packed.pack.second_unit, curvatures)
+            codes = {0, *data.codes[j, packed.inside].tolist()}
+            assert present[:n_present].tolist() == sorted(codes)
+
+
+@given(problems(), st.sampled_from([MEAN, NEWTON, GINI, ENTROPY]))
+@COMMON
+def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem, kind):
+    data, gradient, weight, rng = problem
+    target, rows = both_targets(kind, gradient, weight, rng)
+    packed = Packed(target, weight)
+    pack, inside = packed.pack, packed.inside
+    growth = Growth(9, int(rng.integers(1, 4)), 9, 0.0, min_curvature=0.5)
+    rule = Rule(growth.min_weight, 0.5 * pack.second_unit)
+    own = rows.take(inside)
+    if kind >= GINI:
+        total = np.zeros(target.n_classes, dtype=np.int64)
+        np.add.at(total, own.label, packed.moments)
+        size = 1.0
+    else:
+        total = np.array([packed.moments.sum(), packed.second.sum()])
+        size = float(own.weight.sum() if kind == MEAN else total[1])
+    for j in range(len(data.codes)):
+        codes = data.codes[j]
+        cells, present, n_present = packed.column(codes, target)
+        for is_factor in (True, False):
+            scratch = splitting.scratch(target.n_classes)
+            expected = naive.best_split(codes[inside], own, growth, is_factor=is_factor)
+            if kind >= GINI:
+                found = [
+                    best_class_split(
+                        cells,
+                        present,
+                        n_present,
+                        is_factor,
+                        kind,
+                        target.n_classes,
+                        total,
+                        pack.shift,
+                        pack.unit,
+                        rule,
+                        scratch,
+                    )
+                ]
+            else:
+                found = [
+                    best_listed_split(
+                        cells,
+                        present,
+                        n_present,
+                        is_factor,
+                        kind,
+                        total[0],
+                        total[1],
+                        pack.shift,
+                        rule,
+                    ),
+                    best_dense_split(
+                        cells,
+                        int(data.n_codes[j]),
+                        is_factor,
+                        kind,
+                        total[0],
+                        total[1],
+                        pack.shift,
+                        rule,
+                        scratch,
+                    ),
+                ]
+            for score, code, missing_left in found:
+                gain = (
+                    score
+                    / size
+                    * pack.to_gain
+                    * (own.weight.sum() if kind < GINI else own.gradient.sum())
+                )
+                if kind == ENTROPY:  # logarithms are rounded in more than one way
+                    assert gain == pytest.approx(expected.gain, rel=1e-9, abs=1e-9)
+                    continue
+                assert gain == pytest.approx(expected.gain, rel=1e-14)
+                assert (code, missing_left) == expected[1:]
             if expected.code < 0:
                 continue
-            ordered, spare = rows.copy(), np.zeros_like(rows)
+            ordered, spare = packed.rows.copy(), np.zeros_like(packed.rows)
             middle = partition(
-                data.codes[j], found[1], found[2], np.bool_(is_factor), ordered, spare, 0, n
+                codes,
+                expected.code,
+                expected.missing_left,
+                is_factor,
+                ordered,
+                spare,
+                0,
+                len(ordered),
             )
-            left = naive.left_side(data.codes[j, inside], found[1], found[2], is_factor)
+            left = naive.left_side(codes[inside], expected.code, expected.missing_left, is_factor)
             np.testing.assert_array_equal(ordered[:middle], inside[left])
-            np.testing.assert_array_equal(ordered[middle:n], inside[~left])
+            np.testing.assert_array_equal(ordered[middle:], inside[~left])
 
 
 def test_packing_keeps_sums_exact_and_uses_the_room():
     rng = np.random.default_rng(0)
     gradient = rng.normal(size=5000)
     weight = rng.integers(1, 9, size=5000)
-    shift, unit = choose_packing(gradient, int(weight.sum()))
-    moments = np.zeros(5000, dtype=np.int64)
-    rows = np.zeros(5000, dtype=np.uint32)
-    pack_moments(gradient, weight, np.ones_like(weight), shift, unit, moments, rows)
-    g, w = unpack(np.array([moments.sum(), moments[::-1].sum()]), Packing(shift, unit))
+    packed = Packed(mean_target(gradient), weight)
+    sums = np.array([packed.moments.sum(), packed.moments[::-1].sum()])
+    g, w = unpack(sums, packed.pack)
     assert w.tolist() == [weight.sum()] * 2
     assert g[0] == g[1]
+    unit = packed.pack.unit
     assert abs(g[0] - gradient @ weight) < 5000 / unit
-    assert np.abs(gradient).max() * weight.sum() * unit < 2**53
+    assert 2.0**40 < np.abs(gradient).max() * weight.sum() * unit < 2**53
+
+
+def test_real_weights_of_classes_are_packed_beside_their_rows():
+    rng = np.random.default_rng(1)
+    real = rng.random(500)
+    packed = Packed(class_target(np.zeros(500), 2, weight=real), np.ones(500, dtype=np.int64))
+    weight, n = unpack(np.array([packed.moments.sum()]), packed.pack)
+    assert n[0] == 500
+    assert weight[0] == pytest.approx(real.sum(), rel=1e-9)
 
 
 def test_packing_of_zero_gradients():
-    assert choose_packing(np.zeros(3), 3).unit == 1.0
+    assert unit_for.py_func(0.0, 52) == 1.0

@@ -8,17 +8,13 @@ import numpy as np
 
 from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.binning import BinnedData, select_groups
-from treeselect.engine.ensembles import (
-    Trees,
-    bagged_forest,
-    group_gains,
-    with_newton_steps,
-)
-from treeselect.engine.growing import Growth
+from treeselect.engine.forests import bagged_forest
+from treeselect.engine.growth import UNBOUNDED, Growth
+from treeselect.engine.leaves import with_newton_steps
+from treeselect.engine.nodes import Trees, group_gains
 from treeselect.engine.prediction import predict_mean
+from treeselect.engine.targets import mean_target
 from treeselect.families import Family
-
-_UNBOUNDED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +56,7 @@ class ForestModel:
         if self.trees is None:
             found = np.zeros(data.n_rows)
         else:
-            found = predict_mean(self.trees, data, n_threads)
+            found = predict_mean(self.trees, data, n_threads)[:, 0]
         return self.on_response_scale(found, offset)
 
     def on_response_scale(self, found: FloatArray, offset: FloatArray | None) -> FloatArray:
@@ -108,10 +104,10 @@ def fit_forest(
     n_candidates = int(np.ceil(n_groups / 3 if not family.has_classes else np.sqrt(n_groups)))
     trees = bagged_forest(
         part,
-        target,
+        mean_target(target),
         weight,
         n_trees=n_trees,
-        growth=Growth(_UNBOUNDED, family.min_leaf, n_candidates, 0.0),
+        growth=Growth(UNBOUNDED, family.min_leaf, n_candidates, 0.0),
         seed=seed,
         rank=rank[groups],
         n_threads=n_threads,

@@ -7,41 +7,16 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.engine._types import BoolArray, FloatArray, IntArray, UInt16Array
+from treeselect.engine.best_first import leaf_table
 from treeselect.engine.binning import BinnedData
-from treeselect.engine.cache import kernel
-from treeselect.engine.ensembles import Trees, group_gains, grow_bagged_trees
-from treeselect.engine.growing import Growth, Nodes, empty_nodes, workspace
+from treeselect.engine.forests import BOOTSTRAP, grow_bagged_trees
+from treeselect.engine.growth import Growth, workspace
+from treeselect.engine.leaves import mark_leaves
 from treeselect.engine.losses import Loss, mean_loss
+from treeselect.engine.nodes import Nodes, Trees, empty_nodes, group_gains
 from treeselect.engine.penalty import SplitPenalty, no_penalty
 from treeselect.engine.random import stream_seed
-from treeselect.engine.splitting import goes_left
-
-
-@kernel
-def mark_leaves(nodes, codes, is_factor, leaves):
-    """Number of the leaf of one tree that each row falls into, counted in order of the nodes.
-
-    Writes ``leaves``, shape (n_rows,), and returns the values of the leaves.
-    """
-    n_nodes = nodes.column.shape[0]
-    ordinal = np.zeros(n_nodes, dtype=np.int64)
-    n_leaves = 0
-    for node in range(n_nodes):
-        if nodes.column[node] < 0:
-            ordinal[node] = n_leaves
-            n_leaves += 1
-    values = np.empty(n_leaves)
-    for node in range(n_nodes):
-        if nodes.column[node] < 0:
-            values[ordinal[node]] = nodes.value[node]
-    for i in range(leaves.shape[0]):
-        node = 0
-        while nodes.column[node] >= 0:
-            j = nodes.column[node]
-            left = goes_left(codes[j, i], nodes.code[node], nodes.missing_left[node], is_factor[j])
-            node = nodes.left[node] + (0 if left else 1)
-        leaves[i] = ordinal[node]
-    return values
+from treeselect.engine.targets import mean_target
 
 
 class BoostedBag(NamedTuple):
@@ -126,7 +101,7 @@ def bag_boost(
     rules : BagBoosting
     seed : int
     rank : ndarray of int64, shape (n_groups,)
-        See ``growing.grow_tree``.
+        See ``in_order.grow_in_order``.
     penalty : SplitPenalty, optional
         Price of opening a group in each tree; none by default.
 
@@ -158,7 +133,7 @@ def bag_boost(
                 gradient, growth, stream_seed(seed, "depth", depth, len(track))
             )
             leaf = np.empty(data.n_rows, dtype=np.uint16)
-            value = mark_leaves(nodes, data.codes, data.is_factor, leaf)
+            value = mark_leaves(nodes, data, leaf)[:, 0]
             prediction = value[leaf]
             total += prediction
             oob_total[out_of_bag] += prediction[out_of_bag]
@@ -204,7 +179,11 @@ class _BaggedTree:
     ) -> None:
         self._data, self._weight, self._in_rows = data, weight, in_rows
         self._penalty, self._rank = penalty, rank
-        self._work = workspace(data.n_rows, data.n_groups)
+        target = mean_target(np.empty(data.n_rows))
+        self._work = workspace(data, target)
+        self._table = leaf_table(data, target, Growth(0, 1, 0, 0.0), 0)
+        self._closed = np.zeros(data.n_groups, dtype=np.bool_)
+        self._stop = np.zeros(1, dtype=np.int64)
         self._counts = np.zeros(data.n_rows, dtype=np.int64)
         self._room = empty_nodes(2 * len(in_rows))
 
@@ -212,9 +191,10 @@ class _BaggedTree:
         """One tree on a bag drawn from the stream `seed`, and its out-of-bag rows."""
         start = np.zeros(2, dtype=np.int64)
         grow_bagged_trees(
-            self._data, target, self._weight, self._in_rows, np.array([seed], dtype=np.uint64),
-            growth, self._penalty, self._rank, self._work,
-            self._counts, self._room, start,
+            self._data, mean_target(target), self._weight, self._in_rows, BOOTSTRAP,
+            np.array([seed], dtype=np.uint64), growth, self._penalty, self._closed, False,
+            self._rank, self._work, self._table, self._counts, self._closed.copy(),
+            np.zeros(1, dtype=np.uint64), self._room, start, self._stop,
         )  # fmt: skip
         nodes = Nodes._make(array[: start[1]].copy() for array in self._room)
         return nodes, (self._counts == 0) & (self._weight > 0)

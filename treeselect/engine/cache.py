@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 
 from treeselect._version import __version__
 
@@ -92,9 +95,114 @@ class _EngineCache(FunctionCache):
     _impl_class = _EngineCacheImpl
 
 
+class _InnerLibrary(JITCodeLibrary):
+    """Code of a function that only kernels call: linked into them, never run by itself.
+
+    Numba would optimise and translate it once for itself and once more for each of its callers,
+    and for theirs.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        return _NoEnvironment(super().codegen)
+
+
+class _NoEnvironment:
+    """Numba's code generator without the environment in memory, which code that only runs as part
+    of other code does not have: it is for calls of Python, of which kernels make none."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, name: str, environment: Any) -> None:
+        pass
+
+
+class _KernelLibrary(JITCodeLibrary):
+    """Code of a kernel, optimised once: numba's first round is there to find reference counts."""
+
+    def _optimize_final_module(self) -> None:
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
+
+
+class _InnerCompiler(Compiler):
+    """Numba's compiler, but for the library that it fills."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
+        super().__init__(typing, target, _InnerLibrary(target.codegen(), "inner"), *rest)
+
+
+class _KernelCompiler(Compiler):
+    """Numba's compiler, but for the library that it fills."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
+        own = _KernelLibrary(target.codegen(), "kernel")
+        own.enable_object_caching()
+        super().__init__(typing, target, own, *rest)
+
+
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function that releases the interpreter lock, and cache its machine code."""
-    dispatcher: Any = numba.njit(nogil=True)(function)
+    """Compile a function that releases the interpreter lock, and cache its machine code.
+
+    It may use arrays and parts of arrays but must not create one, which assigning a whole array or
+    a part of it does, too.
+    """
+    dispatcher = _compiled(function, pipeline_class=_KernelCompiler)
     with contextlib.suppress(RuntimeError):  # no locator: the cache folder can't be written
         dispatcher._cache = _EngineCache(function)
+    return dispatcher
+
+
+def inner(function: Callable[..., Any], **options: bool) -> Any:
+    """As :func:`kernel`, for functions that only kernels call: much less to compile."""
+    dispatcher = _compiled(
+        function, no_cpython_wrapper=True, pipeline_class=_InnerCompiler, **options
+    )
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise TypeError(f"{function.__name__}() can be called by kernels only")
+
+    # Without a wrapper for Python there is nothing to call: numba would jump to nowhere.
+    dispatcher._compile_for_args = refuse
+    dispatcher.add_overload = lambda compiled: dispatcher.overloads.update(
+        {tuple(compiled.signature.args): compiled}
+    )
+    return dispatcher
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """As :func:`inner`, made part of its caller: worth it for what is called for every column."""
+    return inner(function, forceinline=True)
+
+
+def _compiled(function: Callable[..., Any], **options: Any) -> Any:
+    # No reference counts: kernels create no arrays, and halve their time and their compilation.
+    options |= {"nogil": True, "no_cfunc_wrapper": True, "_nrt": False}
+    compile_lazily: Any = numba.njit
+    dispatcher = compile_lazily(error_model="numpy", **options)(function)
+    template = dispatcher.get_call_template
+
+    def of_types(arguments: Any, named: Any) -> Any:
+        # Numba would compile anew for every constant that a kernel calls another one with.
+        return template(
+            tuple(types.unliteral(kind) for kind in arguments),
+            {name: types.unliteral(kind) for name, kind in named.items()},
+        )
+
+    dispatcher.get_call_template = of_types
     return dispatcher

@@ -1,81 +1,145 @@
-"""Sums of moments per code: eight columns at once, or one column."""
+"""Sums of moments per code: eight columns at once, or one column.
+
+A histogram has a cell per code. A cell is one integer (``MEAN``), two (``NEWTON``: the moment and
+the curvature) or one per class.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from treeselect.engine.cache import kernel
+from treeselect.engine.cache import inner
+from treeselect.engine.intrinsics import AHEAD, lowest_bit, prefetch
+from treeselect.engine.targets import GINI, NEWTON
 
 _BYTE = np.uint64(255)
+_ONE = np.uint64(1)
+_SIX = np.uint64(6)
 _SHIFTS = tuple(np.uint64(8 * k) for k in range(8))
+_STARTS = tuple(np.uint64(256 * k) for k in range(8))
 
-SMALL_NODE = 48
+SMALL_NODE = 128
 """Up to this many rows a node lists the codes it touches instead of walking all 255."""
 
 
-@kernel
-def add_block(block, moments, rows, begin, end, histogram):
-    """Add the rows ``rows[begin:end]`` of eight columns to their histograms.
+@inner
+def clear(array):
+    """Set an array of one dimension to 0."""
+    for i in range(array.shape[0]):
+        array[i] = 0
+
+
+@inner
+def cell_size(kind, n_classes):
+    """Integers in a cell."""
+    if kind >= GINI:
+        return n_classes
+    return 2 if kind == NEWTON else 1
+
+
+@inner
+def add_block(block, rows, moments, histogram):
+    """Add rows of eight columns to their histograms.
 
     Parameters
     ----------
     block : ndarray of uint64, shape (n_rows,)
         Codes of eight columns.
-    moments : ndarray of int64, shape (n_rows,)
-    rows : ndarray of uint32
+    rows : ndarray of uint32, shape (n,)
+    moments : ndarray of int64, shape (n,)
+        Of these rows, in their order.
     histogram : ndarray of int64, shape (8 * 256,)
         Histogram of column ``k`` of the block from ``256 * k`` on; added to.
     """
-    for r in range(begin, end):
-        i = rows[r]
-        word = block[i]
-        moment = moments[i]
+    n = rows.shape[0]
+    for r in range(n):
+        prefetch(block, np.int64(rows[min(r + AHEAD, n - 1)]))
+        word = block[rows[r]]
+        moment = moments[r]
         histogram[word & _BYTE] += moment
-        histogram[np.uint64(256) + ((word >> _SHIFTS[1]) & _BYTE)] += moment
-        histogram[np.uint64(512) + ((word >> _SHIFTS[2]) & _BYTE)] += moment
-        histogram[np.uint64(768) + ((word >> _SHIFTS[3]) & _BYTE)] += moment
-        histogram[np.uint64(1024) + ((word >> _SHIFTS[4]) & _BYTE)] += moment
-        histogram[np.uint64(1280) + ((word >> _SHIFTS[5]) & _BYTE)] += moment
-        histogram[np.uint64(1536) + ((word >> _SHIFTS[6]) & _BYTE)] += moment
-        histogram[np.uint64(1792) + ((word >> _SHIFTS[7]) & _BYTE)] += moment
+        histogram[_STARTS[1] + ((word >> _SHIFTS[1]) & _BYTE)] += moment
+        histogram[_STARTS[2] + ((word >> _SHIFTS[2]) & _BYTE)] += moment
+        histogram[_STARTS[3] + ((word >> _SHIFTS[3]) & _BYTE)] += moment
+        histogram[_STARTS[4] + ((word >> _SHIFTS[4]) & _BYTE)] += moment
+        histogram[_STARTS[5] + ((word >> _SHIFTS[5]) & _BYTE)] += moment
+        histogram[_STARTS[6] + ((word >> _SHIFTS[6]) & _BYTE)] += moment
+        histogram[_STARTS[7] + ((word >> _SHIFTS[7]) & _BYTE)] += moment
 
 
-@kernel
-def add_column(codes, moments, rows, begin, end, histogram):
-    """Add the rows ``rows[begin:end]`` of one column to ``histogram``, shape (256,)."""
-    for r in range(begin, end):
-        i = rows[r]
-        histogram[codes[i]] += moments[i]
+@inner
+def add_pair(histogram, cell, moment, second):
+    """Add to both integers of a cell."""
+    histogram[cell << _ONE] += moment
+    histogram[(cell << _ONE) + _ONE] += second
 
 
-@kernel
-def add_small_column(codes, moments, rows, begin, end, histogram, present):
-    """As :func:`add_column` into a zero histogram; lists the touched codes, in order.
+@inner
+def add_block_of_pairs(block, rows, moments, seconds, histogram):
+    """As :func:`add_block` for cells of two integers; ``histogram`` has shape (8 * 512,)."""
+    n = rows.shape[0]
+    for r in range(n):
+        prefetch(block, np.int64(rows[min(r + AHEAD, n - 1)]))
+        word = block[rows[r]]
+        moment = moments[r]
+        second = seconds[r]
+        add_pair(histogram, word & _BYTE, moment, second)
+        add_pair(histogram, _STARTS[1] + ((word >> _SHIFTS[1]) & _BYTE), moment, second)
+        add_pair(histogram, _STARTS[2] + ((word >> _SHIFTS[2]) & _BYTE), moment, second)
+        add_pair(histogram, _STARTS[3] + ((word >> _SHIFTS[3]) & _BYTE), moment, second)
+        add_pair(histogram, _STARTS[4] + ((word >> _SHIFTS[4]) & _BYTE), moment, second)
+        add_pair(histogram, _STARTS[5] + ((word >> _SHIFTS[5]) & _BYTE), moment, second)
+        add_pair(histogram, _STARTS[6] + ((word >> _SHIFTS[6]) & _BYTE), moment, second)
+        add_pair(histogram, _STARTS[7] + ((word >> _SHIFTS[7]) & _BYTE), moment, second)
 
-    Returns their number. A moment is never 0 because its weight is positive, so an entry that is
-    still 0 has not been touched.
+
+@inner
+def add_column(codes, rows, moments, histogram):
+    """Add rows of one column to ``histogram``, shape (256,)."""
+    for r in range(rows.shape[0]):
+        histogram[codes[rows[r]]] += moments[r]
+
+
+@inner
+def add_column_of_pairs(codes, rows, moments, seconds, histogram):
+    """As :func:`add_column` for cells of two integers."""
+    for r in range(rows.shape[0]):
+        add_pair(histogram, np.uint64(codes[rows[r]]), moments[r], seconds[r])
+
+
+@inner
+def add_column_of_classes(codes, rows, moments, labels, n_classes, histogram):
+    """As :func:`add_column` for a cell of one integer per class."""
+    for r in range(rows.shape[0]):
+        cell = np.int64(codes[rows[r]]) * n_classes + labels[r]
+        histogram[np.uint64(cell)] += moments[r]
+
+
+@inner
+def list_codes(codes, rows, touched, present):
+    """List the codes that rows have, in order, after code 0, which is always listed.
+
+    Parameters
+    ----------
+    touched : ndarray of uint64, shape (4,)
+        Working memory, zero before and after.
+    present : ndarray of int64, shape (257,)
+        Receives the codes.
+
+    Returns
+    -------
+    int
+        Their number, code 0 counted.
     """
+    for r in range(rows.shape[0]):
+        code = np.uint64(codes[rows[r]])
+        touched[code >> _SIX] |= _ONE << (code & np.uint64(63))
+    touched[0] |= _ONE
     n = 0
-    for r in range(begin, end):
-        i = rows[r]
-        code = np.int64(codes[i])
-        if histogram[code] == 0:
-            k = n
-            while k > 0 and present[k - 1] > code:
-                present[k] = present[k - 1]
-                k -= 1
-            present[k] = code
+    for word in range(4):
+        bits = touched[word]
+        touched[word] = np.uint64(0)
+        while bits != 0:
+            present[n] = 64 * word + lowest_bit(bits)
             n += 1
-        histogram[code] += moments[i]
-    return n
-
-
-@kernel
-def list_present(histogram, offset, n_codes, present):
-    """List the codes of a histogram that hold rows, in order; returns their number."""
-    n = 0
-    for code in range(n_codes):
-        if histogram[offset + code] != 0:
-            present[n] = code
-            n += 1
+            bits &= bits - _ONE
     return n

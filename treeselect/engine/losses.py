@@ -14,6 +14,11 @@ from treeselect.engine._types import FloatArray, IntArray
 class Loss(Protocol):
     """What boosting and the sparse forest need of a loss."""
 
+    @property
+    def is_squared(self) -> bool:
+        """Whether the curvature is 1 everywhere: trees are then grown on means."""
+        ...
+
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         """Loss of each row, shape (n_rows,), at the linear predictor `eta`."""
         ...
@@ -34,6 +39,8 @@ class Loss(Protocol):
 class SquaredLoss:
     """``(y - eta)**2 / 2``: its negative gradient is the residual."""
 
+    is_squared = True
+
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         return 0.5 * (y - eta) ** 2
 
@@ -49,6 +56,8 @@ class SquaredLoss:
 
 class LogisticLoss:
     """``log(1 + exp(eta)) - y * eta`` for y in {0, 1}; `eta` is the log-odds of 1."""
+
+    is_squared = False
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         return np.logaddexp(0.0, eta) - y * eta

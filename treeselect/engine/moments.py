@@ -4,7 +4,9 @@
 both sums. `shift` leaves room for the whole weight in the low bits, `unit` is a power of two that
 uses the rest. Sums of integers do not depend on order: equal columns tie exactly, and the answer
 is the same for any number of threads. The rounding is at most 2**-(53 - log2 n) of the mean
-gradient per row; sums stay below 2**53 so that they are exact as floats too.
+gradient per row; sums stay below 2**53 so that they are exact as floats too. Curvatures are whole
+multiples of a unit of their own, in a second integer. Classes have the weight of the row in the
+place of the gradient.
 """
 
 from __future__ import annotations
@@ -14,70 +16,108 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.engine._types import FloatArray, IntArray
-from treeselect.engine.cache import kernel
+from treeselect.engine.cache import inner, kernel
+from treeselect.engine.targets import GINI, NEWTON
 
 
 class Packing(NamedTuple):
-    """How gradients are packed: low bits for the weight, units per gradient."""
+    """How the rows of a tree are packed.
 
+    Attributes
+    ----------
+    kind, n_classes : int
+        Of the target.
+    n_in : int
+        Rows in the tree.
+    shift : int
+        Low bits that hold the weight (rows, counting copies).
+    unit : float
+        Units per gradient, or per weight of a class.
+    second_unit : float
+        Units per curvature.
+    to_gain : float
+        From packed units to the gain: decrease per unit of the tree's weight (copies of rows, or
+        the classes' weights).
+    """
+
+    kind: int
+    n_classes: int
+    n_in: int
     shift: int
     unit: float
-
-
-def choose_packing(gradient: FloatArray, total_weight: int) -> Packing:
-    """Packing for gradients whose weights sum to `total_weight` (a positive integer).
-
-    Parameters
-    ----------
-    gradient : ndarray of float, shape (n_rows,)
-        Finite.
-    total_weight : int
-        Sum of the integer weights of a tree's rows.
-    """
-    shift = int(total_weight).bit_length()
-    largest = float(np.max(np.abs(gradient), initial=0.0))
-    shift, unit = packing_for(largest, int(total_weight))
-    return Packing(int(shift), float(unit))
+    second_unit: float
+    to_gain: float
 
 
 @kernel
-def packing_for(largest, total_weight):
-    """Shift and unit for gradients of at most `largest` whose weights sum to `total_weight`."""
-    shift = 0
-    while (total_weight >> shift) > 0:
-        shift += 1
-    bound = largest * total_weight
+def bits_of(number):
+    """Bits that hold a whole number."""
+    bits = 0
+    while (number >> bits) > 0:
+        bits += 1
+    return bits
+
+
+@inner
+def unit_for(bound, bits):
+    """Power of two by which sums of at most `bound` stay below ``2**bits``."""
     if bound == 0.0:
-        return shift, 1.0
-    exponent = min(61 - shift, 52) - int(np.ceil(np.log2(bound)))
+        return 1.0
     # The square of the unit is a divisor of the gains and must be a finite float.
-    return shift, 2.0 ** min(exponent, 500)
+    exponent = bits - int(np.ceil(np.log2(bound)))
+    return 2.0 ** max(min(exponent, 500), -500)
 
 
 @kernel
-def pack_moments(gradient, weight, counts, shift, unit, moments, rows):
-    """Moments of the rows of a bag; returns how many there are.
+def pack_rows(target, weight, counts, moments, second, rows):
+    """Pack the rows of a bag: a row counts ``weight * counts`` times.
 
-    A row counts ``weight * counts`` times. `moments` (n_rows,) is filled for rows in the bag,
-    `rows` receives their numbers in increasing order.
+    Fills `moments` and, for curvatures, `second`, both of shape (n_rows,), for rows in the bag;
+    `rows` receives their numbers in increasing order. Returns the :class:`Packing`.
     """
-    n = 0
-    for i in range(gradient.shape[0]):
+    total = np.int64(0)
+    largest = 0.0
+    largest_second = 0.0
+    n_rows = weight.shape[0]
+    for i in range(n_rows):
         w = weight[i] * counts[i]
         if w > 0:
-            moments[i] = (np.int64(np.rint(gradient[i] * w * unit)) << shift) + w
+            total += w
+            if target.kind < GINI:
+                largest = max(largest, abs(target.gradient[i]))
+            else:
+                largest = max(largest, target.curvature[i])
+            if target.kind == NEWTON:
+                largest_second = max(largest_second, target.curvature[i])
+    shift = bits_of(total)
+    unit = unit_for(largest * total, min(61 - shift, 52))
+    second_unit = unit_for(largest_second * total, 52) if target.kind == NEWTON else 1.0
+    n = 0
+    class_weight = 0
+    for i in range(n_rows):
+        w = weight[i] * counts[i]
+        if w > 0:
+            value = target.gradient[i] if target.kind < GINI else target.curvature[i]
+            moments[i] = (np.int64(np.rint(value * w * unit)) << shift) + w
             rows[n] = i
             n += 1
-    return n
+            if target.kind == NEWTON:
+                second[i] = np.int64(np.rint(target.curvature[i] * w * second_unit))
+            elif target.kind >= GINI:
+                class_weight += moments[i] >> shift
+    to_gain = 1.0 / class_weight
+    if target.kind < GINI:
+        to_gain = second_unit / (unit * unit * total)
+    return Packing(target.kind, target.n_classes, n, shift, unit, second_unit, to_gain)
 
 
-@kernel
+@inner
 def moment_weight(moment, shift):
     """Sum of weights in a sum of moments."""
     return moment & ((np.int64(1) << shift) - 1)
 
 
-@kernel
+@inner
 def moment_gradient(moment, shift):
     """Sum of gradients, in packing units, in a sum of moments."""
     return moment >> shift

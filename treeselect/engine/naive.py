@@ -13,12 +13,42 @@ import numpy as np
 
 from treeselect.engine._types import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.binning import OTHER, BinnedData
-from treeselect.engine.growing import Growth
+from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, Growth
 from treeselect.engine.penalty import SplitPenalty
+from treeselect.engine.targets import GINI, MEAN, NEWTON
+
+
+class Rows(NamedTuple):
+    """Packed rows before they are packed: whole numbers, times the rows' weights.
+
+    ``gradient`` of a class target is the weight of the row in the impurity.
+    """
+
+    kind: int
+    gradient: IntArray
+    curvature: IntArray
+    label: IntArray
+    weight: IntArray
+    n_classes: int = 1
+
+    def take(self, rows: AnyArray) -> Rows:
+        """Some of the rows."""
+        return self._replace(
+            gradient=self.gradient[rows],
+            curvature=self.curvature[rows],
+            label=self.label[rows],
+            weight=self.weight[rows],
+        )
+
+
+def mean_rows(gradient: IntArray, weight: IntArray) -> Rows:
+    """Rows of a mean; `gradient` is not yet multiplied by the weight."""
+    zero = np.zeros_like(weight)
+    return Rows(MEAN, gradient * weight, zero, zero, weight)
 
 
 class Split(NamedTuple):
-    """A split of one column; `gain` is the decrease of the sum of squares."""
+    """A split of one column; `gain` is the decrease of the criterion, not per unit of weight."""
 
     gain: float
     code: int
@@ -46,18 +76,54 @@ def left_side(codes: AnyArray, code: int, missing_left: bool, is_factor: bool) -
     return np.asarray(np.where(codes == 0, missing_left, codes <= code))
 
 
-def gain_of(left: BoolArray, gradient: IntArray, weight: IntArray, min_weight: int) -> float:
-    """Decrease of the sum of squared deviations; -1 if a side is too light."""
-    w_left, w_right = int(weight[left].sum()), int(weight[~left].sum())
-    if w_left < min_weight or w_right < min_weight:
+def gain_of(left: BoolArray, rows: Rows, growth: Growth) -> float:
+    """Decrease of the criterion by a split; -1 if a side is too light."""
+    sides = [rows.take(left), rows.take(~left)]
+    if min(side.weight.sum() for side in sides) < growth.min_weight:
         return -1.0
-    difference = gradient[left].sum() / w_left - gradient[~left].sum() / w_right
-    return float(difference * difference * (w_left * w_right / (w_left + w_right)))
+    if rows.kind >= GINI:
+        return _impurity_decrease(sides, rows)
+    g, g_other = (float(side.gradient.sum()) for side in sides)
+    sizes = [side.weight if rows.kind == MEAN else side.curvature for side in sides]
+    a, b = (float(size.sum()) for size in sizes)
+    if rows.kind == NEWTON and min(a, b) < growth.min_curvature:
+        return -1.0
+    difference = g * b - g_other * a
+    return difference * difference / (a * b) / (a + b)
 
 
-def best_split(
-    codes: AnyArray, gradient: IntArray, weight: IntArray, min_weight: int, *, is_factor: bool
-) -> Split:
+def _impurity_decrease(sides: list[Rows], rows: Rows) -> float:
+    counts = [
+        np.bincount(r.label, weights=r.gradient, minlength=rows.n_classes) for r in (*sides, rows)
+    ]
+    left, right, every = counts
+    a, b = left.sum(), right.sum()
+    if rows.kind == GINI:
+        differences = left * b - right * a
+        squares = sum(d * d for d in differences)
+        return float(squares / (a * b) / (a + b))
+    parts = [n.sum() * _entropy(n / n.sum()) for n in counts]
+    decrease = parts[2] - parts[0] - parts[1]
+    return float(decrease) if decrease > 1e-12 * every.sum() else 0.0
+
+
+def _entropy(shares: FloatArray) -> float:
+    known = shares[shares > 0]
+    return float(-(known * np.log(known)).sum())
+
+
+def own_term(rows: Rows) -> float:
+    """A node's own part of the un-centred criterion."""
+    if rows.kind >= GINI:
+        counts = np.bincount(rows.label, weights=rows.gradient, minlength=rows.n_classes)
+        squares = sum(n * n for n in counts)
+        return float(squares / counts.sum())
+    size = rows.weight if rows.kind == MEAN else rows.curvature
+    g = float(rows.gradient.sum())
+    return g * g / float(size.sum())
+
+
+def best_split(codes: AnyArray, rows: Rows, growth: Growth, *, is_factor: bool) -> Split:
     """Best split of one column over the given rows: try all, keep the first best."""
     present = np.unique(codes)
     if len(present) < 2:
@@ -72,79 +138,167 @@ def best_split(
             candidates.append((0, True))
         for below, above in pairwise(known):
             middle = (int(below) + int(above) - 1) // 2
-            heavier = 2 * weight[codes <= middle].sum() >= weight.sum()
+            heavier = 2 * rows.weight[codes <= middle].sum() >= rows.weight.sum()
             candidates.append((middle, bool(heavier) and not has_missing))
             if has_missing:
                 candidates.append((middle, True))
     best = NO_SPLIT
     for code, missing_left in candidates:
-        left = left_side(codes, code, missing_left, is_factor)
-        gain = gain_of(left, gradient, weight, min_weight)
+        gain = gain_of(left_side(codes, code, missing_left, is_factor), rows, growth)
         if gain > best.gain:
             best = Split(gain, code, missing_left)
     return best
 
 
+class Stream:
+    """Splitmix64 in Python's whole numbers."""
+
+    def __init__(self, seed: int) -> None:
+        self._state = seed
+
+    def below(self, bound: int) -> int:
+        """Random integer in [0, bound)."""
+        self._state = (self._state + 0x9E3779B97F4A7C15) % 2**64
+        z = self._state
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+        return (((z ^ (z >> 31)) >> 32) * bound) >> 32
+
+
+class Candidates:
+    """Which groups are tried at a node; the order of the groups goes on from node to node."""
+
+    def __init__(self, is_open: BoolArray, growth: Growth, stream: Stream) -> None:
+        self._growth, self._stream = growth, stream
+        self._first = [int(g) for g in np.flatnonzero(is_open)] if growth.all_open else []
+        self._rest = [g for g in range(len(is_open)) if g not in self._first]
+
+    def draw(self) -> list[int]:
+        """Groups tried at the next node."""
+        n = min(self._growth.n_candidates, len(self._rest))
+        if n < len(self._rest):
+            for c in range(n):
+                other = c + self._stream.below(len(self._rest) - c)
+                self._rest[c], self._rest[other] = self._rest[other], self._rest[c]
+        return self._first + self._rest[:n]
+
+    def open(self, group: int) -> None:
+        """Move a group to the open ones; the first of the others takes its place."""
+        if self._growth.all_open and group not in self._first:
+            at = self._rest.index(group)
+            self._rest[at] = self._rest[0]
+            self._rest = self._rest[1:]
+            self._first.append(group)
+
+
+class Leaf(NamedTuple):
+    """A leaf that waits: its node, rows and depth, and the best split of each tried column."""
+
+    node: int
+    rows: IntArray
+    depth: int
+    splits: dict[int, Split]
+
+
 def grow(
     data: BinnedData,
-    gradient: IntArray,
-    weight: IntArray,
+    rows: Rows,
     growth: Growth,
     penalty: SplitPenalty,
     is_open: BoolArray,
     rank: IntArray,
+    seed: int = 0,
 ) -> list[dict[str, Any]]:
-    """One tree on the rows with positive weight, all groups tried; `is_open` is changed.
+    """One tree on the rows with positive weight; `is_open` is changed.
 
-    Returns the nodes in the order in which the kernel numbers them.
+    Returns the nodes in the order in which the kernel numbers them. Whenever a leaf is chosen,
+    all that wait are looked at again: none remembers what a split was worth.
     """
-    tree_weight = int(weight.sum())
-    nodes: list[dict[str, Any]] = [{}]
-    waiting = [(0, np.flatnonzero(weight), 0)]
-    while waiting:
-        node, rows, depth = waiting.pop()
-        g, w = gradient[rows], weight[rows]
-        nodes[node] = {"column": -1, "value": g.sum() / w.sum(), "weight": int(w.sum())}
-        if depth >= growth.max_depth or w.sum() < 2 * growth.min_weight:
-            continue
-        best: tuple[float, int, Split] | None = None
-        for j in range(len(data.codes)):
-            factor = bool(data.is_factor[j])
-            split = best_split(data.codes[j, rows], g, w, growth.min_weight, is_factor=factor)
+    per_weight = 1.0 / (rows.gradient if rows.kind >= GINI else rows.weight).sum()
+    candidates = Candidates(is_open, growth, Stream(seed))
+    nodes: list[dict[str, Any]] = []
+
+    def splits_of(own: IntArray, depth: int) -> dict[int, Split]:
+        inside = rows.take(own)
+        if depth >= growth.max_depth or inside.weight.sum() < 2 * growth.min_weight:
+            return {}
+        tried = candidates.draw()
+        return {
+            j: best_split(data.codes[j, own], inside, growth, is_factor=bool(data.is_factor[j]))
+            for j in range(len(data.codes))
+            if data.group_of[j] in tried
+        }
+
+    def new_leaf(own: IntArray, depth: int) -> Leaf:
+        inside = rows.take(own)
+        nodes.append({"column": -1, "value": _value(inside), "weight": int(inside.weight.sum())})
+        splits = splits_of(own, depth) if growth.order == BEST_FIRST else {}
+        return Leaf(len(nodes) - 1, own, depth, splits)
+
+    def choose(leaf: Leaf) -> tuple[float, int] | None:
+        """Worth and column of the best split of a leaf under the groups that are open now."""
+        base = own_term(rows.take(leaf.rows)) * per_weight if penalty.uncentred else 0.0
+        best: tuple[float, int] | None = None
+        for j, split in leaf.splits.items():
             if split.code < 0:
                 continue
             group = data.group_of[j]
-            gain = split.gain * (1.0 / tree_weight)
+            gain = split.gain * per_weight + base
             worth = gain if is_open[group] else penalty.scale[j] * gain - penalty.cost[j]
-            if worth <= growth.min_gain and best is None:
-                continue
-            if best is None or worth > best[0]:
-                best = (worth, j, split)
-            elif worth == best[0]:
-                holder = data.group_of[best[1]]
-                if (not is_open[group], rank[group]) < (not is_open[holder], rank[holder]):
-                    best = (worth, j, split)
+            tie = None if best is None else _takes(group, data.group_of[best[1]], is_open, rank)
+            if worth > (growth.min_gain if best is None else best[0]) or (
+                best is not None and worth == best[0] and tie
+            ):
+                best = (worth, j)
+        return best
+
+    waiting = [new_leaf(np.flatnonzero(rows.weight), 0)]
+    n_leaves = 1
+    while waiting and n_leaves < growth.max_leaves:
+        at = 0 if growth.order == BREADTH_FIRST else len(waiting) - 1
+        if growth.order == BEST_FIRST:
+            worths = [(choose(leaf) or (-np.inf, 0))[0] for leaf in waiting]
+            at = min(range(len(waiting)), key=lambda i: (-worths[i], waiting[i].node))
+        leaf = waiting.pop(at)
+        if growth.order != BEST_FIRST:
+            leaf = leaf._replace(splits=splits_of(leaf.rows, leaf.depth))
+        best = choose(leaf)
         if best is None:
             continue
-        _, j, split = best
+        j, split = best[1], leaf.splits[best[1]]
         is_open[data.group_of[j]] = True
+        candidates.open(int(data.group_of[j]))
         left = left_side(
-            data.codes[j, rows], split.code, split.missing_left, bool(data.is_factor[j])
+            data.codes[j, leaf.rows], split.code, split.missing_left, bool(data.is_factor[j])
         )
-        child = len(nodes)
-        nodes += [{}, {}]
-        nodes[node] |= {
+        nodes[leaf.node] |= {
             "column": j,
             "code": split.code,
             "missing_left": split.missing_left,
-            "left": child,
-            "gain": split.gain * (1.0 / tree_weight),
+            "left": len(nodes),
+            "gain": split.gain * per_weight,
         }
-        waiting += [(child + 1, rows[~left], depth + 1), (child, rows[left], depth + 1)]
+        n_leaves += 1
+        children = [new_leaf(leaf.rows[side], leaf.depth + 1) for side in (left, ~left)]
+        waiting += children if growth.order == BREADTH_FIRST else children[::-1]
     return nodes
 
 
-def predict(nodes: list[dict[str, Any]], data: BinnedData, row: int) -> float:
+def _takes(group: int, holder: int, is_open: BoolArray, rank: IntArray) -> bool:
+    """Whether a group takes a tie from another one."""
+    return (not is_open[group], rank[group]) < (not is_open[holder], rank[holder])
+
+
+def _value(rows: Rows) -> Any:
+    """Value of a leaf."""
+    if rows.kind >= GINI:
+        counts = np.bincount(rows.label, weights=rows.gradient, minlength=rows.n_classes)
+        return counts / counts.sum()
+    size = rows.weight if rows.kind == MEAN else rows.curvature
+    return np.array([rows.gradient.sum() / size.sum() if size.sum() else 0.0])
+
+
+def predict(nodes: list[dict[str, Any]], data: BinnedData, row: int) -> FloatArray:
     """Value of the leaf that a row falls into."""
     node = nodes[0]
     while node["column"] >= 0:
@@ -152,7 +306,7 @@ def predict(nodes: list[dict[str, Any]], data: BinnedData, row: int) -> float:
         codes = data.codes[j, row : row + 1]
         left = left_side(codes, node["code"], node["missing_left"], bool(data.is_factor[j]))
         node = nodes[node["left"] + (0 if left[0] else 1)]
-    return float(node["value"])
+    return np.asarray(node["value"])
 
 
 def correlate(columns: FloatArray, residual: FloatArray) -> FloatArray:

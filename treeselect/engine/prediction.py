@@ -15,10 +15,10 @@ import numpy as np
 
 from treeselect.engine._types import FloatArray, UInt64Array
 from treeselect.engine.binning import BinnedData
-from treeselect.engine.cache import kernel
+from treeselect.engine.cache import inner, kernel
 
 if TYPE_CHECKING:
-    from treeselect.engine.ensembles import Trees
+    from treeselect.engine.nodes import Trees
 
 _ROWS = 4096
 """Rows that go through all trees before the next ones: their codes and sums stay in the cache."""
@@ -55,7 +55,7 @@ def pack_nodes(nodes, start, is_factor, packed):
             )
 
 
-@kernel
+@inner
 def next_node(node, blocks, row):
     """Where a row goes from a node."""
     code = blocks[node >> _47, row] >> (((node >> _44) & _SEVEN) << _3) & _BYTE
@@ -90,25 +90,32 @@ def add_predictions(packed, value, start, blocks, begin, end, out):
                     ) != 0  # fmt: skip
                     a, b, c, d = a_next, b_next, c_next, d_next
                     e, f, g, h = e_next, f_next, g_next, h_next
-                out[i] += values[a]
-                out[i + 1] += values[b]
-                out[i + 2] += values[c]
-                out[i + 3] += values[d]
-                out[i + 4] += values[e]
-                out[i + 5] += values[f]
-                out[i + 6] += values[g]
-                out[i + 7] += values[h]
+                for k in range(values.shape[1]):
+                    out[i, k] += values[a, k]
+                    out[i + 1, k] += values[b, k]
+                    out[i + 2, k] += values[c, k]
+                    out[i + 3, k] += values[d, k]
+                    out[i + 4, k] += values[e, k]
+                    out[i + 5, k] += values[f, k]
+                    out[i + 6, k] += values[g, k]
+                    out[i + 7, k] += values[h, k]
             for i in range(whole, last):
                 a = np.uint64(0)
                 a_next = next_node(tree[a], blocks, i)
                 while a_next != a:
                     a = a_next
                     a_next = next_node(tree[a], blocks, i)
-                out[i] += values[a]
+                for k in range(values.shape[1]):
+                    out[i, k] += values[a, k]
 
 
 def predict_mean(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArray:
-    """Mean of the trees' predictions, shape (n_rows,)."""
+    """Mean of the trees' predictions, shape (n_rows, n_outputs)."""
+    return predict_sum(trees, data, n_threads) / trees.n_trees
+
+
+def predict_sum(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArray:
+    """Sum of the trees' predictions, shape (n_rows, n_outputs)."""
     packed = np.empty(len(trees.nodes.column), dtype=np.uint64)
     pack_nodes(trees.nodes, trees.start, data.is_factor, packed)
     if not _has_many_equal_rows(data.blocks):
@@ -128,7 +135,7 @@ def _predict_blocks(
     trees: Trees, packed: UInt64Array, blocks: UInt64Array, n_threads: int
 ) -> FloatArray:
     n_rows = blocks.shape[1]
-    out = np.zeros(n_rows)
+    out = np.zeros((n_rows, trees.nodes.value.shape[1]))
     edges = np.linspace(0, n_rows, n_threads + 1).astype(np.int64)
 
     def predict(k: int) -> None:
@@ -139,4 +146,4 @@ def _predict_blocks(
     else:
         with ThreadPoolExecutor(n_threads) as pool:
             list(pool.map(predict, range(n_threads)))
-    return out / trees.n_trees
+    return out

@@ -11,7 +11,7 @@ import hashlib
 import numpy as np
 
 from treeselect.engine._types import UInt64Array
-from treeselect.engine.cache import kernel
+from treeselect.engine.cache import inner
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -44,7 +44,7 @@ def tree_seeds(seed: int, n_trees: int) -> UInt64Array:
     return np.array([stream_seed(seed, "tree", i) for i in range(n_trees)], dtype=np.uint64)
 
 
-@kernel
+@inner
 def next_random(state):
     """Next 64 random bits; `state` is one uint64 and is advanced."""
     state[0] += _STEP
@@ -54,21 +54,30 @@ def next_random(state):
     return z ^ (z >> _U31)
 
 
-@kernel
+@inner
 def random_below(state, bound):
     """Random integer in [0, bound), for bounds below 2**32."""
     return np.int64(((next_random(state) >> _U32) * np.uint64(bound)) >> _U32)
 
 
-@kernel
-def draw_bag(state, rows, counts):
-    """Draw as many rows with replacement as there are in `rows`; count them in `counts`.
+@inner
+def draw_bag(state, rows, replace, share, counts, spare):
+    """Draw a share of `rows`, with replacement or without; count them in `counts`.
 
-    `rows` holds the distinct rows with positive weight. A row that is drawn takes all its copies
-    along: copies of one row never stand on both sides of the bag, which would make the
-    out-of-bag error a training error.
+    `rows` holds the distinct rows with positive weight; `spare` is working memory, at least as
+    long.
     """
-    counts[:] = 0
+    for i in range(counts.shape[0]):
+        counts[i] = 0
     n = rows.shape[0]
-    for _ in range(n):
-        counts[rows[random_below(state, n)]] += 1
+    drawn = max(int(np.rint(share * n)), 1)
+    if replace:
+        for _ in range(drawn):
+            counts[rows[random_below(state, n)]] += 1
+        return
+    for r in range(n):
+        spare[r] = rows[r]
+    for r in range(min(drawn, n)):
+        other = r + (random_below(state, n - r) if drawn < n else 0)
+        spare[r], spare[other] = spare[other], spare[r]
+        counts[spare[r]] = 1

@@ -205,8 +205,9 @@ class SparseForest:
         return float(self._share @ self._loss.value(self._y, eta) + price @ x)
 
 
-@kernel
-def correlate(leaves, values, start, residual):
+def correlate(
+    leaves: UInt16Array, values: FloatArray, start: IntArray, residual: FloatArray
+) -> FloatArray:
     """``A.T @ residual`` from leaf numbers: sums of the residual by leaf, times the leaf's value.
 
     Parameters
@@ -221,26 +222,35 @@ def correlate(leaves, values, start, residual):
     -------
     ndarray of float, shape (n_trees,)
     """
-    n_trees = leaves.shape[0]
-    out = np.zeros(n_trees)
-    for t in range(n_trees):
-        sums = np.zeros(start[t + 1] - start[t])
-        for i in range(residual.shape[0]):
-            sums[leaves[t, i]] += residual[i]
-        for k in range(sums.shape[0]):
-            out[t] += sums[k] * values[start[t] + k]
-    return out
+    sums = np.zeros(len(values))
+    sum_by_leaf(leaves, start, residual, sums)
+    return np.add.reduceat(sums * values, start[:-1])
 
 
 @kernel
-def coordinate_descent(hessian, linear, price, x, tolerance):
+def sum_by_leaf(leaves, start, residual, sums):
+    """Add the residuals of each leaf of each tree to ``sums``, of the shape of `values`."""
+    for t in range(leaves.shape[0]):
+        own = sums[start[t] : start[t + 1]]
+        for i in range(residual.shape[0]):
+            own[leaves[t, i]] += residual[i]
+
+
+def coordinate_descent(
+    hessian: FloatArray, linear: FloatArray, price: FloatArray, x: FloatArray, tolerance: float
+) -> None:
     """Minimise ``x'Hx / 2 - (linear - price)'x`` over x[1:] >= 0, x[0] free; x is changed.
 
     Sweeps over all coordinates alternate with sweeps over the positive ones until the gradient's
     violation of optimality is at most `tolerance`.
     """
+    descend(hessian, linear - price - hessian @ x, x, tolerance)
+
+
+@kernel
+def descend(hessian, gradient, x, tolerance):
+    """Sweep until `x` is the solution; ``gradient`` is that of the function, with minus."""
     n = x.shape[0]
-    gradient = linear - price - hessian @ x
     full = True
     for _ in range(_MAX_SWEEPS):
         worst = 0.0

@@ -1,0 +1,408 @@
+"""Grow one tree best first: always the leaf whose split is worth most.
+
+Every open leaf keeps the best split of each column, without any penalty. When a split opens a
+group, the leaves that wait look at that group's columns again: their worth can only rise.
+
+Where all columns are candidates and there are many rows, each leaf keeps its histograms: of two
+children only the lighter one is counted, the other one is the difference. What is done for the
+columns is done for a range of blocks, so that threads can share a tree; the answer is the same.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treeselect.engine._types import AnyArray, BoolArray, FloatArray, IntArray
+from treeselect.engine.binning import BinnedData
+from treeselect.engine.cache import inner, kernel
+from treeselect.engine.candidates import draw_candidates, start_order, swap, wins_tie
+from treeselect.engine.growth import Growth, Workspace
+from treeselect.engine.histograms import cell_size, clear
+from treeselect.engine.in_order import fill_block, gather_rows, score_column
+from treeselect.engine.moments import Packing
+from treeselect.engine.node_sums import own_term, size_of, sum_rows, write_value
+from treeselect.engine.nodes import Nodes, write_leaf, write_split
+from treeselect.engine.penalty import SplitPenalty, penalised_gain
+from treeselect.engine.splitting import Rule, Scratch, best_dense_split, partition, scratch
+from treeselect.engine.targets import GINI, NEWTON, Target
+
+NODE, BEGIN, END, DEPTH, BEST = range(5)
+"""Columns of ``LeafTable.leaf``."""
+
+ENOUGH_ROWS = 1024
+"""Rows of a bag from which on histograms are kept: less costs more than it saves."""
+
+MOST_MEMORY = 2**29
+"""Most bytes of histograms."""
+
+
+class LeafTable(NamedTuple):
+    """The leaves of a tree that grows best first, at most `n` of them.
+
+    Attributes
+    ----------
+    leaf : ndarray of int64, shape (n, 5)
+        Number of the node, its first and last row, its depth, and the column of its best split,
+        -1 if it has none.
+    worth : ndarray of float64, shape (n,)
+        Of the best split.
+    base : ndarray of float64, shape (n,)
+        The node's own term (see ``penalty``), 0 unless the criterion is un-centred.
+    total : ndarray of int64, shape (n, max(n_classes, 2))
+        Sums of the node.
+    gain : ndarray of float64, shape (n, n_columns)
+        Best gain of each column, -1 if there is none.
+    code, missing_left : ndarray, shape (n, n_columns)
+        The split that has it.
+    histogram : ndarray of int64, shape (n, cells of all columns)
+        Or (0, 0) if no histograms are kept.
+    """
+
+    leaf: IntArray
+    worth: FloatArray
+    base: FloatArray
+    total: IntArray
+    gain: FloatArray
+    code: AnyArray
+    missing_left: BoolArray
+    histogram: IntArray
+
+
+def leaf_table(data: BinnedData, target: Target, growth: Growth, n_rows: int) -> LeafTable:
+    """Memory for trees on at most `n_rows` rows."""
+    n = max(min(growth.max_leaves, n_rows), 1)
+    n_columns = len(data.codes)
+    width = 256 * 8 * len(data.blocks) * cell_size.py_func(target.kind, target.n_classes)
+    keeps = (
+        target.kind < GINI
+        and n_rows >= ENOUGH_ROWS
+        and growth.n_candidates >= data.n_groups
+        and 8 * n * width <= MOST_MEMORY
+    )
+    return LeafTable(
+        leaf=np.zeros((n, 5), dtype=np.int64),
+        worth=np.zeros(n),
+        base=np.zeros(n),
+        total=np.zeros((n, max(target.n_classes, 2)), dtype=np.int64),
+        gain=np.zeros((n, n_columns)),
+        code=np.zeros((n, n_columns), dtype=np.uint8),
+        missing_left=np.zeros((n, n_columns), dtype=np.bool_),
+        histogram=np.zeros((n, width) if keeps else (0, 0), dtype=np.int64),
+    )
+
+
+@inner
+def write_node(pack, growth, penalty, work, table, nodes, first, slot, node, begin, end, depth):
+    """Make the rows ``begin:end`` a leaf; returns whether it may be split."""
+    total = table.total[slot]
+    weight = sum_rows(pack, work, begin, end, total)
+    table.leaf[slot, NODE] = node
+    table.leaf[slot, BEGIN] = begin
+    table.leaf[slot, END] = end
+    table.leaf[slot, DEPTH] = depth
+    table.leaf[slot, BEST] = -1
+    table.worth[slot] = growth.min_gain
+    table.base[slot] = own_term(pack, total) if penalty.uncentred else 0.0
+    for j in range(table.gain.shape[1]):
+        table.gain[slot, j] = -1.0
+    write_leaf(nodes, first + node)
+    write_value(pack, total, nodes.value[first + node])
+    nodes.weight[first + node] = weight
+    return depth < growth.max_depth and weight >= 2 * growth.min_weight
+
+
+@inner
+def score_drawn(data, pack, rule, growth, state, work, n_open, table, slot):
+    """Best splits of the candidate columns of a leaf, each from a histogram of its own."""
+    begin, end = table.leaf[slot, BEGIN], table.leaf[slot, END]
+    gather_rows(pack, work, begin, end)
+    n_candidates = draw_candidates(work, n_open, growth.n_candidates, state)
+    for c in range(n_candidates):
+        group = work.order[c]
+        for j in range(data.group_start[group], data.group_start[group + 1]):
+            gain, code, missing_left = score_column(
+                data, pack, rule, work, table.total[slot], j, begin, end
+            )
+            if code >= 0:
+                table.gain[slot, j] = gain
+                table.code[slot, j] = code
+                table.missing_left[slot, j] = missing_left
+
+
+@kernel
+def score_blocks(
+    data, pack, rule, work, scratch, table, light, heavy, score_light, score_heavy, low, high
+):  # fmt: skip
+    """Best splits of two leaves on the columns of some blocks.
+
+    The histograms of `light` are counted; those of `heavy`, which holds their parent's, are the
+    difference. There is no `heavy` at the root: -1. The rows of `light` have been gathered.
+    """
+    begin, end = table.leaf[light, BEGIN], table.leaf[light, END]
+    size = 2 if pack.kind == NEWTON else 1
+    width = 256 * 8 * size
+    n_columns = data.codes.shape[0]
+    for block in range(low, high):
+        counted = table.histogram[light, width * block : width * (block + 1)]
+        clear(counted)
+        fill_block(data, pack, work, block, begin, end, counted)
+        if heavy >= 0:
+            rest = table.histogram[heavy, width * block : width * (block + 1)]
+            for c in range(width):
+                rest[c] -= counted[c]
+        for side in range(2):
+            slot = heavy if side else light
+            if slot < 0 or not (score_heavy if side else score_light):
+                continue
+            total = table.total[slot]
+            to_gain = pack.to_gain
+            node_size = size_of(pack, total)
+            for j in range(8 * block, min(8 * (block + 1), n_columns)):
+                cell = 256 * size * j
+                score, code, missing_left = best_dense_split(
+                    table.histogram[slot, cell : cell + 256 * size], data.n_codes[j],
+                    data.is_factor[j], pack.kind, total[0], total[1], pack.shift, rule, scratch,
+                )  # fmt: skip
+                if code >= 0:
+                    table.gain[slot, j] = score / node_size * to_gain
+                    table.code[slot, j] = code
+                    table.missing_left[slot, j] = missing_left
+
+
+@inner
+def choose_best(data, penalty, is_open, rank, table, slot, first, last):
+    """Let the columns ``first:last`` compete with the best split that a leaf has so far."""
+    for j in range(first, last):
+        gain = table.gain[slot, j]
+        if gain < 0:
+            continue
+        group = data.group_of[j]
+        worth = penalised_gain(
+            gain + table.base[slot], penalty.scale[j], penalty.cost[j], is_open[group]
+        )
+        best = table.leaf[slot, BEST]
+        if worth > table.worth[slot] or (
+            worth == table.worth[slot]
+            and best >= 0
+            and wins_tie(group, data.group_of[best], is_open, rank)
+        ):
+            table.worth[slot] = worth
+            table.leaf[slot, BEST] = j
+
+
+@inner
+def best_leaf(table, n_leaves):
+    """The leaf whose split is worth most, of equals the one that was made first; -1 if none."""
+    best = -1
+    for slot in range(n_leaves):
+        if table.leaf[slot, BEST] >= 0 and (
+            best < 0
+            or table.worth[slot] > table.worth[best]
+            or (
+                table.worth[slot] == table.worth[best]
+                and table.leaf[slot, NODE] < table.leaf[best, NODE]
+            )
+        ):
+            best = slot
+    return best
+
+
+@inner
+def split_leaf(data, pack, growth, penalty, is_open, work, table, nodes, first, slot, n_leaves):
+    """Split the leaf of a slot; its heavier child stays there, the lighter one takes the next.
+
+    Returns whether the lighter and the heavier child may be split, and the group that was opened,
+    -1 if it was open before.
+    """
+    node, depth = table.leaf[slot, NODE], table.leaf[slot, DEPTH] + 1
+    begin, end = table.leaf[slot, BEGIN], table.leaf[slot, END]
+    column = table.leaf[slot, BEST]
+    code, missing_left = np.int64(table.code[slot, column]), table.missing_left[slot, column]
+    middle = partition(
+        data.codes[column], code, missing_left, data.is_factor[column], work.rows, work.spare,
+        begin, end,
+    )  # fmt: skip
+    left = 2 * n_leaves - 1
+    write_split(nodes, first + node, column, code, missing_left, left, table.gain[slot, column])
+    group = data.group_of[column]
+    opened = -1 if is_open[group] else group
+    is_open[group] = True
+    light_is_right = np.int64(middle - begin > end - middle)
+    light, heavy = False, False
+    for right in range(2):
+        is_light = right == light_is_right
+        may = write_node(
+            pack, growth, penalty, work, table, nodes, first, n_leaves if is_light else slot,
+            left + right, middle if right else begin, end if right else middle, depth,
+        )  # fmt: skip
+        if is_light:
+            light = may
+        else:
+            heavy = may
+    return light, heavy, opened
+
+
+@kernel
+def start_tree(data, pack, growth, penalty, is_open, work, table, nodes, first):
+    """Make all rows of the bag the first leaf; returns whether it may be split."""
+    may = write_node(pack, growth, penalty, work, table, nodes, first, 0, 0, 0, pack.n_in, 0)
+    if may and table.histogram.shape[0] > 0:
+        gather_rows(pack, work, 0, pack.n_in)
+    return may
+
+
+@kernel
+def advance(
+    data, pack, growth, penalty, is_open, rank, work, table, nodes, first, n_leaves, before, opened
+):  # fmt: skip
+    """Choose the best splits of the leaves that have been scored, then split the best leaf.
+
+    Parameters
+    ----------
+    n_leaves : int
+        Leaves so far.
+    before, opened : int
+        Slot that was split last and the group that it opened, -1 for none. The other child is in
+        the last slot.
+
+    Returns
+    -------
+    slot, light, heavy, opened
+        Slot that was split, -1 if there is none to split; whether its children, of which the
+        lighter one is in slot ``n_leaves``, are to be scored; the group that was opened.
+    """
+    for other in range(n_leaves):
+        # The children look at all columns, the others at those of a group that was opened.
+        is_new = other == before or other == n_leaves - 1
+        low = np.int64(0 if is_new else data.group_start[max(opened, 0)])
+        high = data.codes.shape[0] if is_new else data.group_start[max(opened, 0) + 1]
+        if is_new or opened >= 0:
+            choose_best(data, penalty, is_open, rank, table, other, low, high)
+    slot = -1
+    if n_leaves < min(growth.max_leaves, table.leaf.shape[0]):
+        slot = best_leaf(table, n_leaves)
+    if slot < 0:
+        return -1, False, False, -1
+    light, heavy, opened = split_leaf(
+        data, pack, growth, penalty, is_open, work, table, nodes, first, slot, n_leaves
+    )
+    if n_leaves + 1 == min(growth.max_leaves, table.leaf.shape[0]):
+        light, heavy = False, False
+    if (light or heavy) and table.histogram.shape[0] > 0:
+        gather_rows(pack, work, table.leaf[n_leaves, BEGIN], table.leaf[n_leaves, END])
+    return slot, light, heavy, opened
+
+
+@inner
+def grow_best_first(
+    data, pack, growth, penalty, is_open, rank, state, work, table, nodes, first, stop
+):  # fmt: skip
+    """As ``in_order.grow_in_order``; ``table`` has room for the leaves.
+
+    Afterwards the rows of the leaf in slot s are ``work.rows`` from ``table.leaf[s, BEGIN]`` on.
+    """
+    rule = Rule(growth.min_weight, growth.min_curvature * pack.second_unit)
+    n_open = start_order(work, is_open, growth.all_open)
+    keeps = table.histogram.shape[0] > 0
+    n_blocks = data.blocks.shape[0]
+    n_leaves, slot, opened = 1, -1, -1
+    light = start_tree(data, pack, growth, penalty, is_open, work, table, nodes, first)
+    heavy = False
+    while True:
+        last = n_leaves - 1
+        if keeps:
+            if light or heavy:
+                score_blocks(
+                    data, pack, rule, work, work.scratch, table, last, slot, light, heavy,
+                    0, n_blocks,
+                )  # fmt: skip
+        else:
+            if opened >= 0 and growth.all_open:
+                swap(work, n_open, work.place[opened])
+                n_open += 1
+            # The left child comes first in the random stream, whichever is the lighter one.
+            light_first = np.int64(slot < 0 or table.leaf[last, NODE] < table.leaf[slot, NODE])
+            for turn in range(2):
+                is_light = turn != light_first
+                if light if is_light else heavy:
+                    score_drawn(
+                        data, pack, rule, growth, state, work, n_open, table,
+                        last if is_light else slot,
+                    )  # fmt: skip
+        slot, light, heavy, opened = advance(
+            data, pack, growth, penalty, is_open, rank, work, table, nodes, first,
+            n_leaves, slot, opened,
+        )  # fmt: skip
+        if slot < 0:
+            return 2 * n_leaves - 1
+        n_leaves += 1
+        if stop[0] != 0:
+            return 2 * n_leaves - 1
+
+
+class SharedTree:
+    """Grows trees best first, the columns of each shared between threads."""
+
+    def __init__(self, data: BinnedData, target: Target, table: LeafTable, n_threads: int) -> None:
+        n_blocks = len(data.blocks)
+        self._edges = np.linspace(0, n_blocks, min(n_threads, n_blocks) + 1).astype(int).tolist()
+        self._scratch = [scratch(target.n_classes) for _ in self._edges[1:]]
+        self._pool = ThreadPoolExecutor(max(len(self._scratch) - 1, 1))
+        self._data, self._table = data, table
+
+    def __enter__(self) -> SharedTree:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown()
+
+    def grow(
+        self,
+        pack: Packing,
+        growth: Growth,
+        penalty: SplitPenalty,
+        is_open: BoolArray,
+        rank: IntArray,
+        work: Workspace,
+        nodes: Nodes,
+        first: int,
+    ) -> int:
+        """As :func:`grow_best_first`."""
+        data, table = self._data, self._table
+        rule = Rule(growth.min_weight, growth.min_curvature * pack.second_unit)
+        n_leaves, slot, opened = 1, -1, -1
+        light, heavy = (
+            start_tree(data, pack, growth, penalty, is_open, work, table, nodes, first),
+            False,
+        )
+        while True:
+            if light or heavy:
+                self._score(pack, rule, work, n_leaves - 1, slot, light, heavy)
+            slot, light, heavy, opened = advance(
+                data, pack, growth, penalty, is_open, rank, work, table, nodes, first,
+                n_leaves, slot, opened,
+            )  # fmt: skip
+            if slot < 0:
+                return 2 * n_leaves - 1
+            n_leaves += 1
+
+    def _score(
+        self, pack: Packing, rule: Rule, work: Workspace, last: int, slot: int, light: bool,
+        heavy: bool,
+    ) -> None:  # fmt: skip
+        def score(part: int, scratch: Scratch) -> Any:
+            score_blocks(
+                self._data, pack, rule, work, scratch, self._table, last, slot, light, heavy,
+                self._edges[part], self._edges[part + 1],
+            )  # fmt: skip
+
+        others = [
+            self._pool.submit(score, part, own)
+            for part, own in enumerate(self._scratch[1:], start=1)
+        ]
+        score(0, self._scratch[0])
+        for other in others:
+            other.result()

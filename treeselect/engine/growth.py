@@ -1,0 +1,130 @@
+"""How a tree may grow, and the working memory for it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.engine._types import AnyArray, Int32Array, IntArray, UInt64Array
+from treeselect.engine.binning import BinnedData
+from treeselect.engine.histograms import cell_size
+from treeselect.engine.splitting import Scratch, scratch
+from treeselect.engine.targets import GINI, NEWTON, Target
+
+DEPTH_FIRST, BREADTH_FIRST, BEST_FIRST = 0, 1, 2
+"""Orders in which nodes are split."""
+
+UNBOUNDED = 2**31 - 1
+
+
+class Growth(NamedTuple):
+    """How a tree may grow.
+
+    Attributes
+    ----------
+    max_depth : int
+        Greatest depth of a leaf, the root being 0.
+    min_weight : int
+        Least weight (rows, counting copies) of a leaf.
+    n_candidates : int
+        Closed groups tried at a node, drawn at random without replacement; all of them if this is
+        at least their number. A group that is constant in the node uses up its place.
+    min_gain : float
+        A split must be worth more than this, in units of the gain (see ``penalty``).
+    all_open : bool
+        Whether all open groups are tried beside these, as in RRF (Algorithm 1 of Deng and Runger
+        2012); otherwise the draw is from all groups, open or not.
+    order : int
+        ``DEPTH_FIRST``, ``BREADTH_FIRST`` or ``BEST_FIRST``: which node is split next. It matters
+        where a split opens a group, and where `max_leaves` ends the growth.
+    max_leaves : int
+        Most leaves, at least 1.
+    min_curvature : float
+        Least sum of curvatures of a leaf, for Newton steps; above 0.
+    random_ties : bool
+        Whether equal splits have equal chances; otherwise an open group wins, then the lower rank.
+        Not for ``BEST_FIRST``.
+    """
+
+    max_depth: int
+    min_weight: int
+    n_candidates: int
+    min_gain: float
+    all_open: bool = False
+    order: int = DEPTH_FIRST
+    max_leaves: int = UNBOUNDED
+    min_curvature: float = 1e-9
+    random_ties: bool = False
+
+
+class Workspace(NamedTuple):
+    """Memory that one thread needs to grow trees, reused from tree to tree.
+
+    Attributes
+    ----------
+    moments, second : ndarray of int64, shape (n_rows,)
+        Packed rows; `second` is empty but for Newton steps.
+    rows, spare : ndarray of uint32, shape (n_rows,)
+        Rows of the bag, those of a node beside each other.
+    leaf_moments, leaf_second : ndarray of int64, shape (n_rows,)
+        Packed rows of one node.
+    label, leaf_label : ndarray of uint8, shape (n_rows,)
+        Classes of the rows, and of those of one node; empty where there are none.
+    histogram : ndarray of int64
+        Room for eight columns, or one if there are classes.
+    touched, present
+        See ``histograms.list_codes``.
+    order : ndarray of int32, shape (n_groups,)
+        The groups: open ones first if all of them are candidates.
+    place : ndarray of int32, shape (n_groups,)
+        Where each group stands in `order`.
+    waiting : ndarray of int64, shape (n_rows + 2, 4)
+        Nodes that are not split yet.
+    total : ndarray of int64, shape (max(n_classes, 2),)
+        Sums of a node.
+    scratch : Scratch
+    """
+
+    moments: IntArray
+    second: IntArray
+    rows: AnyArray
+    spare: AnyArray
+    leaf_moments: IntArray
+    leaf_second: IntArray
+    label: AnyArray
+    leaf_label: AnyArray
+    histogram: IntArray
+    touched: UInt64Array
+    present: IntArray
+    order: Int32Array
+    place: Int32Array
+    waiting: IntArray
+    total: IntArray
+    scratch: Scratch
+
+
+def workspace(data: BinnedData, target: Target) -> Workspace:
+    """Memory for trees on these data."""
+    n_rows, n_groups = data.n_rows, data.n_groups
+    n_pairs = n_rows if target.kind == NEWTON else 0
+    n_labels = n_rows if target.kind >= GINI else 0
+    size = cell_size.py_func(target.kind, target.n_classes)
+    return Workspace(
+        moments=np.zeros(n_rows, dtype=np.int64),
+        second=np.zeros(n_pairs, dtype=np.int64),
+        rows=np.zeros(n_rows, dtype=np.uint32),
+        spare=np.zeros(n_rows, dtype=np.uint32),
+        leaf_moments=np.zeros(n_rows, dtype=np.int64),
+        leaf_second=np.zeros(n_pairs, dtype=np.int64),
+        label=target.label,
+        leaf_label=np.zeros(n_labels, dtype=np.uint8),
+        histogram=np.zeros(256 * size * (1 if target.kind >= GINI else 8), dtype=np.int64),
+        touched=np.zeros(4, dtype=np.uint64),
+        present=np.zeros(257, dtype=np.int64),
+        order=np.arange(n_groups, dtype=np.int32),
+        place=np.arange(n_groups, dtype=np.int32),
+        waiting=np.zeros((n_rows + 2, 4), dtype=np.int64),
+        total=np.zeros(max(target.n_classes, 2), dtype=np.int64),
+        scratch=scratch(target.n_classes),
+    )

@@ -1,0 +1,259 @@
+"""Grow one tree depth first or breadth first: a node is scored when it is its turn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treeselect.engine.cache import inlined, inner
+from treeselect.engine.candidates import draw_candidates, start_order, swap, wins_tie
+from treeselect.engine.growth import BREADTH_FIRST
+from treeselect.engine.histograms import (
+    SMALL_NODE,
+    add_block,
+    add_block_of_pairs,
+    add_column,
+    add_column_of_classes,
+    add_column_of_pairs,
+    clear,
+    list_codes,
+)
+from treeselect.engine.node_sums import own_term, size_of, sum_rows, write_value
+from treeselect.engine.nodes import write_leaf, write_split
+from treeselect.engine.penalty import penalised_gain
+from treeselect.engine.random import random_below
+from treeselect.engine.splitting import (
+    Rule,
+    best_class_split,
+    best_dense_split,
+    best_listed_split,
+    partition,
+)
+from treeselect.engine.targets import GINI, NEWTON
+
+
+@inner
+def gather_rows(pack, work, begin, end):
+    """Put what belongs to the rows of a node side by side."""
+    for r in range(begin, end):
+        i = work.rows[r]
+        work.leaf_moments[r] = work.moments[i]
+        if pack.kind == NEWTON:
+            work.leaf_second[r] = work.second[i]
+        elif pack.kind >= GINI:
+            work.leaf_label[r] = work.label[i]
+
+
+@inlined
+def score_column(data, pack, rule, work, total, j, begin, end):
+    """Best split of a node on one column; the histogram is zero before and after.
+
+    Returns (gain, code, missing_left); code -1 if there is none.
+    """
+    rows = work.rows[begin:end]
+    moments = work.leaf_moments[begin:end]
+    codes = data.codes[j]
+    histogram = work.histogram
+    small = end - begin <= SMALL_NODE or pack.kind >= GINI
+    n_present = list_codes(codes, rows, work.touched, work.present) if small else 0
+    if small and n_present < 2:
+        return 0.0, np.int64(-1), False
+    if pack.kind >= GINI:
+        labels = work.leaf_label[begin:end]
+        add_column_of_classes(codes, rows, moments, labels, pack.n_classes, histogram)
+        score, code, missing_left = best_class_split(
+            histogram, work.present, n_present, data.is_factor[j], pack.kind, pack.n_classes,
+            total, pack.shift,
+            pack.unit, rule, work.scratch,
+        )  # fmt: skip
+        for t in range(n_present):
+            cell = work.present[t] * pack.n_classes
+            clear(histogram[cell : cell + pack.n_classes])
+        return score * pack.to_gain, code, missing_left
+    size = 1
+    if pack.kind == NEWTON:
+        size = 2
+        add_column_of_pairs(codes, rows, moments, work.leaf_second[begin:end], histogram)
+    else:
+        add_column(codes, rows, moments, histogram)
+    if small:
+        score, code, missing_left = best_listed_split(
+            histogram, work.present, n_present, data.is_factor[j], pack.kind,
+            total[0], total[1], pack.shift, rule,
+        )  # fmt: skip
+        for t in range(n_present):
+            for s in range(size):
+                histogram[size * work.present[t] + s] = 0
+    else:
+        score, code, missing_left = best_dense_split(
+            histogram, data.n_codes[j], data.is_factor[j], pack.kind, total[0], total[1],
+            pack.shift, rule, work.scratch,
+        )  # fmt: skip
+        clear(histogram[: size * data.n_codes[j]])
+    return score / size_of(pack, total) * pack.to_gain, code, missing_left
+
+
+@inner
+def fill_block(data, pack, work, block, begin, end, histogram):
+    """Add the rows of a node to the histograms of eight columns."""
+    rows = work.rows[begin:end]
+    moments = work.leaf_moments[begin:end]
+    if pack.kind == NEWTON:
+        seconds = work.leaf_second[begin:end]
+        add_block_of_pairs(data.blocks[block], rows, moments, seconds, histogram)
+    else:
+        add_block(data.blocks[block], rows, moments, histogram)
+
+
+@inner
+def find_split(data, pack, rule, growth, penalty, is_open, rank, state, work, n_open, begin, end):
+    """Best split of a node among its candidate groups.
+
+    Returns (column, code, missing_left, unpenalised gain); column -1 if no split is worth more
+    than ``growth.min_gain``.
+    """
+    total = work.total
+    base = own_term(pack, total) if penalty.uncentred else 0.0
+    best_column = -1
+    best_code = np.int64(0)
+    best_missing_left = False
+    best_gain = 0.0
+    best_worth = growth.min_gain
+    n_ties = 1
+    n_groups = is_open.shape[0]
+    size = 2 if pack.kind == NEWTON else 1
+    in_blocks = growth.n_candidates >= n_groups and end - begin > SMALL_NODE and pack.kind < GINI
+    gather_rows(pack, work, begin, end)
+    n_candidates = n_groups
+    if not in_blocks:
+        n_candidates = draw_candidates(work, n_open, growth.n_candidates, state)
+    block = -1
+    for c in range(n_candidates):
+        group = c if in_blocks else work.order[c]
+        for j in range(data.group_start[group], data.group_start[group + 1]):
+            if in_blocks:
+                # All columns are scored in order: their histograms come eight at a time.
+                if j >> 3 != block:
+                    block = j >> 3
+                    clear(work.histogram)
+                    fill_block(data, pack, work, block, begin, end, work.histogram)
+                score, code, missing_left = best_dense_split(
+                    work.histogram[256 * size * (j & 7) :], data.n_codes[j],
+                    data.is_factor[j], pack.kind, total[0], total[1], pack.shift, rule,
+                    work.scratch,
+                )  # fmt: skip
+                gain = score / size_of(pack, total) * pack.to_gain
+            else:
+                gain, code, missing_left = score_column(
+                    data, pack, rule, work, total, j, begin, end
+                )
+            if code < 0:
+                continue
+            worth = penalised_gain(gain + base, penalty.scale[j], penalty.cost[j], is_open[group])
+            better = worth > best_worth
+            if worth == best_worth and best_column >= 0:
+                if growth.random_ties:
+                    n_ties += 1
+                    better = random_below(state, n_ties) == 0
+                else:
+                    better = wins_tie(group, data.group_of[best_column], is_open, rank)
+            elif better:
+                n_ties = 1
+            if better:
+                best_worth = worth
+                best_gain = gain
+                best_column = j
+                best_code = code
+                best_missing_left = missing_left
+    if in_blocks:
+        clear(work.histogram)
+    return best_column, best_code, best_missing_left, best_gain
+
+
+@inner
+def push(waiting, at, node, begin, end, depth):
+    """Write a node that waits for its turn."""
+    waiting[at, 0] = node
+    waiting[at, 1] = begin
+    waiting[at, 2] = end
+    waiting[at, 3] = depth
+
+
+@inner
+def grow_in_order(data, pack, growth, penalty, is_open, rank, state, work, nodes, first, stop):
+    """Grow one tree on the rows ``work.rows[:pack.n_in]``.
+
+    Parameters
+    ----------
+    data : BinnedData
+    pack : Packing
+        Of the rows in `work`.
+    growth : Growth
+        Its order must not be ``BEST_FIRST``.
+    penalty : SplitPenalty
+    is_open : ndarray of bool, shape (n_groups,)
+        Groups that are free; a group is opened (set to True) by its first split.
+    rank : ndarray of int64, shape (n_groups,)
+        Which of two closed groups wins a tie: the lower rank. An open one always wins.
+    state : ndarray of uint64, shape (1,)
+        Random stream, used where candidates are drawn.
+    work : Workspace
+    nodes : Nodes
+        Written from position `first` on; must have room for ``2 * n_in - 1`` nodes.
+    stop : ndarray of int64, shape (1,)
+        Growth ends early when another thread sets it.
+
+    Returns
+    -------
+    int
+        Number of nodes of the tree.
+    """
+    rule = Rule(growth.min_weight, growth.min_curvature * pack.second_unit)
+    n_open = start_order(work, is_open, growth.all_open)
+    room = work.waiting.shape[0]
+    n_nodes = 1
+    n_leaves = 1
+    push(work.waiting, 0, 0, 0, pack.n_in, 0)
+    head, n_waiting = 0, 1  # a ring: nodes from `head` on
+    while n_waiting > 0:
+        at = (head + n_waiting - 1) % room
+        if growth.order == BREADTH_FIRST:
+            at = head
+            head = (head + 1) % room
+        n_waiting -= 1
+        node, begin = work.waiting[at, 0], work.waiting[at, 1]
+        end, depth = work.waiting[at, 2], work.waiting[at, 3]
+        weight = sum_rows(pack, work, begin, end, work.total)
+        write_leaf(nodes, first + node)
+        write_value(pack, work.total, nodes.value[first + node])
+        nodes.weight[first + node] = weight
+        if (
+            depth >= growth.max_depth
+            or weight < 2 * growth.min_weight
+            or n_leaves >= growth.max_leaves
+            or stop[0] != 0
+        ):
+            continue
+        column, code, missing_left, gain = find_split(
+            data, pack, rule, growth, penalty, is_open, rank, state, work, n_open, begin, end
+        )
+        if column < 0:
+            continue
+        middle = partition(
+            data.codes[column], code, missing_left, data.is_factor[column],
+            work.rows, work.spare, begin, end,
+        )  # fmt: skip
+        group = data.group_of[column]
+        if growth.all_open and not is_open[group]:
+            swap(work, n_open, work.place[group])
+            n_open += 1
+        is_open[group] = True
+        write_split(nodes, first + node, column, code, missing_left, n_nodes, gain)
+        # The left child's turn comes first: at the end of a stack, before the right in a queue.
+        left = n_waiting if growth.order == BREADTH_FIRST else n_waiting + 1
+        right = 2 * n_waiting + 1 - left
+        push(work.waiting, (head + left) % room, n_nodes, begin, middle, depth + 1)
+        push(work.waiting, (head + right) % room, n_nodes + 1, middle, end, depth + 1)
+        n_waiting += 2
+        n_nodes += 2
+        n_leaves += 1
+    return n_nodes

@@ -1,0 +1,67 @@
+"""Rows in the leaves of trees."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treeselect.engine._types import FloatArray, IntArray, UInt16Array
+from treeselect.engine.binning import BinnedData
+from treeselect.engine.cache import kernel
+from treeselect.engine.nodes import LEAF, Nodes, Trees
+from treeselect.engine.splitting import goes_left
+
+
+def mark_leaves(nodes: Nodes, data: BinnedData, leaves: UInt16Array) -> FloatArray:
+    """Number of the leaf of one tree that each row falls into, counted in order of the nodes.
+
+    Writes ``leaves``, shape (n_rows,), and returns the values of the leaves, shape
+    (n_leaves, n_outputs).
+    """
+    is_leaf = nodes.column == LEAF
+    find_leaves(nodes, np.cumsum(is_leaf) - 1, data.codes, data.is_factor, leaves)
+    return nodes.value[is_leaf]
+
+
+@kernel
+def find_leaves(nodes, ordinal, codes, is_factor, leaves):
+    """Write the ordinal of the leaf of each row."""
+    for i in range(leaves.shape[0]):
+        node = 0
+        while nodes.column[node] >= 0:
+            j = nodes.column[node]
+            left = goes_left(codes[j, i], nodes.code[node], nodes.missing_left[node], is_factor[j])
+            node = nodes.left[node] + (0 if left else 1)
+        leaves[i] = ordinal[node]
+
+
+@kernel
+def add_to_leaves(nodes, start, codes, is_factor, gradient, curvature, weight, sums, curvatures):
+    """Add each weighted row's gradient and curvature to its leaf in every tree."""
+    for i in range(weight.shape[0]):
+        if weight[i] == 0:
+            continue
+        for tree in range(start.shape[0] - 1):
+            at = start[tree]
+            while nodes.column[at] >= 0:
+                j = nodes.column[at]
+                left = goes_left(codes[j, i], nodes.code[at], nodes.missing_left[at], is_factor[j])
+                at = start[tree] + nodes.left[at] + (0 if left else 1)
+            sums[at] += weight[i] * gradient[i]
+            curvatures[at] += weight[i] * curvature[i]
+
+
+def with_newton_steps(
+    trees: Trees, data: BinnedData, gradient: FloatArray, curvature: FloatArray, weight: IntArray
+) -> Trees:
+    """The same trees whose leaves hold the Newton step of all their rows.
+
+    ``sum(w g) / (sum(w h) + mean(h))`` over the rows of the leaf, in the bag or not.
+    """
+    sums, curvatures = np.zeros((2, len(trees.nodes.column)))
+    add_to_leaves(
+        trees.nodes, trees.start, data.codes, data.is_factor, gradient, curvature, weight,
+        sums, curvatures,
+    )  # fmt: skip
+    prior = float(np.average(curvature, weights=weight))
+    value = sums / (curvatures + prior)
+    return trees._replace(nodes=trees.nodes._replace(value=value[:, np.newaxis]))

@@ -1,0 +1,75 @@
+"""What trees are grown on: means, Newton steps or classes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.engine._types import AnyArray, FloatArray, IntArray, UInt8Array
+
+MEAN, NEWTON, GINI, ENTROPY = 0, 1, 2, 3
+"""Kinds of target; the last two are for classes."""
+
+MOST_CLASSES = 255
+
+
+class Target(NamedTuple):
+    """The target of each row, as the kernels take it; arrays that a kind has no use for are empty.
+
+    ``MEAN`` splits by the decrease of the sum of squares of `gradient`, with whole row weights.
+    ``NEWTON`` splits by the decrease of the quadratic approximation of a loss, of `gradient` and
+    `curvature` (Friedman, Hastie and Tibshirani 2000); a mean with real weights ``w`` is the case
+    ``gradient = w * y``, ``curvature = w``. ``GINI`` and ``ENTROPY`` split by the decrease of
+    these impurities of `label`, real weights of rows being in `curvature`.
+
+    Attributes
+    ----------
+    kind : int
+    gradient : ndarray of float64, shape (n_rows,)
+    curvature : ndarray of float64, shape (n_rows,)
+        At least 0.
+    label : ndarray of uint8, shape (n_rows,)
+        Class of each row, from 0.
+    n_classes : int
+        1 where there are no classes.
+    """
+
+    kind: int
+    gradient: FloatArray
+    curvature: FloatArray
+    label: UInt8Array
+    n_classes: int
+
+
+def mean_target(y: FloatArray) -> Target:
+    """Trees for the mean of `y`; rows are weighted by whole numbers."""
+    return Target(MEAN, y, np.empty(0), np.empty(0, dtype=np.uint8), 1)
+
+
+def newton_target(gradient: FloatArray, curvature: FloatArray) -> Target:
+    """Trees for Newton steps: `gradient` is minus the first, `curvature` the second derivative."""
+    return Target(NEWTON, gradient, curvature, np.empty(0, dtype=np.uint8), 1)
+
+
+def weighted_mean_target(y: FloatArray, weight: FloatArray) -> Target:
+    """Trees for the mean of `y` under real weights of rows, which are scaled to mean 1.
+
+    The gain is then, as for whole weights, the decrease per unit of weight.
+    """
+    scaled = weight / np.mean(weight[weight > 0])
+    return newton_target(y * scaled, scaled)
+
+
+def class_target(
+    label: AnyArray, n_classes: int, *, entropy: bool = False, weight: FloatArray | None = None
+) -> Target:
+    """Trees for the shares of classes, under real weights of rows if there are any."""
+    weights = np.ones(len(label)) if weight is None else weight
+    kind = ENTROPY if entropy else GINI
+    return Target(kind, np.empty(0), weights, np.asarray(label, dtype=np.uint8), n_classes)
+
+
+def copies(weight: AnyArray) -> IntArray:
+    """How often each row counts where real weights stand in the target: once, or not at all."""
+    return (np.asarray(weight) > 0).astype(np.int64)
