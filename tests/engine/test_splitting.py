@@ -180,6 +180,21 @@ def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem, kind):
             np.testing.assert_array_equal(ordered[middle:], inside[~left])
 
 
+@pytest.mark.parametrize("share", [0.0, 0.002, 0.01, 0.5, 0.97, 0.999, 1.0])
+@pytest.mark.parametrize("n", [31, 600, 5000])
+def test_rows_of_any_share_are_partitioned(share, n):
+    rng = np.random.default_rng(n)
+    codes = np.where(rng.random(2 * n) < share, 3, rng.integers(4, 200, 2 * n)).astype(np.uint8)
+    rows = np.sort(rng.choice(2 * n, n + 7, replace=False)).astype(np.uint32)
+    before, spare = rows.copy(), np.zeros_like(rows)
+    middle = partition(codes, 3, False, True, rows, spare, 4, n + 4)
+    np.testing.assert_array_equal(rows[:4], before[:4])
+    np.testing.assert_array_equal(rows[n + 4 :], before[n + 4 :])
+    inside = before[4 : n + 4]
+    assert sorted(rows[4:middle]) == sorted(inside[codes[inside] == 3])
+    assert sorted(rows[middle : n + 4]) == sorted(inside[codes[inside] != 3])
+
+
 def test_packing_keeps_sums_exact_and_uses_the_room():
     rng = np.random.default_rng(0)
     gradient = rng.normal(size=5000)

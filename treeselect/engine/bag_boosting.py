@@ -9,6 +9,7 @@ import numpy as np
 from treeselect.engine._types import BoolArray, FloatArray, IntArray, UInt16Array
 from treeselect.engine.best_first import leaf_table
 from treeselect.engine.binning import BinnedData
+from treeselect.engine.checks import check_array, check_data, check_weight
 from treeselect.engine.forests import BOOTSTRAP, grow_bagged_trees
 from treeselect.engine.growth import Growth, workspace
 from treeselect.engine.leaves import mark_leaves
@@ -111,6 +112,10 @@ def bag_boost(
         Trees without a split are left out.
     """
     penalty = penalty or no_penalty(len(data.n_codes))
+    check_data(data)
+    check_weight(weight, data.n_rows)
+    check_array("y", y, np.float64, (data.n_rows,))
+    check_array("rank", rank, np.int64, (data.n_groups,))
     in_rows = np.flatnonzero(weight).astype(np.int64)
     grower = _BaggedTree(data, weight, in_rows, penalty, rank)
     eta = np.broadcast_to(base, data.n_rows).astype(np.float64)

@@ -23,7 +23,7 @@ from treeselect.engine.growth import Growth, Workspace
 from treeselect.engine.histograms import cell_size, clear
 from treeselect.engine.in_order import fill_block, gather_rows, score_column
 from treeselect.engine.moments import Packing
-from treeselect.engine.node_sums import own_term, size_of, sum_rows, write_value
+from treeselect.engine.node_sums import own_term, size_of, sum_rows, weight_of, write_value
 from treeselect.engine.nodes import Nodes, write_leaf, write_split
 from treeselect.engine.penalty import SplitPenalty, penalised_gain
 from treeselect.engine.splitting import Rule, Scratch, best_dense_split, partition, scratch
@@ -96,9 +96,12 @@ def leaf_table(data: BinnedData, target: Target, growth: Growth, n_rows: int) ->
 
 @inner
 def write_node(pack, growth, penalty, work, table, nodes, first, slot, node, begin, end, depth):
-    """Make the rows ``begin:end`` a leaf; returns whether it may be split."""
+    """Make the rows ``begin:end`` a leaf; returns whether it may be split.
+
+    Their sums are in ``table.total`` already.
+    """
     total = table.total[slot]
-    weight = sum_rows(pack, work, begin, end, total)
+    weight = weight_of(pack, total)
     table.leaf[slot, NODE] = node
     table.leaf[slot, BEGIN] = begin
     table.leaf[slot, END] = end
@@ -231,6 +234,13 @@ def split_leaf(data, pack, growth, penalty, is_open, work, table, nodes, first, 
     opened = -1 if is_open[group] else group
     is_open[group] = True
     light_is_right = np.int64(middle - begin > end - middle)
+    light_total = table.total[n_leaves]
+    if light_is_right:
+        sum_rows(pack, work, middle, end, light_total)
+    else:
+        sum_rows(pack, work, begin, middle, light_total)
+    for k in range(light_total.shape[0]):
+        table.total[slot, k] -= light_total[k]
     light, heavy = False, False
     for right in range(2):
         is_light = right == light_is_right
@@ -248,6 +258,7 @@ def split_leaf(data, pack, growth, penalty, is_open, work, table, nodes, first, 
 @kernel
 def start_tree(data, pack, growth, penalty, is_open, work, table, nodes, first):
     """Make all rows of the bag the first leaf; returns whether it may be split."""
+    sum_rows(pack, work, 0, pack.n_in, table.total[0])
     may = write_node(pack, growth, penalty, work, table, nodes, first, 0, 0, 0, pack.n_in, 0)
     if may and table.histogram.shape[0] > 0:
         gather_rows(pack, work, 0, pack.n_in)

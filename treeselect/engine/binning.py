@@ -26,6 +26,7 @@ from treeselect.engine._types import (
     UInt64Array,
 )
 from treeselect.engine.cache import kernel
+from treeselect.errors import DataError
 
 MAX_BINS = 254
 """Most bins of a number and most levels of a factor column: codes 1 to 254; 0 is missing."""
@@ -147,7 +148,13 @@ def bin_columns(
     -------
     BinnedData
     """
-    n_rows = len(columns[0])
+    lengths = {len(column) for column in columns}
+    if len(lengths) != 1:
+        raise DataError(
+            "There must be at least one column, and all must have as many rows.\n"
+            f"  Found: {len(columns)} columns, of {sorted(lengths)} rows."
+        )
+    n_rows = lengths.pop()
     codes = np.empty((len(columns), n_rows), dtype=np.uint8)
     for j, (column, column_edges) in enumerate(zip(columns, edges, strict=True)):
         codes[j] = column if column_edges is None else bin_numbers(column, column_edges)

@@ -19,6 +19,13 @@ from treeselect.engine.best_first import (
 )
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.cache import kernel
+from treeselect.engine.checks import (
+    check_array,
+    check_data,
+    check_growth,
+    check_target,
+    check_weight,
+)
 from treeselect.engine.forests import ALL_ROWS, grow_bagged_trees
 from treeselect.engine.growth import BEST_FIRST, Growth, workspace
 from treeselect.engine.losses import Loss
@@ -123,9 +130,16 @@ def boost(
     Returns
     -------
     BoostedTrees
+
+    Raises
+    ------
+    DataError
+        For arrays of another type, length or order, and for values that can't be.
     """
     penalty = penalty or no_penalty(len(data.codes))
     is_open = np.zeros(data.n_groups, dtype=np.bool_) if is_open is None else is_open
+    check_data(data)
+    check_growth(rules.growth, data, rank, is_open, penalty)
     grower = _OneTree(data, loss, y, weight, rules, penalty, is_open, rank, n_threads)
     eta = np.broadcast_to(base, data.n_rows).astype(np.float64)
     parts = []
@@ -159,7 +173,10 @@ class _OneTree:
         self._copies = np.asarray(weight if whole else weight > 0, dtype=np.int64)
         self._real = None if whole else weight / weight[weight > 0].mean()
         self._ones = np.ones(data.n_rows, dtype=np.int64)
+        check_weight(self._copies, data.n_rows)
+        check_array("y", y, np.float64, (data.n_rows,))
         target = self._target(np.zeros(data.n_rows))
+        check_target(target, data.n_rows)
         self._in_rows = np.flatnonzero(self._copies).astype(np.int64)
         n_rows = len(self._in_rows)
         self._work = workspace(data, target)

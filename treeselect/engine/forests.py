@@ -11,6 +11,7 @@ from treeselect.engine._types import BoolArray, IntArray, UInt64Array
 from treeselect.engine.best_first import LeafTable, grow_best_first, leaf_table
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.cache import kernel
+from treeselect.engine.checks import check_data, check_growth, check_target, check_weight
 from treeselect.engine.growth import BEST_FIRST, Growth, Workspace, workspace
 from treeselect.engine.in_order import grow_in_order
 from treeselect.engine.moments import pack_rows
@@ -124,13 +125,22 @@ def bagged_forest(
     Returns
     -------
     Trees
+
+    Raises
+    ------
+    DataError
+        For arrays of another type, length or order, and for values that can't be.
     """
-    seeds = tree_seeds(seed, n_trees)
     is_open = np.zeros(data.n_groups, dtype=np.bool_) if is_open is None else is_open
+    penalty = no_penalty(len(data.codes)) if penalty is None else penalty
+    check_data(data)
+    check_target(target, data.n_rows)
+    check_weight(weight, data.n_rows)
+    check_growth(growth, data, rank, is_open, penalty)
+    seeds = tree_seeds(seed, n_trees)
     chunks = [seeds] if shared else np.array_split(seeds, min(n_threads, n_trees))
     grower = _Chunk(
-        data, target, weight, growth, sampling, penalty or no_penalty(len(data.codes)), is_open,
-        shared, rank,
+        data, target, weight, growth, sampling, penalty, is_open, shared, rank
     )  # fmt: skip
     with ThreadPoolExecutor(len(chunks)) as pool:
         waiting = [pool.submit(grower.grow, chunk) for chunk in chunks]

@@ -17,7 +17,7 @@ from treeselect.engine.histograms import (
     clear,
     list_codes,
 )
-from treeselect.engine.node_sums import own_term, size_of, sum_rows, write_value
+from treeselect.engine.node_sums import own_term, size_of, sum_rows, weight_of, write_value
 from treeselect.engine.nodes import write_leaf, write_split
 from treeselect.engine.penalty import penalised_gain
 from treeselect.engine.random import random_below
@@ -222,7 +222,8 @@ def grow_in_order(data, pack, growth, penalty, is_open, rank, state, work, nodes
         n_waiting -= 1
         node, begin = work.waiting[at, 0], work.waiting[at, 1]
         end, depth = work.waiting[at, 2], work.waiting[at, 3]
-        weight = sum_rows(pack, work, begin, end, work.total)
+        sum_rows(pack, work, begin, end, work.total)
+        weight = weight_of(pack, work.total)
         write_leaf(nodes, first + node)
         write_value(pack, work.total, nodes.value[first + node])
         nodes.weight[first + node] = weight

@@ -12,7 +12,7 @@ from treeselect.engine.targets import ENTROPY, GINI, NEWTON
 
 @inner
 def sum_rows(pack, work, begin, end, total):
-    """Sums of the rows ``work.rows[begin:end]`` into ``total``; returns their weight.
+    """Sums of the rows ``work.rows[begin:end]`` into ``total``.
 
     ``total`` has the moments and the curvature, or the moments of each class.
     """
@@ -25,7 +25,6 @@ def sum_rows(pack, work, begin, end, total):
             total[0] += work.moments[i]
             if pack.kind == NEWTON:
                 total[1] += work.second[i]
-    return weight_of(pack, total)
 
 
 @inner
