@@ -75,7 +75,7 @@ def leaf_table(data: BinnedData, target: Target, growth: Growth, n_rows: int) ->
     """Memory for trees on at most `n_rows` rows."""
     n = max(min(growth.max_leaves, n_rows), 1)
     n_columns = len(data.codes)
-    width = 256 * 8 * len(data.blocks) * cell_size.py_func(target.kind, target.n_classes)
+    width = 256 * 8 * len(data.blocks) * cell_size(target.kind, target.n_classes)
     keeps = (
         target.kind < GINI
         and n_rows >= ENOUGH_ROWS
@@ -182,7 +182,7 @@ def choose_best(data, penalty, is_open, rank, table, slot, first, last):
         gain = table.gain[slot, j]
         if gain < 0:
             continue
-        group = data.group_of[j]
+        group = np.int64(data.group_of[j])
         worth = penalised_gain(
             gain + table.base[slot], penalty.scale[j], penalty.cost[j], is_open[group]
         )
@@ -190,7 +190,7 @@ def choose_best(data, penalty, is_open, rank, table, slot, first, last):
         if worth > table.worth[slot] or (
             worth == table.worth[slot]
             and best >= 0
-            and wins_tie(group, data.group_of[best], is_open, rank)
+            and wins_tie(group, np.int64(data.group_of[best]), is_open, rank)
         ):
             table.worth[slot] = worth
             table.leaf[slot, BEST] = j
@@ -230,7 +230,7 @@ def split_leaf(data, pack, growth, penalty, is_open, work, table, nodes, first, 
     )  # fmt: skip
     left = 2 * n_leaves - 1
     write_split(nodes, first + node, column, code, missing_left, left, table.gain[slot, column])
-    group = data.group_of[column]
+    group = np.int64(data.group_of[column])
     opened = -1 if is_open[group] else group
     is_open[group] = True
     light_is_right = np.int64(middle - begin > end - middle)
@@ -332,7 +332,7 @@ def grow_best_first(
                 )  # fmt: skip
         else:
             if opened >= 0 and growth.all_open:
-                swap(work, n_open, work.place[opened])
+                swap(work, n_open, np.int64(work.place[opened]))
                 n_open += 1
             # The left child comes first in the random stream, whichever is the lighter one.
             light_first = np.int64(slot < 0 or table.leaf[last, NODE] < table.leaf[slot, NODE])

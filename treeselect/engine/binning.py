@@ -110,7 +110,9 @@ def bin_numbers(values: FloatArray, edges: FloatArray) -> UInt8Array:
     padded = np.full(256, np.inf)
     padded[: len(edges)] = edges
     codes = np.empty(len(values), dtype=np.uint8)
-    count_edges_below(np.asarray(values, dtype=np.float64), padded, codes)
+    # One type for the kernel: numba tells views and read-only arrays from others.
+    values = np.require(values, dtype=np.float64, requirements=["C", "W"])
+    count_edges_below(values, padded, codes)
     return codes
 
 

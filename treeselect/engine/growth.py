@@ -109,7 +109,7 @@ def workspace(data: BinnedData, target: Target) -> Workspace:
     n_rows, n_groups = data.n_rows, data.n_groups
     n_pairs = n_rows if target.kind == NEWTON else 0
     n_labels = n_rows if target.kind >= GINI else 0
-    size = cell_size.py_func(target.kind, target.n_classes)
+    size = cell_size(target.kind, target.n_classes)
     return Workspace(
         moments=np.zeros(n_rows, dtype=np.int64),
         second=np.zeros(n_pairs, dtype=np.int64),

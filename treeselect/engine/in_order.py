@@ -128,7 +128,7 @@ def find_split(data, pack, rule, growth, penalty, is_open, rank, state, work, n_
         n_candidates = draw_candidates(work, n_open, growth.n_candidates, state)
     block = -1
     for c in range(n_candidates):
-        group = c if in_blocks else work.order[c]
+        group = np.int64(c if in_blocks else work.order[c])
         for j in range(data.group_start[group], data.group_start[group + 1]):
             if in_blocks:
                 # All columns are scored in order: their histograms come eight at a time.
@@ -155,7 +155,7 @@ def find_split(data, pack, rule, growth, penalty, is_open, rank, state, work, n_
                     n_ties += 1
                     better = random_below(state, n_ties) == 0
                 else:
-                    better = wins_tie(group, data.group_of[best_column], is_open, rank)
+                    better = wins_tie(group, np.int64(data.group_of[best_column]), is_open, rank)
             elif better:
                 n_ties = 1
             if better:
@@ -245,7 +245,7 @@ def grow_in_order(data, pack, growth, penalty, is_open, rank, state, work, nodes
         )  # fmt: skip
         group = data.group_of[column]
         if growth.all_open and not is_open[group]:
-            swap(work, n_open, work.place[group])
+            swap(work, n_open, np.int64(work.place[group]))
             n_open += 1
         is_open[group] = True
         write_split(nodes, first + node, column, code, missing_left, n_nodes, gain)

@@ -49,7 +49,7 @@ class Packing(NamedTuple):
     to_gain: float
 
 
-@kernel
+@inner
 def bits_of(number):
     """Bits that hold a whole number."""
     bits = 0

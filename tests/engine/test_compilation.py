@@ -1,0 +1,110 @@
+"""Kernels are compiled once each, for one signature, and never again."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+import treeselect.engine
+
+EVERYTHING = """
+import json, sys
+import numpy as np
+import treeselect
+from test_compilation import dispatchers
+from treeselect.engine.binning import bin_columns, bin_edges
+from treeselect.engine.boosting import Boosting, boost
+from treeselect.engine.forests import BOOTSTRAP, Sampling, bagged_forest
+from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
+from treeselect.engine.losses import LogisticLoss, SquaredLoss
+from treeselect.engine.out_of_bag import out_of_bag
+from treeselect.engine.penalty import SplitPenalty
+from treeselect.engine.targets import class_target, mean_target, weighted_mean_target
+
+rng = np.random.default_rng(0)
+x = rng.normal(size=(4, 2000))
+factor = rng.integers(0, 5, size=2000).astype(np.uint8)
+edges = [*(bin_edges(c) for c in x[1:]), None]
+data = bin_columns([*x[1:], factor], edges, [0, 0, 0, 4], np.arange(4))
+y, weight, rank = x[0], np.ones(2000, dtype=np.int64), np.arange(4)
+grow = Growth(5, 1, 2, 0.0)
+for target in (mean_target(y), class_target(y > 0, 2), weighted_mean_target(y, abs(x[1]))):
+    for order in (0, BREADTH_FIRST, BEST_FIRST):
+        for n_candidates in (2, 9):
+            growth = Growth(5, 1, n_candidates, 0.0, n_candidates == 2, order, 8)
+            trees = bagged_forest(
+                data, target, weight, n_trees=2, growth=growth, seed=1, rank=rank, shared=True,
+                penalty=SplitPenalty(np.full(4, 0.5), np.zeros(4)),
+            )
+            out_of_bag(trees, data, weight, BOOTSTRAP, 1)
+bagged_forest(data, mean_target(y), weight, n_trees=2, growth=grow, seed=1, rank=rank,
+              sampling=Sampling(False, 0.5), n_threads=2)
+leaves = Growth(5, 1, 9, 0.0, False, BEST_FIRST, 8)
+for loss, response in ((SquaredLoss(), y), (LogisticLoss(), (y > 0) * 1.0)):
+    for n_threads in (1, 2):
+        boost(data, loss, response, weight, 0.0, Boosting(2, 0.1, leaves), seed=1, rank=rank,
+              n_threads=n_threads)
+frame = treeselect.datasets.load("titanic_correlated")
+for formula in ("survived ~ .", "age ~ . - survived"):
+    fit = treeselect.select(formula, frame, k=2, seed=1, forests=1, n_trees=8)
+    fit.predict(frame)
+treeselect.select("survived ~ sex + femur", frame, k=1, seed=1, forests=1, n_trees=8, offset="age")
+print(json.dumps({name: len(d.overloads) for name, d in dispatchers().items()}))
+"""
+
+
+def dispatchers() -> dict[str, Dispatcher]:
+    """All kernels of the engine."""
+    found = {}
+    for module in pkgutil.iter_modules(treeselect.engine.__path__):
+        name = f"treeselect.engine.{module.name}"
+        for value in vars(importlib.import_module(name)).values():
+            if isinstance(value, Dispatcher):
+                found[f"{value.py_func.__module__}.{value.py_func.__name__}"] = value
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("kernels")
+
+
+def compiled(folder) -> dict[str, int]:
+    """How often each kernel was compiled or loaded by a program that uses them all."""
+    here = os.path.dirname(__file__)
+    environment = {**os.environ, "TREESELECT_CACHE_DIR": str(folder), "PYTHONPATH": here}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", EVERYTHING],
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    counts: dict[str, int] = json.loads(done.stdout)
+    return counts
+
+
+def test_every_kernel_is_compiled_once_and_then_loaded(folder):
+    cold = compiled(folder)
+    assert {name: n for name, n in cold.items() if n != 1} == {}
+    files = sorted(path.name for path in folder.rglob("*.nbc"))
+    assert files
+    warm = compiled(folder)
+    # What only kernels call is part of them: a warm process never sees it.
+    assert sum(warm.values()) == len(files)
+    assert sorted(path.name for path in folder.rglob("*.nbc")) == files
+
+
+def test_a_read_only_installation_and_cache_are_no_obstacle(folder):
+    for path in [*folder.rglob("*"), folder]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        assert sum(compiled(folder).values()) > 0
+    finally:
+        for path in [folder, *folder.rglob("*")]:
+            path.chmod(0o755 if path.is_dir() else 0o644)
