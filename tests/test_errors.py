@@ -67,7 +67,6 @@ CASES = {
     "backtick in a name": ("survived ~ .", with_column("a`b", 3.0), {}),
     "infinite values": ("survived ~ .", with_column("fare", [np.inf] + [1.0] * (N - 1)), {}),
     "negative weight": ("survived ~ .", plain, {"weights": [-1] + [1] * (N - 1)}),
-    "fractional weight": ("survived ~ .", plain, {"weights": [0.5] * N}),
     "weights that are text": ("survived ~ .", plain, {"weights": "sex"}),
     "weights that are no column": ("survived ~ .", plain, {"weights": "agee"}),
     "weights of another length": ("survived ~ .", plain, {"weights": [1, 2]}),

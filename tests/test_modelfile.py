@@ -74,6 +74,16 @@ def test_a_round_trip_of_cross_validation_groups_costs_and_weights(mixed, tmp_pa
     pd.testing.assert_frame_equal(resampled, fit.resample(2).stability.tidy())
 
 
+def test_real_weights_are_kept_with_the_data(mixed, tmp_path):
+    weight = np.linspace(0, 1, len(mixed))
+    fit = treeselect.select("died ~ signal + site + dose", mixed, k=1, weights=weight, **QUICK)
+    again = treeselect.load(fit.save(tmp_path / "m", include_data=True))
+    np.testing.assert_array_equal(again.design.weight, fit.design.weight)
+    pd.testing.assert_frame_equal(
+        again.resample(3).stability.tidy(), fit.resample(3).stability.tidy()
+    )
+
+
 def test_a_round_trip_of_an_empty_selection(mixed, tmp_path):
     fit = treeselect.select("dose ~ . - died", mixed, lam=1e6, **QUICK)
     again = treeselect.load(fit.save(tmp_path / "m"))

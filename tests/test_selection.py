@@ -121,6 +121,42 @@ def test_weights_are_copies_for_everything_but_the_bags(mixed):
     assert one.glance()["n"].iloc[0] == (weight > 0).sum()
 
 
+def test_real_weights_are_relative(mixed):
+    weight = np.random.default_rng(0).random(len(mixed)) + 0.1
+    fits = [
+        treeselect.select("died ~ . - dose", mixed, k=2, weights=factor * weight, **FAST)
+        for factor in (1.0, 1e-5, 1e5)
+    ]
+    for other in fits[1:]:
+        assert other.selected == fits[0].selected
+        np.testing.assert_allclose(other.predict(mixed), fits[0].predict(mixed), atol=1e-6)
+    assert not np.allclose(
+        fits[0].predict(mixed),
+        treeselect.select("died ~ . - dose", mixed, k=2, **FAST).predict(mixed),
+    )
+
+
+def test_equal_real_weights_are_none(mixed):
+    for formula in ("died ~ . - dose", "dose ~ . - died"):
+        plain = treeselect.select(formula, mixed, k=2, **FAST)
+        equal = treeselect.select(formula, mixed, k=2, weights=[0.3] * len(mixed), **FAST)
+        assert equal.selected == plain.selected
+        np.testing.assert_allclose(equal.predict(mixed), plain.predict(mixed), atol=1e-8)
+
+
+def test_rows_of_hardly_any_weight_say_hardly_anything():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(400, 4)), columns=list("abcd"))
+    first = np.arange(400) < 200
+    data["y"] = np.where(first, data["a"], data["b"]) + 0.1 * rng.normal(size=400)
+    for heavy, expected in ((first, "a"), (~first, "b")):
+        fit = treeselect.select(
+            "y ~ .", data, k=1, weights=np.where(heavy, 1.5, 1e-6), resamples=4, **FAST
+        )
+        assert fit.selected == (expected,)
+        assert fit.stability.tidy().set_index("term")["frequency"][expected] == 1
+
+
 def test_weights_column_is_not_a_term(mixed):
     data = mixed.assign(w=2)
     fit = treeselect.select("died ~ . - dose", data, k=2, weights="w", **FAST)

@@ -10,7 +10,7 @@ import numpy as np
 
 from treeselect.algorithms.base import Problem, SelectionMethod, Step
 from treeselect.algorithms.forest import ForestModel
-from treeselect.design import BoolArray, FloatArray, IntArray
+from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 from treeselect.parallel import run_all
@@ -45,7 +45,7 @@ class ScoreBySize:
         return np.asarray(self.scores.std(axis=0, ddof=1) / np.sqrt(n_folds))
 
 
-def assign_folds(problem: Problem, weight: IntArray, folds: int, seed: int) -> IntArray:
+def assign_folds(problem: Problem, weight: WeightArray, folds: int, seed: int) -> IntArray:
     """Fold of each row, -1 for rows without weight; classes are spread evenly over the folds.
 
     Raises
@@ -77,7 +77,7 @@ def assign_folds(problem: Problem, weight: IntArray, folds: int, seed: int) -> I
 def score_by_size(
     problem: Problem,
     method: SelectionMethod,
-    weight: IntArray,
+    weight: WeightArray,
     *,
     folds: int,
     max_size: int,
@@ -98,7 +98,7 @@ def score_by_size(
 def _score_fold(
     problem: Problem,
     method: SelectionMethod,
-    weight: IntArray,
+    weight: WeightArray,
     fold: IntArray,
     number: int,
     max_size: int,

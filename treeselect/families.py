@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from treeselect.engine.losses import LogisticLoss, Loss, SquaredLoss
 
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+WeightArray = NDArray[np.int64] | NDArray[np.float64]
 
 _NEAR_CERTAIN = 1e-6
 """Probabilities are kept this far from 0 and 1 before their log-odds are taken."""
@@ -48,7 +48,7 @@ class Family:
     name: str
     loss: Loss
     score_name: str
-    score: Callable[[FloatArray, FloatArray, IntArray], float]
+    score: Callable[[FloatArray, FloatArray, WeightArray], float]
     null_score: float
     mean: Callable[[FloatArray], FloatArray]
     link: Callable[[FloatArray], FloatArray]
@@ -56,14 +56,14 @@ class Family:
     has_classes: bool
 
 
-def r_squared(y: FloatArray, prediction: FloatArray, weight: IntArray) -> float:
+def r_squared(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Share of the weighted variance that is explained; negative if worse than the mean."""
     from sklearn.metrics import r2_score
 
     return float(r2_score(y, prediction, sample_weight=weight))
 
 
-def area_under_curve(y: FloatArray, prediction: FloatArray, weight: IntArray) -> float:
+def area_under_curve(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Area under the ROC curve; NaN if only one class has weight."""
     from sklearn.metrics import roc_auc_score
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from treeselect.algorithms.base import Problem
-from treeselect.design import Design, FloatArray, IntArray
+from treeselect.design import Design, FloatArray, WeightArray
 from treeselect.encoding import DesignSpec
 from treeselect.errors import DataError, NewDataError, OptionError, quoted
 from treeselect.formula import model_matrix
@@ -70,7 +70,7 @@ class ModelData:
     arrays: Design
     spec: DesignSpec
     response: Response
-    weight: IntArray
+    weight: WeightArray
     weights: str | bool
     offset: FloatArray | None
     offset_name: str | bool

@@ -86,9 +86,11 @@ def select(
     family : {"auto", "gaussian", "binomial"}
         ``"auto"`` takes text, truth values, categories and numbers that are only 0 and 1 for
         classes. The positive class is 1, True, the last category, else the second in sorted order.
-    weights : str or array of int, shape (n_rows,), optional
-        Column or array with case weights: whole numbers, at least 0. A weight of 2 is two copies
-        of the row. The column is not among the terms of ``.``.
+    weights : str or array of float, shape (n_rows,), optional
+        Column or array with case weights, at least 0. If all are whole numbers a weight of 2 is
+        two copies of the row; otherwise weights are relative, and a row counts once where rows are
+        counted (the least size of a leaf, draws of resamples). The column is not among the terms of
+        ``.``.
     offset : str or array of float, shape (n_rows,), optional
         Column or array with a known part of the linear predictor: it is added, and not selected. On
         the scale of the link: the response's own for numbers, log-odds for classes. Prediction

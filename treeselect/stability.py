@@ -10,7 +10,7 @@ import numpy as np
 from treeselect.algorithms.base import Problem, SelectionMethod
 from treeselect.arguments import check_choice, check_count, check_size
 from treeselect.choosing import step_of_size
-from treeselect.design import BoolArray, FloatArray, IntArray
+from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import StabilityError
 from treeselect.libraries import in_library
@@ -237,7 +237,7 @@ class Stability:
         return tuple(found)
 
 
-def resample_weights(weight: IntArray, scheme: Scheme, number: int, seed: int) -> IntArray:
+def resample_weights(weight: WeightArray, scheme: Scheme, number: int, seed: int) -> WeightArray:
     """Weights of one resample, shape (n_rows,): how often each row is in it, times its weight.
 
     Bootstrap: as many draws with replacement as there are rows. Subsample: half of the rows.
@@ -260,7 +260,7 @@ def resample_weights(weight: IntArray, scheme: Scheme, number: int, seed: int) -
 def assess(
     problem: Problem,
     method: SelectionMethod,
-    weight: IntArray,
+    weight: WeightArray,
     fitted: BoolArray,
     *,
     n_resamples: int,
@@ -305,7 +305,7 @@ def assess(
 def _one_resample(
     problem: Problem,
     method: SelectionMethod,
-    weight: IntArray,
+    weight: WeightArray,
     scheme: Scheme,
     number: int,
     k: int,

@@ -262,10 +262,11 @@ def _with_sources(
     y, rows, weight = (arrays[name] for name in ("y", "rows", "weight"))
     _check(
         y.dtype == np.float64
-        and rows.dtype == weight.dtype == np.int64
+        and rows.dtype == np.int64
+        and weight.dtype in (np.int64, np.float64)
         and y.shape == rows.shape == weight.shape
         and bool(np.isfinite(y).all())
-        and bool((weight >= 0).all())
+        and bool(((weight >= 0) & (weight < np.inf)).all())
         and len(frame) == len(y) > 0,
         "data",
     )

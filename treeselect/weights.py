@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.design import FloatArray, IntArray
+from treeselect.design import FloatArray, IntArray, WeightArray
 from treeselect.errors import (
     DataError,
-    NotBuiltError,
     OptionError,
     did_you_mean,
     listing,
@@ -26,8 +25,8 @@ _LARGEST_WEIGHT = 2**31
 """Most weight in all: a sum of gradients shares 64 bits with it."""
 
 
-def read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) -> IntArray:
-    """Case weights of all rows, 1 by default."""
+def read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) -> WeightArray:
+    """Case weights of all rows, 1 by default: integers if all are whole numbers, else floats."""
     if weights is None:
         return np.ones(len(frame), dtype=np.int64)
     name = quoted(weights) if isinstance(weights, str) else "`weights`"
@@ -42,12 +41,7 @@ def read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) -> 
             "  A weight of 0 leaves a row out."
         )
     if (values != np.floor(values)).any():
-        row = int(np.flatnonzero(values != np.floor(values))[0])
-        raise NotBuiltError(
-            f"Case weights ({name}) that are not whole numbers are not built yet.\n"
-            f"  Found: {values[row]:g} in row {row} (counted from 0).\n"
-            "  Give whole numbers: a weight of 2 is two copies of the row."
-        )
+        return values
     if values.sum() > _LARGEST_WEIGHT:
         raise OptionError(
             f"Case weights ({name}) must sum to at most {_LARGEST_WEIGHT:,}.\n"
@@ -56,7 +50,7 @@ def read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) -> 
     return values.astype(np.int64)
 
 
-def check_weight(weight: IntArray, y: np.ndarray[Any, Any]) -> None:
+def check_weight(weight: WeightArray, y: np.ndarray[Any, Any]) -> None:
     """Raise a DataError unless the response varies where there is weight."""
     if not weight.any():
         raise DataError("Case weights must be positive in some row with a known response.")

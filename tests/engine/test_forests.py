@@ -215,7 +215,7 @@ def test_out_of_bag_rows_are_those_not_drawn(numbers, sampling):
         outside = (weight > 0) & (seen == 0)
         total[outside] += predict_mean(alone, data)[outside]
         count += outside
-    np.testing.assert_array_equal(found.count, count)
+    np.testing.assert_array_equal(found.n_trees, count)
     known = count > 0
     np.testing.assert_allclose(
         found.prediction[known], (total / np.maximum(count, 1)[:, None])[known]

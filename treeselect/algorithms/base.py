@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from treeselect.algorithms.forest import ForestModel
-from treeselect.design import BoolArray, FeatureGroups, FloatArray, IntArray
+from treeselect.design import BoolArray, FeatureGroups, FloatArray, WeightArray
 from treeselect.engine.binning import BinnedData
 from treeselect.families import Family
 
@@ -34,7 +34,7 @@ class Problem:
     family: Family
     offset: FloatArray | None = None
 
-    def constant(self, weight: IntArray) -> FloatArray:
+    def constant(self, weight: WeightArray) -> FloatArray:
         """Linear predictor of the constant model, the offset included; shape (n_rows,)."""
         best = self.family.loss.constant(self.y, weight, self.offset)
         return np.full(len(self.y), best) if self.offset is None else best + self.offset
@@ -94,7 +94,7 @@ class SelectionMethod(Protocol):
         ...
 
     def path(
-        self, problem: Problem, weight: IntArray, *, max_size: int, seed: int, n_threads: int = 1
+        self, problem: Problem, weight: WeightArray, *, max_size: int, seed: int, n_threads: int = 1
     ) -> tuple[Step, ...]:
         """Path of selected units for the rows with positive weight, sizes increasing.
 
@@ -106,7 +106,7 @@ class SelectionMethod(Protocol):
     def refit(
         self,
         problem: Problem,
-        weight: IntArray,
+        weight: WeightArray,
         selected: BoolArray,
         *,
         seed: int,

@@ -11,7 +11,7 @@ import numpy as np
 from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.forest import ForestModel, fit_forest
 from treeselect.algorithms.options import check_flag, check_integer, check_number
-from treeselect.design import BoolArray, FloatArray, IntArray
+from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.bag_boosting import BagBoosting, BoostedBag, bag_boost
 from treeselect.engine.random import stream_seed
 from treeselect.engine.tree_weights import SparseForest, WeightedTrees
@@ -125,7 +125,7 @@ class ControlBurn:
         return asdict(self)
 
     def path(
-        self, problem: Problem, weight: IntArray, *, max_size: int, seed: int, n_threads: int = 1
+        self, problem: Problem, weight: WeightArray, *, max_size: int, seed: int, n_threads: int = 1
     ) -> tuple[Step, ...]:
         """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
         rank = problem.groups.ranks(seed)
@@ -160,7 +160,7 @@ class ControlBurn:
     def refit(
         self,
         problem: Problem,
-        weight: IntArray,
+        weight: WeightArray,
         selected: BoolArray,
         *,
         seed: int,
@@ -183,7 +183,7 @@ class ControlBurn:
     def _grow(
         self,
         problem: Problem,
-        weight: IntArray,
+        weight: WeightArray,
         base: FloatArray,
         rank: IntArray,
         seed: int,
@@ -220,7 +220,7 @@ class ControlBurn:
     def _step(
         self,
         problem: Problem,
-        weight: IntArray,
+        weight: WeightArray,
         forest: SparseForest,
         solution: WeightedTrees,
         uses: BoolArray,

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treeselect.design import BoolArray, FloatArray, IntArray
+from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import BinnedData, select_groups
 from treeselect.engine.forests import bagged_forest
 from treeselect.engine.growth import UNBOUNDED, Growth
 from treeselect.engine.leaves import with_newton_steps
 from treeselect.engine.nodes import Trees, group_gains
 from treeselect.engine.prediction import predict_mean
-from treeselect.engine.targets import mean_target
+from treeselect.engine.targets import copies, target_of_mean
 from treeselect.families import Family
 
 
@@ -70,7 +70,7 @@ class ForestModel:
 def fit_forest(
     data: BinnedData,
     y: FloatArray,
-    weight: IntArray,
+    weight: WeightArray,
     groups: BoolArray,
     family: Family,
     *,
@@ -104,8 +104,8 @@ def fit_forest(
     n_candidates = int(np.ceil(n_groups / 3 if not family.has_classes else np.sqrt(n_groups)))
     trees = bagged_forest(
         part,
-        mean_target(target),
-        weight,
+        target_of_mean(target, weight),
+        copies(weight),
         n_trees=n_trees,
         growth=Growth(UNBOUNDED, family.min_leaf, n_candidates, 0.0),
         seed=seed,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+WeightArray = NDArray[np.int64] | NDArray[np.float64]
 Int32Array = NDArray[np.int32]
 UInt8Array = NDArray[np.uint8]
 UInt16Array = NDArray[np.uint16]

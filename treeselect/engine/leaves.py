@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeselect.engine._types import FloatArray, IntArray, UInt16Array
+from treeselect.engine._types import FloatArray, UInt16Array, WeightArray
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.cache import kernel
 from treeselect.engine.nodes import LEAF, Nodes, Trees
@@ -51,7 +51,7 @@ def add_to_leaves(nodes, start, codes, is_factor, gradient, curvature, weight, s
 
 
 def with_newton_steps(
-    trees: Trees, data: BinnedData, gradient: FloatArray, curvature: FloatArray, weight: IntArray
+    trees: Trees, data: BinnedData, gradient: FloatArray, curvature: FloatArray, weight: WeightArray
 ) -> Trees:
     """The same trees whose leaves hold the Newton step of all their rows.
 
@@ -59,7 +59,8 @@ def with_newton_steps(
     """
     sums, curvatures = np.zeros((2, len(trees.nodes.column)))
     add_to_leaves(
-        trees.nodes, trees.start, data.codes, data.is_factor, gradient, curvature, weight,
+        trees.nodes, trees.start, data.codes, data.is_factor, gradient, curvature,
+        weight.astype(np.float64),
         sums, curvatures,
     )  # fmt: skip
     prior = float(np.average(curvature, weights=weight))

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from treeselect.engine._types import FloatArray, IntArray
+from treeselect.engine._types import FloatArray, WeightArray
 
 
 class Loss(Protocol):
@@ -31,7 +31,9 @@ class Loss(Protocol):
         """Second derivative in `eta`, shape (n_rows,)."""
         ...
 
-    def constant(self, y: FloatArray, weight: IntArray, offset: FloatArray | None = None) -> float:
+    def constant(
+        self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
+    ) -> float:
         """Linear predictor of the best constant model, without the offset that is added to it."""
         ...
 
@@ -50,7 +52,9 @@ class SquaredLoss:
     def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         return np.ones_like(eta)
 
-    def constant(self, y: FloatArray, weight: IntArray, offset: FloatArray | None = None) -> float:
+    def constant(
+        self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
+    ) -> float:
         return float(np.average(y if offset is None else y - offset, weights=weight))
 
 
@@ -69,7 +73,9 @@ class LogisticLoss:
         p = expit(eta)
         return np.asarray(p * (1.0 - p))
 
-    def constant(self, y: FloatArray, weight: IntArray, offset: FloatArray | None = None) -> float:
+    def constant(
+        self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
+    ) -> float:
         best = float(logit(np.average(y, weights=weight)))
         if offset is None:
             return best
@@ -84,6 +90,6 @@ class LogisticLoss:
         return float(brentq(slope, low, high))
 
 
-def mean_loss(loss: Loss, y: FloatArray, eta: FloatArray, weight: IntArray) -> float:
+def mean_loss(loss: Loss, y: FloatArray, eta: FloatArray, weight: WeightArray) -> float:
     """Weighted mean of the loss over the rows with positive weight."""
     return float(np.average(loss.value(y, eta), weights=weight))

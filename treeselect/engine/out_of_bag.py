@@ -23,12 +23,12 @@ class OutOfBag(NamedTuple):
     prediction : ndarray of float64, shape (n_rows, n_outputs)
         Mean over the trees that have not seen the row; NaN where all have, or where its weight
         is 0.
-    count : ndarray of int64, shape (n_rows,)
+    n_trees : ndarray of int64, shape (n_rows,)
         Number of these trees.
     """
 
     prediction: FloatArray
-    count: IntArray
+    n_trees: IntArray
 
 
 def out_of_bag(

@@ -75,9 +75,13 @@ def draw_bag(state, rows, replace, share, counts, spare):
         for _ in range(drawn):
             counts[rows[random_below(state, n)]] += 1
         return
+    if drawn >= n:
+        for r in range(n):
+            counts[rows[r]] = 1
+        return
     for r in range(n):
         spare[r] = rows[r]
-    for r in range(min(drawn, n)):
-        other = r + (random_below(state, n - r) if drawn < n else 0)
+    for r in range(drawn):
+        other = r + random_below(state, n - r)
         spare[r], spare[other] = spare[other], spare[r]
         counts[spare[r]] = 1

@@ -6,7 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine._types import AnyArray, FloatArray, IntArray, UInt8Array
+from treeselect.engine._types import (
+    AnyArray,
+    FloatArray,
+    IntArray,
+    UInt8Array,
+    WeightArray,
+)
 
 MEAN, NEWTON, GINI, ENTROPY = 0, 1, 2, 3
 """Kinds of target; the last two are for classes."""
@@ -70,6 +76,16 @@ def class_target(
     return Target(kind, np.empty(0), weights, np.asarray(label, dtype=np.uint8), n_classes)
 
 
-def copies(weight: AnyArray) -> IntArray:
-    """How often each row counts where real weights stand in the target: once, or not at all."""
-    return (np.asarray(weight) > 0).astype(np.int64)
+def copies(weight: WeightArray) -> IntArray:
+    """How often each row counts: whole weights are copies; real ones stand in the target, and the
+    row counts once, or not at all."""
+    if np.issubdtype(weight.dtype, np.integer):
+        return np.asarray(weight, dtype=np.int64)
+    return (weight > 0).astype(np.int64)
+
+
+def target_of_mean(y: FloatArray, weight: WeightArray) -> Target:
+    """Trees for the mean of `y` under weights of either kind."""
+    if np.issubdtype(weight.dtype, np.integer):
+        return mean_target(y)
+    return weighted_mean_target(y, np.asarray(weight, dtype=np.float64))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine._types import FloatArray, IntArray, UInt16Array
+from treeselect.engine._types import FloatArray, IntArray, UInt16Array, WeightArray
 from treeselect.engine.cache import kernel
 from treeselect.engine.losses import Loss
 
@@ -71,7 +71,7 @@ class SparseForest:
         values: Sequence[FloatArray],
         loss: Loss,
         y: FloatArray,
-        weight: IntArray,
+        weight: WeightArray,
         base: FloatArray | float,
         prices: FloatArray,
         *,
