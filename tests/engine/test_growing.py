@@ -12,10 +12,9 @@ from treeselect.engine import best_first, naive
 from treeselect.engine.binning import bin_columns, bin_edges
 from treeselect.engine.forests import ALL_ROWS, bagged_forest
 from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, DEPTH_FIRST, UNBOUNDED, Growth
-from treeselect.engine.leaves import mark_leaves
 from treeselect.engine.nodes import Trees, group_gains
 from treeselect.engine.penalty import SplitPenalty
-from treeselect.engine.prediction import predict_mean
+from treeselect.engine.prediction import mark_leaves, predict_mean
 from treeselect.engine.random import tree_seeds
 from treeselect.engine.targets import (
     GINI,
@@ -140,7 +139,8 @@ def test_leaves_are_the_naive_prediction(problem):
     data, gradient, weight, _ = problem
     nodes = grow_fast(data, gradient, weight, Growth(4, 1, EVERYTHING, 0.0))
     leaves = np.empty(data.n_rows, dtype=np.uint16)
-    values = mark_leaves(nodes, data, leaves)
+    tree = Trees(nodes, np.array([0, len(nodes.column)]))
+    values = mark_leaves(tree, data, leaves)
     slow = naive.grow(
         data,
         naive.mean_rows(gradient, weight),
@@ -151,7 +151,6 @@ def test_leaves_are_the_naive_prediction(problem):
     )
     expected = np.array([naive.predict(slow, data, i) for i in range(data.n_rows)])
     np.testing.assert_array_equal(values[leaves], expected)
-    tree = Trees(nodes, np.array([0, len(nodes.column)]))
     np.testing.assert_array_equal(predict_mean(tree, data), expected)
 
 

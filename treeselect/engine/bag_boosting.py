@@ -12,10 +12,10 @@ from treeselect.engine.binning import BinnedData
 from treeselect.engine.checks import check_array, check_data, check_weight
 from treeselect.engine.forests import BOOTSTRAP, grow_bagged_trees
 from treeselect.engine.growth import Growth, workspace
-from treeselect.engine.leaves import mark_leaves
 from treeselect.engine.losses import Loss, mean_loss
 from treeselect.engine.nodes import Nodes, Trees, empty_nodes, group_gains
 from treeselect.engine.penalty import SplitPenalty, no_penalty
+from treeselect.engine.prediction import mark_leaves
 from treeselect.engine.random import stream_seed
 from treeselect.engine.targets import copies, target_of_mean
 
@@ -138,14 +138,14 @@ def bag_boost(
                 gradient, growth, stream_seed(seed, "depth", depth, len(track))
             )
             leaf = np.empty(data.n_rows, dtype=np.uint16)
-            value = mark_leaves(nodes, data, leaf)[:, 0]
+            tree = Trees(nodes, np.array([0, len(nodes.column)]))
+            value = mark_leaves(tree, data, leaf)[:, 0]
             prediction = value[leaf]
             total += prediction
             oob_total[out_of_bag] += prediction[out_of_bag]
             oob_count[out_of_bag] += 1
             track.append(mean_loss(loss, y, eta + total / (len(track) + 1), weight))
             if len(value) > 1:
-                tree = Trees(nodes, np.array([0, len(nodes.column)]))
                 leaves.append(leaf)
                 values.append(value)
                 gains.append(group_gains(tree, data)[0])
@@ -184,6 +184,7 @@ class _BaggedTree:
     ) -> None:
         self._data, self._weight, self._in_rows = data, weight, in_rows
         self._penalty, self._rank = penalty, rank
+        self._copies = copies(weight)
         target = target_of_mean(np.zeros(data.n_rows), weight)
         self._work = workspace(data, target)
         self._table = leaf_table(data, target, Growth(0, 1, 0, 0.0), 0)
@@ -196,10 +197,10 @@ class _BaggedTree:
         """One tree on a bag drawn from the stream `seed`, and its out-of-bag rows."""
         start = np.zeros(2, dtype=np.int64)
         grow_bagged_trees(
-            self._data, target_of_mean(target, self._weight), copies(self._weight),
-            self._in_rows, BOOTSTRAP,
-            np.array([seed], dtype=np.uint64), growth, self._penalty, self._closed, False,
-            self._rank, self._work, self._table, self._counts, self._closed.copy(),
+            self._data, target_of_mean(target, self._weight), self._copies, self._in_rows,
+            BOOTSTRAP, np.array([seed], dtype=np.uint64), growth, self._penalty,
+            self._closed, False, self._rank, self._work, self._table, self._counts,
+            self._closed.copy(),
             np.zeros(1, dtype=np.uint64), self._room, start, self._stop,
         )  # fmt: skip
         nodes = Nodes._make(array[: start[1]].copy() for array in self._room)

@@ -1,37 +1,14 @@
-"""Rows in the leaves of trees."""
+"""Other values for the leaves of trees."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from treeselect.engine._types import FloatArray, UInt16Array, WeightArray
+from treeselect.engine._types import FloatArray, WeightArray
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.cache import kernel
-from treeselect.engine.nodes import LEAF, Nodes, Trees
+from treeselect.engine.nodes import Trees
 from treeselect.engine.splitting import goes_left
-
-
-def mark_leaves(nodes: Nodes, data: BinnedData, leaves: UInt16Array) -> FloatArray:
-    """Number of the leaf of one tree that each row falls into, counted in order of the nodes.
-
-    Writes ``leaves``, shape (n_rows,), and returns the values of the leaves, shape
-    (n_leaves, n_outputs).
-    """
-    is_leaf = nodes.column == LEAF
-    find_leaves(nodes, np.cumsum(is_leaf) - 1, data.codes, data.is_factor, leaves)
-    return nodes.value[is_leaf]
-
-
-@kernel
-def find_leaves(nodes, ordinal, codes, is_factor, leaves):
-    """Write the ordinal of the leaf of each row."""
-    for i in range(leaves.shape[0]):
-        node = 0
-        while nodes.column[node] >= 0:
-            j = nodes.column[node]
-            left = goes_left(codes[j, i], nodes.code[node], nodes.missing_left[node], is_factor[j])
-            node = nodes.left[node] + (0 if left else 1)
-        leaves[i] = ordinal[node]
 
 
 @kernel

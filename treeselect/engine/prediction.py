@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.engine._types import FloatArray, UInt64Array
+from treeselect.engine._types import FloatArray, UInt16Array, UInt64Array
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.cache import inner, kernel
 
@@ -63,33 +63,51 @@ def next_node(node, blocks, row):
     return (node & _LEFT) + np.uint64(0 if inside else 1)
 
 
+@inner
+def walk_eight(tree, blocks, i):
+    """Leaves of the rows ``i`` to ``i + 7``."""
+    a = b = c = d = e = f = g = h = np.uint64(0)
+    moved = True
+    while moved:
+        a_next = next_node(tree[a], blocks, i)
+        b_next = next_node(tree[b], blocks, i + 1)
+        c_next = next_node(tree[c], blocks, i + 2)
+        d_next = next_node(tree[d], blocks, i + 3)
+        e_next = next_node(tree[e], blocks, i + 4)
+        f_next = next_node(tree[f], blocks, i + 5)
+        g_next = next_node(tree[g], blocks, i + 6)
+        h_next = next_node(tree[h], blocks, i + 7)
+        moved = (
+            (a_next ^ a) | (b_next ^ b) | (c_next ^ c) | (d_next ^ d)
+            | (e_next ^ e) | (f_next ^ f) | (g_next ^ g) | (h_next ^ h)
+        ) != 0  # fmt: skip
+        a, b, c, d = a_next, b_next, c_next, d_next
+        e, f, g, h = e_next, f_next, g_next, h_next
+    return a, b, c, d, e, f, g, h
+
+
+@inner
+def walk_one(tree, blocks, i):
+    """Leaf of a row."""
+    a = np.uint64(0)
+    a_next = next_node(tree[a], blocks, i)
+    while a_next != a:
+        a = a_next
+        a_next = next_node(tree[a], blocks, i)
+    return a
+
+
 @kernel
 def add_predictions(packed, value, start, blocks, begin, end, out):
     """Add the value of every tree to ``out[begin:end]``, tree after tree for each row."""
     for first in range(begin, end, _ROWS):
         last = min(first + _ROWS, end)
+        whole = first + (last - first) // 8 * 8
         for t in range(start.shape[0] - 1):
             tree = packed[start[t] : start[t + 1]]
             values = value[start[t] : start[t + 1]]
-            whole = first + (last - first) // 8 * 8
             for i in range(first, whole, 8):
-                a = b = c = d = e = f = g = h = np.uint64(0)
-                moved = True
-                while moved:
-                    a_next = next_node(tree[a], blocks, i)
-                    b_next = next_node(tree[b], blocks, i + 1)
-                    c_next = next_node(tree[c], blocks, i + 2)
-                    d_next = next_node(tree[d], blocks, i + 3)
-                    e_next = next_node(tree[e], blocks, i + 4)
-                    f_next = next_node(tree[f], blocks, i + 5)
-                    g_next = next_node(tree[g], blocks, i + 6)
-                    h_next = next_node(tree[h], blocks, i + 7)
-                    moved = (
-                        (a_next ^ a) | (b_next ^ b) | (c_next ^ c) | (d_next ^ d)
-                        | (e_next ^ e) | (f_next ^ f) | (g_next ^ g) | (h_next ^ h)
-                    ) != 0  # fmt: skip
-                    a, b, c, d = a_next, b_next, c_next, d_next
-                    e, f, g, h = e_next, f_next, g_next, h_next
+                a, b, c, d, e, f, g, h = walk_eight(tree, blocks, i)
                 for k in range(values.shape[1]):
                     out[i, k] += values[a, k]
                     out[i + 1, k] += values[b, k]
@@ -100,13 +118,28 @@ def add_predictions(packed, value, start, blocks, begin, end, out):
                     out[i + 6, k] += values[g, k]
                     out[i + 7, k] += values[h, k]
             for i in range(whole, last):
-                a = np.uint64(0)
-                a_next = next_node(tree[a], blocks, i)
-                while a_next != a:
-                    a = a_next
-                    a_next = next_node(tree[a], blocks, i)
+                a = walk_one(tree, blocks, i)
                 for k in range(values.shape[1]):
                     out[i, k] += values[a, k]
+
+
+@kernel
+def find_leaves(packed, ordinal, blocks, leaves):
+    """Write the ordinal of the leaf of one tree that each row falls into."""
+    n = leaves.shape[0]
+    whole = n // 8 * 8
+    for i in range(0, whole, 8):
+        a, b, c, d, e, f, g, h = walk_eight(packed, blocks, i)
+        leaves[i] = ordinal[a]
+        leaves[i + 1] = ordinal[b]
+        leaves[i + 2] = ordinal[c]
+        leaves[i + 3] = ordinal[d]
+        leaves[i + 4] = ordinal[e]
+        leaves[i + 5] = ordinal[f]
+        leaves[i + 6] = ordinal[g]
+        leaves[i + 7] = ordinal[h]
+    for i in range(whole, n):
+        leaves[i] = ordinal[walk_one(packed, blocks, i)]
 
 
 def predict_mean(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArray:
@@ -116,8 +149,7 @@ def predict_mean(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArr
 
 def predict_sum(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArray:
     """Sum of the trees' predictions, shape (n_rows, n_outputs)."""
-    packed = np.empty(len(trees.nodes.column), dtype=np.uint64)
-    pack_nodes(trees.nodes, trees.start, data.is_factor, packed)
+    packed = _pack(trees, data)
     if not _has_many_equal_rows(data.blocks):
         return _predict_blocks(trees, packed, data.blocks, n_threads)
     words, at = np.unique(data.blocks[0], return_inverse=True)
@@ -147,3 +179,20 @@ def _predict_blocks(
         with ThreadPoolExecutor(n_threads) as pool:
             list(pool.map(predict, range(n_threads)))
     return out
+
+
+def _pack(trees: Trees, data: BinnedData) -> UInt64Array:
+    packed = np.empty(len(trees.nodes.column), dtype=np.uint64)
+    pack_nodes(trees.nodes, trees.start, data.is_factor, packed)
+    return packed
+
+
+def mark_leaves(tree: Trees, data: BinnedData, leaves: UInt16Array) -> FloatArray:
+    """Number of the leaf of a single tree that each row falls into, in order of the nodes.
+
+    Writes ``leaves``, shape (n_rows,), and returns the values of the leaves, shape
+    (n_leaves, n_outputs).
+    """
+    is_leaf = tree.nodes.column < 0
+    find_leaves(_pack(tree, data), np.cumsum(is_leaf) - 1, data.blocks, leaves)
+    return tree.nodes.value[is_leaf]
