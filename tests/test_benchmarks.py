@@ -26,3 +26,17 @@ def test_encode_prints_its_table():
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("\n") == 12
     assert "bytes per cell" in done.stdout
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
+def test_engine_prints_its_table():
+    done = subprocess.run(
+        [sys.executable, str(FOLDER / "engine.py"), "--quick"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == 16
+    assert "RRF, golub" in done.stdout

@@ -105,9 +105,7 @@ def pack_rows(target, weight, counts, moments, second, rows):
                 second[i] = np.int64(np.rint(target.curvature[i] * w * second_unit))
             elif target.kind >= GINI:
                 class_weight += moments[i] >> shift
-    to_gain = 1.0 / class_weight
-    if target.kind < GINI:
-        to_gain = second_unit / (unit * unit * total)
+    to_gain = second_unit / (unit * unit * total) if target.kind < GINI else 1.0 / class_weight
     return Packing(target.kind, target.n_classes, n, shift, unit, second_unit, to_gain)
 
 
