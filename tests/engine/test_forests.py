@@ -183,6 +183,30 @@ def test_scale_one_and_cost_zero_are_the_plain_forest(numbers):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("order", [DEPTH_FIRST, BREADTH_FIRST, BEST_FIRST])
+def test_a_full_discount_between_members_is_a_bag_that_costs_one_price(numbers, order):
+    """Xu et al. 2014, section 4.2: bags are a special case of the price function."""
+    _, data, score, weight = numbers
+    bags = data._replace(
+        group_of=np.repeat([0, 1], P // 2).astype(np.int32), group_start=np.array([0, P // 2, P])
+    )
+    first, second = range(P // 2), range(P // 2, P)
+    discounts = {(f, g): 0.0 for bag in (first, second) for f in bag for g in bag}
+    growth = Growth(5, 3, EVERYTHING, 0.0, order=order)
+    ones, price = np.ones(P), np.full(P, 0.1)
+    # Within a bag the ranks are alike, so that ties are no matter of members being open.
+    together = bagged_forest(
+        bags, mean_target(score), weight, n_trees=3, growth=growth, seed=3, shared=True,
+        rank=np.arange(2), penalty=SplitPenalty(ones, price),
+    )  # fmt: skip
+    apart = grow(
+        data, mean_target(score), weight, growth, 3, BOOTSTRAP, shared=True,
+        penalty=SplitPenalty(ones, price, False, discounts),
+    )  # fmt: skip
+    for a, b in zip(together.nodes, apart.nodes, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 def test_random_ties_take_every_one_of_equal_columns():
     rng = np.random.default_rng(2)
     column = rng.integers(1, 6, size=60)

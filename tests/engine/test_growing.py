@@ -13,7 +13,7 @@ from treeselect.engine.binning import bin_columns, bin_edges
 from treeselect.engine.forests import ALL_ROWS, bagged_forest
 from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, DEPTH_FIRST, UNBOUNDED, Growth
 from treeselect.engine.nodes import Trees, group_gains
-from treeselect.engine.penalty import SplitPenalty
+from treeselect.engine.penalty import SplitPenalty, price_list
 from treeselect.engine.prediction import mark_leaves, predict_mean
 from treeselect.engine.random import tree_seeds
 from treeselect.engine.targets import (
@@ -83,7 +83,13 @@ def test_penalised_tree_is_its_naive_twin(
     rank = rng.permutation(data.n_groups)
     opened = rng.random(data.n_groups) < 0.3
     n = len(data.codes)
-    penalty = SplitPenalty(np.full(n, scale) * rng.choice([1, 0.5], n), np.full(n, cost), uncentred)
+    discounts = {
+        (int(f), int(g)): float(rng.choice([0, 0.5, 0.9]))
+        for f, g in rng.integers(0, data.n_groups, size=(int(rng.integers(5)), 2))
+    }
+    penalty = SplitPenalty(
+        np.full(n, scale) * rng.choice([1, 0.5], n), np.full(n, cost), uncentred, discounts
+    )
     fast_open, slow_open = opened.copy(), opened.copy()
     fast = grow_target(data, target, weight, growth, penalty, fast_open, rank, seed=7)
     stream = int(tree_seeds(7, 1)[0])
@@ -129,7 +135,9 @@ def shared_tree(data, target, weight, growth, penalty, is_open, rank, n_threads)
     ones = np.ones(data.n_rows, dtype=np.int64)
     pack = pack_rows(target, weight, ones, work.moments, work.second, work.rows)
     with best_first.SharedTree(data, target, table, n_threads) as grower:
-        n_nodes = grower.grow(pack, growth, penalty, is_open, rank, work, nodes, 0)
+        n_nodes = grower.grow(
+            pack, growth, price_list(penalty, data, is_open), is_open, rank, work, nodes, 0
+        )
     return Nodes(*(a[:n_nodes] for a in nodes))
 
 

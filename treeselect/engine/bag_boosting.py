@@ -14,7 +14,7 @@ from treeselect.engine.forests import BOOTSTRAP, grow_bagged_trees
 from treeselect.engine.growth import Growth, workspace
 from treeselect.engine.losses import Loss, mean_loss
 from treeselect.engine.nodes import Nodes, Trees, empty_nodes, group_gains
-from treeselect.engine.penalty import SplitPenalty, no_penalty
+from treeselect.engine.penalty import SplitPenalty, no_penalty, price_list
 from treeselect.engine.prediction import mark_leaves
 from treeselect.engine.random import stream_seed
 from treeselect.engine.targets import copies, target_of_mean
@@ -183,12 +183,13 @@ class _BaggedTree:
         rank: IntArray,
     ) -> None:
         self._data, self._weight, self._in_rows = data, weight, in_rows
-        self._penalty, self._rank = penalty, rank
+        self._rank = rank
         self._copies = copies(weight)
         target = target_of_mean(np.zeros(data.n_rows), weight)
         self._work = workspace(data, target)
         self._table = leaf_table(data, target, Growth(0, 1, 0, 0.0), 0)
         self._closed = np.zeros(data.n_groups, dtype=np.bool_)
+        self._prices = price_list(penalty, data, self._closed)
         self._stop = np.zeros(1, dtype=np.int64)
         self._counts = np.zeros(data.n_rows, dtype=np.int64)
         self._room = empty_nodes(2 * len(in_rows))
@@ -198,7 +199,7 @@ class _BaggedTree:
         start = np.zeros(2, dtype=np.int64)
         grow_bagged_trees(
             self._data, target_of_mean(target, self._weight), self._copies, self._in_rows,
-            BOOTSTRAP, np.array([seed], dtype=np.uint64), growth, self._penalty,
+            BOOTSTRAP, np.array([seed], dtype=np.uint64), growth, self._prices,
             self._closed, False, self._rank, self._work, self._table, self._counts,
             self._closed.copy(),
             np.zeros(1, dtype=np.uint64), self._room, start, self._stop,

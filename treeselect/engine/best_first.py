@@ -1,7 +1,8 @@
 """Grow one tree best first: always the leaf whose split is worth most.
 
-Every open leaf keeps the best split of each column, without any penalty. When a split opens a
-group, the leaves that wait look at that group's columns again: their worth can only rise.
+Every open leaf keeps the best split of each column, without any price. When a split opens a
+group, the leaves that wait look at that group's columns again, and at those of groups that get
+cheaper by it: their worth can only rise.
 
 Where all columns are candidates and there are many rows, each leaf keeps its histograms: of two
 children only the lighter one is counted, the other one is the difference. What is done for the
@@ -25,7 +26,7 @@ from treeselect.engine.in_order import fill_block, gather_rows, score_column
 from treeselect.engine.moments import Packing
 from treeselect.engine.node_sums import own_term, size_of, sum_rows, weight_of, write_value
 from treeselect.engine.nodes import Nodes, write_leaf, write_split
-from treeselect.engine.penalty import SplitPenalty, penalised_gain
+from treeselect.engine.penalty import Prices, penalised_gain, take_discounts
 from treeselect.engine.splitting import Rule, Scratch, best_dense_split, partition, scratch
 from treeselect.engine.targets import GINI, NEWTON, Target
 
@@ -98,7 +99,7 @@ def leaf_table(data: BinnedData, target: Target, growth: Growth, n_rows: int) ->
 
 
 @inner
-def write_node(pack, growth, penalty, work, table, nodes, first, slot, node, begin, end, depth):
+def write_node(pack, growth, prices, work, table, nodes, first, slot, node, begin, end, depth):
     """Make the rows ``begin:end`` a leaf; returns whether it may be split.
 
     Their sums are in ``table.total`` already.
@@ -111,7 +112,7 @@ def write_node(pack, growth, penalty, work, table, nodes, first, slot, node, beg
     table.leaf[slot, DEPTH] = depth
     table.leaf[slot, BEST] = -1
     table.worth[slot] = growth.min_gain
-    table.base[slot] = own_term(pack, total) if penalty.uncentred else 0.0
+    table.base[slot] = own_term(pack, total) if prices.uncentred else 0.0
     for j in range(table.gain.shape[1]):
         table.gain[slot, j] = -1.0
     write_leaf(nodes, first + node)
@@ -183,7 +184,7 @@ def score_blocks(
 
 
 @inner
-def choose_best(data, penalty, is_open, rank, table, slot, first, last):
+def choose_best(data, prices, is_open, rank, table, slot, first, last):
     """Let the columns ``first:last`` compete with the best split that a leaf has so far."""
     for j in range(first, last):
         gain = table.gain[slot, j]
@@ -191,7 +192,7 @@ def choose_best(data, penalty, is_open, rank, table, slot, first, last):
             continue
         group = np.int64(data.group_of[j])
         worth = penalised_gain(
-            gain + table.base[slot], penalty.scale[j], penalty.cost[j], is_open[group]
+            gain + table.base[slot], prices.scale[j], prices.price[j], is_open[group]
         )
         best = table.leaf[slot, BEST]
         if worth > table.worth[slot] or (
@@ -221,7 +222,7 @@ def best_leaf(table, n_leaves):
 
 
 @inner
-def split_leaf(data, pack, growth, penalty, is_open, work, table, nodes, first, slot, n_leaves):
+def split_leaf(data, pack, growth, prices, is_open, work, table, nodes, first, slot, n_leaves):
     """Split the leaf of a slot; its heavier child stays there, the lighter one takes the next.
 
     Returns whether the lighter and the heavier child may be split, and the group that was opened,
@@ -239,6 +240,8 @@ def split_leaf(data, pack, growth, penalty, is_open, work, table, nodes, first, 
     write_split(nodes, first + node, column, code, missing_left, left, table.gain[slot, column])
     group = np.int64(data.group_of[column])
     opened = -1 if is_open[group] else group
+    if opened >= 0:
+        take_discounts(prices, data, opened)
     is_open[group] = True
     light_is_right = np.int64(middle - begin > end - middle)
     light_total = table.total[n_leaves]
@@ -252,7 +255,7 @@ def split_leaf(data, pack, growth, penalty, is_open, work, table, nodes, first, 
     for right in range(2):
         is_light = right == light_is_right
         may = write_node(
-            pack, growth, penalty, work, table, nodes, first, n_leaves if is_light else slot,
+            pack, growth, prices, work, table, nodes, first, n_leaves if is_light else slot,
             left + right, middle if right else begin, end if right else middle, depth,
         )  # fmt: skip
         if is_light:
@@ -263,10 +266,10 @@ def split_leaf(data, pack, growth, penalty, is_open, work, table, nodes, first, 
 
 
 @kernel
-def start_tree(data, pack, growth, penalty, is_open, work, table, nodes, first):
+def start_tree(data, pack, growth, prices, is_open, work, table, nodes, first):
     """Make all rows of the bag the first leaf; returns whether it may be split."""
     sum_rows(pack, work, 0, pack.n_in, table.total[0])
-    may = write_node(pack, growth, penalty, work, table, nodes, first, 0, 0, 0, pack.n_in, 0)
+    may = write_node(pack, growth, prices, work, table, nodes, first, 0, 0, 0, pack.n_in, 0)
     if may and table.histogram.shape[0] > 0:
         gather_rows(pack, work, 0, pack.n_in)
     return may
@@ -274,7 +277,7 @@ def start_tree(data, pack, growth, penalty, is_open, work, table, nodes, first):
 
 @kernel
 def advance(
-    data, pack, growth, penalty, is_open, rank, work, table, nodes, first, n_leaves, before, opened
+    data, pack, growth, prices, is_open, rank, work, table, nodes, first, n_leaves, before, opened
 ):  # fmt: skip
     """Choose the best splits of the leaves that have been scored, then split the best leaf.
 
@@ -298,14 +301,19 @@ def advance(
         low = np.int64(0 if is_new else data.group_start[max(opened, 0)])
         high = data.codes.shape[0] if is_new else data.group_start[max(opened, 0) + 1]
         if is_new or opened >= 0:
-            choose_best(data, penalty, is_open, rank, table, other, low, high)
+            choose_best(data, prices, is_open, rank, table, other, low, high)
+        if opened >= 0 and not is_new:
+            for t in range(prices.start[opened], prices.start[opened + 1]):
+                low = data.group_start[prices.group[t]]
+                high = data.group_start[prices.group[t] + 1]
+                choose_best(data, prices, is_open, rank, table, other, low, high)
     slot = -1
     if n_leaves < min(growth.max_leaves, table.leaf.shape[0]):
         slot = best_leaf(table, n_leaves)
     if slot < 0:
         return -1, False, False, -1
     light, heavy, opened = split_leaf(
-        data, pack, growth, penalty, is_open, work, table, nodes, first, slot, n_leaves
+        data, pack, growth, prices, is_open, work, table, nodes, first, slot, n_leaves
     )
     if n_leaves + 1 == min(growth.max_leaves, table.leaf.shape[0]):
         light, heavy = False, False
@@ -316,7 +324,7 @@ def advance(
 
 @inner
 def grow_best_first(
-    data, pack, growth, penalty, is_open, rank, state, work, table, nodes, first, stop
+    data, pack, growth, prices, is_open, rank, state, work, table, nodes, first, stop
 ):  # fmt: skip
     """As ``in_order.grow_in_order``; ``table`` has room for the leaves.
 
@@ -327,7 +335,7 @@ def grow_best_first(
     keeps = table.histogram.shape[0] > 0
     n_blocks = data.blocks.shape[0]
     n_leaves, slot, opened = 1, -1, -1
-    light = start_tree(data, pack, growth, penalty, is_open, work, table, nodes, first)
+    light = start_tree(data, pack, growth, prices, is_open, work, table, nodes, first)
     heavy = False
     while True:
         last = n_leaves - 1
@@ -351,7 +359,7 @@ def grow_best_first(
                         last if is_light else slot,
                     )  # fmt: skip
         slot, light, heavy, opened = advance(
-            data, pack, growth, penalty, is_open, rank, work, table, nodes, first,
+            data, pack, growth, prices, is_open, rank, work, table, nodes, first,
             n_leaves, slot, opened,
         )  # fmt: skip
         if slot < 0:
@@ -381,7 +389,7 @@ class SharedTree:
         self,
         pack: Packing,
         growth: Growth,
-        penalty: SplitPenalty,
+        prices: Prices,
         is_open: BoolArray,
         rank: IntArray,
         work: Workspace,
@@ -393,14 +401,14 @@ class SharedTree:
         rule = Rule(growth.min_weight, growth.min_curvature * pack.second_unit)
         n_leaves, slot, opened = 1, -1, -1
         light, heavy = (
-            start_tree(data, pack, growth, penalty, is_open, work, table, nodes, first),
+            start_tree(data, pack, growth, prices, is_open, work, table, nodes, first),
             False,
         )
         while True:
             if light or heavy:
                 self._score(pack, rule, work, n_leaves - 1, slot, light, heavy)
             slot, light, heavy, opened = advance(
-                data, pack, growth, penalty, is_open, rank, work, table, nodes, first,
+                data, pack, growth, prices, is_open, rank, work, table, nodes, first,
                 n_leaves, slot, opened,
             )  # fmt: skip
             if slot < 0:

@@ -31,7 +31,7 @@ from treeselect.engine.growth import BEST_FIRST, Growth, workspace
 from treeselect.engine.losses import Loss
 from treeselect.engine.moments import pack_rows
 from treeselect.engine.nodes import Nodes, Trees, empty_nodes, join_trees
-from treeselect.engine.penalty import SplitPenalty, no_penalty
+from treeselect.engine.penalty import SplitPenalty, no_penalty, price_list
 from treeselect.engine.random import stream_seed
 from treeselect.engine.targets import Target, copies, mean_target, newton_target
 
@@ -167,7 +167,7 @@ class _OneTree:
         n_threads: int,
     ) -> None:
         self._data, self._loss, self._y, self._rules = data, loss, y, rules
-        self._penalty, self._is_open, self._rank = penalty, is_open, rank
+        self._prices, self._is_open, self._rank = price_list(penalty, data, is_open), is_open, rank
         self._growth = rules.growth._replace(order=BEST_FIRST)
         self._copies = copies(weight)
         whole = np.issubdtype(weight.dtype, np.integer)
@@ -212,13 +212,13 @@ class _OneTree:
         if self._shared is not None:
             pack = pack_rows(target, self._copies, self._ones, work.moments, work.second, work.rows)
             n_nodes = self._shared.grow(
-                pack, self._growth, self._penalty, self._is_open, self._rank, work, nodes, 0
+                pack, self._growth, self._prices, self._is_open, self._rank, work, nodes, 0
             )
         else:
             start = np.zeros(2, dtype=np.int64)
             grow_bagged_trees(
                 self._data, target, self._copies, self._in_rows, ALL_ROWS,
-                np.array([seed], dtype=np.uint64), self._growth, self._penalty, self._is_open,
+                np.array([seed], dtype=np.uint64), self._growth, self._prices, self._is_open,
                 True, self._rank, work, table, self._counts, self._opened, self._state, nodes,
                 start, self._stop,
             )  # fmt: skip

@@ -121,6 +121,12 @@ def check_growth(
     check_array("is_open", is_open, np.bool_, (data.n_groups,))
     check_array("scale", penalty.scale, np.float64, (n_columns,))
     check_array("cost", penalty.cost, np.float64, (n_columns,))
+    for (f, g), factor in penalty.discounts.items():
+        if not (0 <= f < data.n_groups and 0 <= g < data.n_groups and 0 <= factor <= 1):
+            raise DataError(
+                "`discounts` must be factors from 0 to 1 for pairs of groups.\n"
+                f"  Found: {factor} for {(f, g)}, of {data.n_groups} groups."
+            )
     for name, least in (
         ("max_depth", 0),
         ("min_weight", 1),

@@ -16,7 +16,7 @@ from treeselect.engine.growth import BEST_FIRST, Growth, Workspace, workspace
 from treeselect.engine.in_order import grow_in_order
 from treeselect.engine.moments import pack_rows
 from treeselect.engine.nodes import Nodes, Trees, empty_nodes, join_trees
-from treeselect.engine.penalty import SplitPenalty, no_penalty
+from treeselect.engine.penalty import SplitPenalty, no_penalty, price_list, reset_prices
 from treeselect.engine.random import draw_bag, tree_seeds
 from treeselect.engine.targets import Target
 
@@ -48,7 +48,7 @@ ALL_ROWS = Sampling(replace=False)
 
 @kernel
 def grow_bagged_trees(
-    data, target, weight, in_rows, sampling, seeds, growth, penalty, is_open, shared, rank,
+    data, target, weight, in_rows, sampling, seeds, growth, prices, is_open, shared, rank,
     work, table, counts, opened, state, nodes, start, stop,
 ):  # fmt: skip
     """Grow one bagged tree per seed until the room in `nodes` may not suffice; returns how many.
@@ -65,14 +65,16 @@ def grow_bagged_trees(
         pack = pack_rows(target, weight, counts, work.moments, work.second, work.rows)
         for g in range(opened.shape[0]):
             opened[g] = is_open[g]
+        if not shared:
+            reset_prices(prices)
         if growth.order == BEST_FIRST:
             n_nodes = grow_best_first(
-                data, pack, growth, penalty, opened, rank, state, work, table, nodes, start[i],
+                data, pack, growth, prices, opened, rank, state, work, table, nodes, start[i],
                 stop,
             )  # fmt: skip
         else:
             n_nodes = grow_in_order(
-                data, pack, growth, penalty, opened, rank, state, work, nodes, start[i], stop
+                data, pack, growth, prices, opened, rank, state, work, nodes, start[i], stop
             )
         start[i + 1] = start[i] + n_nodes
         if shared:
@@ -180,6 +182,7 @@ class _Chunk:
             data, target, self._growth, n_in if self._growth.order == BEST_FIRST else 0
         )
         counts = np.zeros(data.n_rows, dtype=np.int64)
+        own = price_list(self._penalty, data, self._is_open)
         opened, state = np.empty_like(self._is_open), np.zeros(1, dtype=np.uint64)
         room = empty_nodes(max(_ROOM, 2 * n_in), target.n_classes)
         parts = []
@@ -187,7 +190,7 @@ class _Chunk:
             start = np.zeros(len(seeds) + 1, dtype=np.int64)
             done = grow_bagged_trees(
                 data, target, self._weight, self._in_rows, self._sampling, seeds, self._growth,
-                self._penalty, self._is_open, self._shared, self._rank, work, table, counts,
+                own, self._is_open, self._shared, self._rank, work, table, counts,
                 opened, state, room, start, self.stop,
             )  # fmt: skip
             if self.stop[0]:

@@ -19,7 +19,7 @@ from treeselect.engine.histograms import (
 )
 from treeselect.engine.node_sums import own_term, size_of, sum_rows, weight_of, write_value
 from treeselect.engine.nodes import write_leaf, write_split
-from treeselect.engine.penalty import penalised_gain
+from treeselect.engine.penalty import penalised_gain, take_discounts
 from treeselect.engine.random import random_below
 from treeselect.engine.splitting import (
     Rule,
@@ -105,14 +105,14 @@ def fill_block(data, pack, work, block, begin, end, histogram):
 
 
 @inner
-def find_split(data, pack, rule, growth, penalty, is_open, rank, state, work, n_open, begin, end):
+def find_split(data, pack, rule, growth, prices, is_open, rank, state, work, n_open, begin, end):
     """Best split of a node among its candidate groups.
 
     Returns (column, code, missing_left, unpenalised gain); column -1 if no split is worth more
     than ``growth.min_gain``.
     """
     total = work.total
-    base = own_term(pack, total) if penalty.uncentred else 0.0
+    base = own_term(pack, total) if prices.uncentred else 0.0
     best_column = -1
     best_code = np.int64(0)
     best_missing_left = False
@@ -148,7 +148,7 @@ def find_split(data, pack, rule, growth, penalty, is_open, rank, state, work, n_
                 )
             if code < 0:
                 continue
-            worth = penalised_gain(gain + base, penalty.scale[j], penalty.cost[j], is_open[group])
+            worth = penalised_gain(gain + base, prices.scale[j], prices.price[j], is_open[group])
             better = worth > best_worth
             if worth == best_worth and best_column >= 0:
                 if growth.random_ties:
@@ -179,7 +179,7 @@ def push(waiting, at, node, begin, end, depth):
 
 
 @inner
-def grow_in_order(data, pack, growth, penalty, is_open, rank, state, work, nodes, first, stop):
+def grow_in_order(data, pack, growth, prices, is_open, rank, state, work, nodes, first, stop):
     """Grow one tree on the rows ``work.rows[:pack.n_in]``.
 
     Parameters
@@ -189,7 +189,8 @@ def grow_in_order(data, pack, growth, penalty, is_open, rank, state, work, nodes
         Of the rows in `work`.
     growth : Growth
         Its order must not be ``BEST_FIRST``.
-    penalty : SplitPenalty
+    prices : Prices
+        Changed by discounts.
     is_open : ndarray of bool, shape (n_groups,)
         Groups that are free; a group is opened (set to True) by its first split.
     rank : ndarray of int64, shape (n_groups,)
@@ -235,7 +236,7 @@ def grow_in_order(data, pack, growth, penalty, is_open, rank, state, work, nodes
         ):
             continue
         column, code, missing_left, gain = find_split(
-            data, pack, rule, growth, penalty, is_open, rank, state, work, n_open, begin, end
+            data, pack, rule, growth, prices, is_open, rank, state, work, n_open, begin, end
         )
         if column < 0:
             continue
@@ -243,10 +244,12 @@ def grow_in_order(data, pack, growth, penalty, is_open, rank, state, work, nodes
             data.codes[column], code, missing_left, data.is_factor[column],
             work.rows, work.spare, begin, end,
         )  # fmt: skip
-        group = data.group_of[column]
+        group = np.int64(data.group_of[column])
         if growth.all_open and not is_open[group]:
             swap(work, n_open, np.int64(work.place[group]))
             n_open += 1
+        if not is_open[group]:
+            take_discounts(prices, data, group)
         is_open[group] = True
         write_split(nodes, first + node, column, code, missing_left, n_nodes, gain)
         # The left child's turn comes first: at the end of a stack, before the right in a queue.

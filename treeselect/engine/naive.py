@@ -215,6 +215,15 @@ def grow(
     all that wait are looked at again: none remembers what a split was worth.
     """
     per_weight = 1.0 / (rows.gradient if rows.kind >= GINI else rows.weight).sum()
+    cost = penalty.cost.copy()
+
+    def discount(opened: int) -> None:
+        for (f, g), factor in penalty.discounts.items():
+            if f == opened:
+                cost[data.group_of == g] *= factor
+
+    for group in np.flatnonzero(is_open):
+        discount(int(group))
     candidates = Candidates(is_open, growth, Stream(seed))
     nodes: list[dict[str, Any]] = []
 
@@ -244,7 +253,7 @@ def grow(
                 continue
             group = data.group_of[j]
             gain = split.gain * per_weight + base
-            worth = gain if is_open[group] else penalty.scale[j] * gain - penalty.cost[j]
+            worth = gain if is_open[group] else penalty.scale[j] * gain - cost[j]
             tie = None if best is None else _takes(group, data.group_of[best[1]], is_open, rank)
             if worth > (growth.min_gain if best is None else best[0]) or (
                 best is not None and worth == best[0] and tie
@@ -266,6 +275,8 @@ def grow(
         if best is None:
             continue
         j, split = best[1], leaf.splits[best[1]]
+        if not is_open[data.group_of[j]]:
+            discount(int(data.group_of[j]))
         is_open[data.group_of[j]] = True
         candidates.open(int(data.group_of[j]))
         left = left_side(

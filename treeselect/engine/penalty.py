@@ -12,11 +12,14 @@ of regularised random forests does: the gain plus the node's own term, ``g**2 / 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine._types import FloatArray
+from treeselect.engine._types import BoolArray, FloatArray, IntArray
+from treeselect.engine.binning import BinnedData
 from treeselect.engine.cache import inner
 
 
@@ -31,16 +34,81 @@ class SplitPenalty(NamedTuple):
         Subtracted from it, at least 0, in units of the gain.
     uncentred : bool
         Whether the node's own term is added to the gain before it is scaled.
+    discounts : dict of (int, int) to float
+        ``{(f, g): factor}``: opening group f multiplies the cost of group g by a factor in [0, 1]
+        (the general price function of Xu et al. 2014, section 4.2).
     """
 
     scale: FloatArray
     cost: FloatArray
     uncentred: bool = False
+    discounts: Mapping[tuple[int, int], float] = MappingProxyType({})
 
 
 def no_penalty(n_columns: int) -> SplitPenalty:
     """Every group is free."""
     return SplitPenalty(np.ones(n_columns), np.zeros(n_columns))
+
+
+class Prices(NamedTuple):
+    """A penalty as the kernels take it.
+
+    Attributes
+    ----------
+    scale, cost, uncentred
+        As in :class:`SplitPenalty`; discounts for groups open from the start are taken off.
+    price : ndarray of float, shape (n_columns,)
+        What is left of the cost; changed when groups open.
+    start : ndarray of int64, shape (n_groups + 1,)
+        The discounts of group f are those from ``start[f]`` to ``start[f + 1] - 1``.
+    group : ndarray of int64
+        Group that gets cheaper.
+    factor : ndarray of float64
+        By how much.
+    """
+
+    scale: FloatArray
+    cost: FloatArray
+    price: FloatArray
+    uncentred: bool
+    start: IntArray
+    group: IntArray
+    factor: FloatArray
+
+
+def price_list(penalty: SplitPenalty, data: BinnedData, is_open: BoolArray) -> Prices:
+    """Prices at the start of an ensemble in which some groups are open already."""
+    listed = sorted((f, g, factor) for (f, g), factor in penalty.discounts.items())
+    cost = penalty.cost.copy()
+    for f, g, factor in listed:
+        if is_open[f]:
+            cost[data.group_of == g] *= factor
+    first = np.array([f for f, _, _ in listed], dtype=np.int64)
+    return Prices(
+        scale=penalty.scale,
+        cost=cost,
+        price=cost.copy(),
+        uncentred=penalty.uncentred,
+        start=np.searchsorted(first, np.arange(data.n_groups + 1)).astype(np.int64),
+        group=np.array([g for _, g, _ in listed], dtype=np.int64),
+        factor=np.array([factor for _, _, factor in listed], dtype=np.float64),
+    )
+
+
+@inner
+def reset_prices(prices):
+    """Begin anew, for a tree that has its own used-set."""
+    for j in range(prices.cost.shape[0]):
+        prices.price[j] = prices.cost[j]
+
+
+@inner
+def take_discounts(prices, data, opened):
+    """Make cheaper what gets cheaper by opening a group."""
+    for t in range(prices.start[opened], prices.start[opened + 1]):
+        group = prices.group[t]
+        for j in range(data.group_start[group], data.group_start[group + 1]):
+            prices.price[j] *= prices.factor[t]
 
 
 @inner
