@@ -30,7 +30,7 @@ from treeselect.engine.binning import BinnedData, bin_columns, bin_edges
 from treeselect.engine.boosting import Boosting, boost
 from treeselect.engine.forests import Sampling, bagged_forest
 from treeselect.engine.growth import BEST_FIRST, UNBOUNDED, Growth
-from treeselect.engine.losses import LogisticLoss, Loss, SquaredLoss
+from treeselect.engine.losses import LogisticLoss, Loss, MultinomialLoss, PoissonLoss, SquaredLoss
 from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.targets import class_target, mean_target
 
@@ -146,6 +146,38 @@ def boosting_rows(size: Size, repeats: int) -> Iterator[Row]:
             for eta in (found["ours"], found["peer"].predict(X, raw_score=True))
         ]
         yield Row(name, a, b, limit, f"training loss {losses[0] / losses[1]:.4f} of the peer's")
+
+
+def family_rows(size: Size, repeats: int) -> Iterator[Row]:
+    """Ten classes, a tree for each in every round, and counts."""
+    rng = np.random.default_rng(0)
+    n, n_classes = size.rows // 2, 10
+    X = rng.normal(size=(n, max(size.columns // 2, 10)))
+    score = np.stack(
+        [
+            X[:, k % 7] * (1 + k % 3) + X[:, (k + 3) % 9] * X[:, (k + 1) % 5]
+            for k in range(n_classes)
+        ],
+        axis=1,
+    )
+    label = np.argmax(score + rng.gumbel(size=(n, n_classes)), axis=1).astype(float)
+    count = rng.poisson(np.exp(0.5 * X[:, 0] + 0.3 * X[:, 1] * X[:, 2])).astype(float)
+    data = binned(X)
+    cases: list[tuple[str, FloatArray, Loss, dict[str, Any]]] = [
+        ("boosting, 10 classes", label, MultinomialLoss(n_classes),
+         {"objective": "multiclass", "num_class": n_classes}),
+        ("boosting, counts", count, PoissonLoss(),
+         {"objective": "poisson", "poisson_max_delta_step": 1e-9}),
+    ]  # fmt: skip
+    for name, y, loss, options in cases:
+        peer_data = lgb.Dataset(X, y, params=PEER, free_raw_data=False).construct()
+        rounds = max(size.rounds // (10 if loss.n_outputs > 1 else 2), 2)
+        a, b = fastest(
+            lambda: boosting(data, y, loss, rounds),
+            lambda: lgb.train(PEER | options | {"num_threads": 1}, peer_data, rounds),
+            repeats,
+        )
+        yield Row(name, a, b, 0.90)
 
 
 def binning_rows(size: Size, repeats: int) -> Iterator[Row]:
@@ -361,7 +393,8 @@ def main() -> int:
     options = parser.parse_args()
     size, repeats = (QUICK, 1) if options.quick else (FULL, options.repeats)
     groups = (
-        boosting_rows, binning_rows, forest_rows, rrf_rows, factor_rows, growth_rows, process_rows,
+        boosting_rows, family_rows, binning_rows, forest_rows, rrf_rows, factor_rows, growth_rows,
+        process_rows,
     )  # fmt: skip
     load = os.getloadavg()[0]
     print(f"load {load:.1f}; at most {repeats} runs of each in turn", flush=True)

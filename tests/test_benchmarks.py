@@ -38,5 +38,5 @@ def test_engine_prints_its_table():
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("\n") == 16
+    assert done.stdout.count("\n") == 18
     assert "RRF, golub" in done.stdout

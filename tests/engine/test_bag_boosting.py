@@ -7,7 +7,13 @@ import pytest
 
 from treeselect.engine.bag_boosting import BagBoosting, bag_boost
 from treeselect.engine.binning import bin_columns, bin_edges
-from treeselect.engine.losses import LogisticLoss, SquaredLoss, mean_loss
+from treeselect.engine.losses import (
+    LogisticLoss,
+    MultinomialLoss,
+    PoissonLoss,
+    SquaredLoss,
+    mean_loss,
+)
 from treeselect.engine.random import stream_seed, tree_seeds
 
 RULES = BagBoosting(
@@ -99,17 +105,34 @@ def test_streams_are_named():
     assert len(set(tree_seeds(5, 100).tolist())) == 100
 
 
-@pytest.mark.parametrize("loss", [SquaredLoss(), LogisticLoss()], ids=["squared", "logistic"])
-def test_derivatives_by_finite_differences(loss):
+@pytest.mark.parametrize(
+    ("loss", "y"),
+    [
+        (SquaredLoss(), np.random.default_rng(1).normal(size=50)),
+        (LogisticLoss(), np.arange(50) % 2 * 1.0),
+        (PoissonLoss(), np.arange(50) % 7 * 1.0),
+        (MultinomialLoss(3), np.arange(50) % 3 * 1.0),
+    ],
+    ids=["squared", "logistic", "poisson", "multinomial"],
+)
+def test_derivatives_by_finite_differences(loss, y):
     rng = np.random.default_rng(0)
-    eta = rng.normal(size=50) * 3
-    y = (rng.random(50) < 0.5).astype(float)
-    h = 1e-5
-    slope = (loss.value(y, eta + h) - loss.value(y, eta - h)) / (2 * h)
-    np.testing.assert_allclose(loss.negative_gradient(y, eta), -slope, atol=1e-8)
-    bend = -(loss.negative_gradient(y, eta + h) - loss.negative_gradient(y, eta - h)) / (2 * h)
-    np.testing.assert_allclose(loss.curvature(y, eta), bend, atol=1e-8)
+    shape = (50, loss.n_outputs) if loss.n_outputs > 1 else 50
+    eta, h = rng.normal(size=shape), 1e-5
+    for k in range(loss.n_outputs):
+        step = h * (np.arange(loss.n_outputs) == k) if loss.n_outputs > 1 else h
+        column = (slice(None), k) if loss.n_outputs > 1 else slice(None)
+        slope = (loss.value(y, eta + step) - loss.value(y, eta - step)) / (2 * h)
+        np.testing.assert_allclose(loss.negative_gradient(y, eta)[column], -slope, atol=1e-7)
+        change = loss.negative_gradient(y, eta - step) - loss.negative_gradient(y, eta + step)
+        np.testing.assert_allclose(
+            loss.curvature(y, eta)[column], change[column] / (2 * h), atol=1e-7
+        )
     weight = rng.integers(1, 4, size=50)
     best = loss.constant(y, weight)
-    values = [mean_loss(loss, y, np.full(50, best + d), weight) for d in (-1e-3, 0, 1e-3)]
-    assert min(values) == values[1]
+    for k in range(loss.n_outputs):
+        step = 1e-3 * (np.arange(loss.n_outputs) == k) if loss.n_outputs > 1 else 1e-3
+        values = [
+            mean_loss(loss, y, np.broadcast_to(best + d * step, shape), weight) for d in (-1, 0, 1)
+        ]
+        assert min(values) == values[1]

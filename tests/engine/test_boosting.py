@@ -9,7 +9,7 @@ import pytest
 from treeselect.engine.binning import BinnedData, bin_columns, bin_edges
 from treeselect.engine.boosting import Boosting, boost
 from treeselect.engine.growth import BEST_FIRST, UNBOUNDED, Growth
-from treeselect.engine.losses import LogisticLoss, SquaredLoss
+from treeselect.engine.losses import LogisticLoss, MultinomialLoss, PoissonLoss, SquaredLoss
 from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.prediction import predict_sum
 
@@ -52,6 +52,62 @@ def test_training_loss_is_lightgbms(loss, objective, missing):
         for eta in (ours(data, loss, y).eta, peer.predict(X, raw_score=True))
     ]
     assert losses[0] == pytest.approx(losses[1], rel=0.005)
+
+
+def test_counts_with_an_offset_are_lightgbms():
+    rng = np.random.default_rng(0)
+    X, data, _ = simulate()
+    exposure = rng.normal(size=N) * 0.5
+    y = rng.poisson(np.exp(0.5 * X[:, 0] + 0.3 * X[:, 1] * X[:, 2] + exposure)).astype(float)
+    loss, weight = PoissonLoss(), np.ones(N, dtype=np.int64)
+    base = loss.constant(y, weight, exposure) + exposure
+    options = {"objective": "poisson", "poisson_max_delta_step": 1e-9, "boost_from_average": False}
+    peer = lightgbm.train(PEER | options, lightgbm.Dataset(X, y, init_score=base), 20)
+    found = boost(data, loss, y, weight, base, Boosting(20, 0.1, LEAVES), seed=1, rank=np.arange(P))
+    losses = [
+        loss.value(y, eta).mean() for eta in (found.eta, peer.predict(X, raw_score=True) + base)
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=0.005)
+
+
+def three_classes():
+    rng = np.random.default_rng(1)
+    X, data, _ = simulate()
+    score = np.stack([X[:, 0], X[:, 1] * X[:, 2], X[:, 3]], axis=1)
+    return X, data, np.argmax(score + rng.gumbel(size=score.shape), axis=1).astype(float)
+
+
+def test_classes_are_lightgbms():
+    X, data, y = three_classes()
+    loss = MultinomialLoss(3)
+    options = {"objective": "multiclass", "num_class": 3}
+    peer = lightgbm.train(PEER | options, lightgbm.Dataset(X, y), 20)
+    found = ours(data, loss, y)
+    losses = [loss.value(y, eta).mean() for eta in (found.eta, peer.predict(X, raw_score=True))]
+    assert losses[0] == pytest.approx(losses[1], rel=0.005)
+    assert found.trees.n_trees == 60
+
+
+def test_classes_sum_up_and_share_threads():
+    _, data, y = three_classes()
+    loss = MultinomialLoss(3)
+    one, two = (ours(data, loss, y, 4, n_threads=n) for n in (1, 2))
+    np.testing.assert_array_equal(one.eta, two.eta)
+    base = loss.constant(y, np.ones(N, dtype=np.int64))
+    np.testing.assert_allclose(predict_sum(one.trees, data) + base, one.eta, atol=1e-12)
+
+
+def test_two_classes_in_two_columns_are_the_logistic_model():
+    """Their predictors are opposite, and their difference is the log-odds."""
+    _, data, y = simulate()
+    y = (y > 0) * 1.0
+    both = ours(data, MultinomialLoss(2), y, 1).eta
+    np.testing.assert_allclose(
+        both[:, 0] - both[:, 0].mean(), -(both[:, 1] - both[:, 1].mean()), atol=1e-9
+    )
+    odds = ours(data, LogisticLoss(), y, 1).eta
+    difference = both[:, 1] - both[:, 0]
+    np.testing.assert_allclose(difference, odds, atol=1e-6)
 
 
 def test_first_use_prices_choose_what_lightgbms_do():

@@ -59,7 +59,7 @@ class BoostedTrees(NamedTuple):
     ----------
     trees : Trees
         Their values are shrunk already: a prediction is the base plus their sum.
-    eta : ndarray of float64, shape (n_rows,)
+    eta : ndarray of float64, shape (n_rows,) or (n_rows, n_outputs)
         Linear predictor after the last tree, of rows with positive weight.
     """
 
@@ -67,20 +67,20 @@ class BoostedTrees(NamedTuple):
     eta: FloatArray
 
 
-@kernel
-def shrink(nodes, first, n_nodes, rate):
-    """Shrink the steps of one tree."""
-    for at in range(first, first + n_nodes):
-        nodes.value[at, 0] *= rate
+def put_step(nodes: Nodes, n_nodes: int, output: int, rate: float) -> None:
+    """Shrink the steps of one tree and let them be those of one output."""
+    steps = nodes.value[:n_nodes, 0] * rate
+    nodes.value[:n_nodes] = 0.0
+    nodes.value[:n_nodes, output] = steps
 
 
 @kernel
-def add_leaves(table, n_leaves, rows, nodes, first, eta):
+def add_leaves(table, n_leaves, rows, value, eta):
     """Add the value of each leaf of the last tree to the linear predictor of its rows."""
     for slot in range(n_leaves):
-        value = nodes.value[first + table.leaf[slot, NODE], 0]
+        step = value[table.leaf[slot, NODE]]
         for r in range(table.leaf[slot, BEGIN], table.leaf[slot, END]):
-            eta[rows[r]] += value
+            eta[rows[r]] += step
 
 
 def boost(
@@ -100,6 +100,9 @@ def boost(
 ) -> BoostedTrees:
     """Gradient boosting with Newton steps; for squared loss these are mean residuals.
 
+    With several linear predictors (classes) each round grows a tree for each of them, one after
+    the other on gradients taken before the round; the used-set is that of all.
+
     Friedman (2001), Algorithm 1, with the second-order trees of Friedman, Hastie and Tibshirani
     (2000). The used-set is that of the whole ensemble.
 
@@ -110,7 +113,7 @@ def boost(
     y : ndarray of float64, shape (n_rows,)
     weight : ndarray of int64 or float64, shape (n_rows,)
         Whole numbers count copies of rows, real ones weight them; 0 leaves a row out.
-    base : float or ndarray of float64, shape (n_rows,)
+    base : float or ndarray of float64, of a shape that broadcasts to that of `eta`
         Linear predictor to begin with, the offset included.
     rules : Boosting
         Trees grow best first.
@@ -140,19 +143,23 @@ def boost(
     is_open = np.zeros(data.n_groups, dtype=np.bool_) if is_open is None else is_open
     check_data(data)
     check_growth(rules.growth, data, rank, is_open, penalty)
-    grower = _OneTree(data, loss, y, weight, rules, penalty, is_open, rank, n_threads)
-    eta = np.broadcast_to(base, data.n_rows).astype(np.float64)
-    parts = []
+    grower = _Round(data, loss, y, weight, rules, penalty, is_open, rank, n_threads)
+    n_outputs = loss.n_outputs
+    start = np.broadcast_to(base, (data.n_rows, n_outputs) if n_outputs > 1 else data.n_rows)
+    # Each linear predictor by itself in memory: a tree moves one of them.
+    eta = np.ascontiguousarray(np.atleast_2d(start.T), dtype=np.float64).copy()
+    as_seen = eta.T if n_outputs > 1 else eta[0]
+    parts: list[Trees] = []
     with grower:
         for number in range(rules.n_trees):
-            parts.append(grower.grow(eta, stream_seed(seed, "tree", number)))
-            if after_tree is not None and after_tree(number + 1, eta):
+            parts += grower.grow(eta, stream_seed(seed, "tree", number))
+            if after_tree is not None and after_tree(number + 1, as_seen):
                 break
-    return BoostedTrees(join_trees(parts), eta)
+    return BoostedTrees(join_trees(parts), as_seen)
 
 
-class _OneTree:
-    """Grows a tree on the gradient at a linear predictor, and moves that one."""
+class _Round:
+    """Grows a tree for each linear predictor on the gradients at all of them, and moves them."""
 
     def __init__(
         self,
@@ -175,13 +182,13 @@ class _OneTree:
         self._ones = np.ones(data.n_rows, dtype=np.int64)
         check_weight(self._copies, data.n_rows)
         check_array("y", y, np.float64, (data.n_rows,))
-        target = self._target(np.zeros(data.n_rows))
+        target = self._targets(np.zeros((loss.n_outputs, data.n_rows)))[0]
         check_target(target, data.n_rows)
         self._in_rows = np.flatnonzero(self._copies).astype(np.int64)
         n_rows = len(self._in_rows)
         self._work = workspace(data, target)
         self._table: LeafTable = leaf_table(data, target, self._growth, n_rows)
-        self._room = empty_nodes(2 * n_rows)
+        self._room = empty_nodes(2 * n_rows, loss.n_outputs)
         self._counts = np.zeros(data.n_rows, dtype=np.int64)
         self._opened, self._state = np.empty_like(is_open), np.zeros(1, dtype=np.uint64)
         self._stop = np.zeros(1, dtype=np.int64)
@@ -191,24 +198,37 @@ class _OneTree:
             shared = SharedTree(data, target, self._table, n_threads)
             self._shared = self._exit.enter_context(shared)
 
-    def __enter__(self) -> _OneTree:
+    def __enter__(self) -> _Round:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._exit.close()
 
-    def _target(self, eta: FloatArray) -> Target:
-        gradient = self._loss.negative_gradient(self._y, eta)
-        if self._loss.is_squared and self._real is None:
-            return mean_target(gradient)
-        curvature = self._loss.curvature(self._y, eta)
+    def _targets(self, eta: FloatArray) -> list[Target]:
+        loss, n = self._loss, len(eta)
+        at = eta.T if n > 1 else eta[0]
+        gradient = np.atleast_2d(loss.negative_gradient(self._y, at).T)
+        if loss.is_squared and self._real is None:
+            return [mean_target(gradient[0])]
+        curvature = np.atleast_2d(loss.curvature(self._y, at).T)
         if self._real is not None:
             gradient, curvature = gradient * self._real, curvature * self._real
-        return newton_target(gradient, curvature)
+        if n > 1:  # the predictors are moved together: Friedman 2001, equation 34
+            curvature = curvature * (n / (n - 1))
+        return [
+            newton_target(np.ascontiguousarray(g), np.ascontiguousarray(h))
+            for g, h in zip(gradient, curvature, strict=True)
+        ]
 
-    def grow(self, eta: FloatArray, seed: int) -> Trees:
-        """One tree; its step is added to `eta`."""
-        work, nodes, table, target = self._work, self._room, self._table, self._target(eta)
+    def grow(self, eta: FloatArray, seed: int) -> list[Trees]:
+        """One tree for each row of `eta`, shape (n_outputs, n_rows), to which it is added."""
+        return [
+            self._grow(target, eta[k], k, stream_seed(seed, "output", k))
+            for k, target in enumerate(self._targets(eta))
+        ]
+
+    def _grow(self, target: Target, eta: FloatArray, output: int, seed: int) -> Trees:
+        work, nodes, table = self._work, self._room, self._table
         if self._shared is not None:
             pack = pack_rows(target, self._copies, self._ones, work.moments, work.second, work.rows)
             n_nodes = self._shared.grow(
@@ -223,6 +243,6 @@ class _OneTree:
                 start, self._stop,
             )  # fmt: skip
             n_nodes = int(start[1])
-        shrink(nodes, 0, n_nodes, self._rules.rate)
-        add_leaves(table, (n_nodes + 1) // 2, work.rows, nodes, 0, eta)
+        put_step(nodes, n_nodes, output, self._rules.rate)
+        add_leaves(table, (n_nodes + 1) // 2, work.rows, nodes.value[:, output].copy(), eta)
         return Trees(Nodes._make(array[:n_nodes].copy() for array in nodes), np.array([0, n_nodes]))

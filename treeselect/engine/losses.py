@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, logit
+from scipy.special import expit, logit, logsumexp, softmax
 
 from treeselect.engine._types import FloatArray, WeightArray
 
@@ -17,6 +18,11 @@ class Loss(Protocol):
     @property
     def is_squared(self) -> bool:
         """Whether the curvature is 1 everywhere: trees are then grown on means."""
+        ...
+
+    @property
+    def n_outputs(self) -> int:
+        """Linear predictors of a row; if there is more than one they are columns of `eta`."""
         ...
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
@@ -42,6 +48,7 @@ class SquaredLoss:
     """``(y - eta)**2 / 2``: its negative gradient is the residual."""
 
     is_squared = True
+    n_outputs = 1
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         return 0.5 * (y - eta) ** 2
@@ -62,6 +69,7 @@ class LogisticLoss:
     """``log(1 + exp(eta)) - y * eta`` for y in {0, 1}; `eta` is the log-odds of 1."""
 
     is_squared = False
+    n_outputs = 1
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         return np.logaddexp(0.0, eta) - y * eta
@@ -88,6 +96,65 @@ class LogisticLoss:
             return float(weight @ self.negative_gradient(y, constant + offset))
 
         return float(brentq(slope, low, high))
+
+
+class PoissonLoss:
+    """``exp(eta) - y * eta`` for counts y; `eta` is the log of the mean, the offset included."""
+
+    is_squared = False
+    n_outputs = 1
+
+    def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
+        return np.exp(eta) - y * eta
+
+    def negative_gradient(self, y: FloatArray, eta: FloatArray) -> FloatArray:
+        return np.asarray(y - np.exp(eta))
+
+    def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray:
+        return np.asarray(np.exp(eta))
+
+    def constant(
+        self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
+    ) -> float:
+        exposure = weight if offset is None else weight * np.exp(offset)
+        return float(np.log(weight @ y / exposure.sum()))
+
+
+@dataclass(frozen=True)
+class MultinomialLoss:
+    """``log(sum_k exp(eta_k)) - eta_y`` for classes y = 0, ..., K - 1; `eta` has K columns.
+
+    Attributes
+    ----------
+    n_outputs : int
+        Number of classes, K.
+    """
+
+    n_outputs: int
+    is_squared = False
+
+    def _indicators(self, y: FloatArray) -> FloatArray:
+        return (y[:, np.newaxis] == np.arange(self.n_outputs)).astype(np.float64)
+
+    def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
+        chosen = np.take_along_axis(eta, y.astype(np.int64)[:, np.newaxis], axis=1)[:, 0]
+        return np.asarray(logsumexp(eta, axis=1) - chosen)
+
+    def negative_gradient(self, y: FloatArray, eta: FloatArray) -> FloatArray:
+        return np.asarray(self._indicators(y) - softmax(eta, axis=1))
+
+    def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray:
+        """The diagonal of the second derivative."""
+        p = softmax(eta, axis=1)
+        return np.asarray(p * (1.0 - p))
+
+    def constant(
+        self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
+    ) -> FloatArray:
+        """Log of the classes' shares; there is no offset."""
+        assert offset is None
+        shares = np.bincount(y.astype(np.int64), weights=weight, minlength=self.n_outputs)
+        return np.asarray(np.log(shares / shares.sum()))
 
 
 def mean_loss(loss: Loss, y: FloatArray, eta: FloatArray, weight: WeightArray) -> float:
