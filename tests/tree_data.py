@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from treeselect.engine.binning import OTHER, BinnedData, bin_columns
 from treeselect.engine.forests import ALL_ROWS, bagged_forest
-from treeselect.engine.naive import Rows, mean_rows
+from treeselect.engine.naive import Rows, Stream, mean_rows
 from treeselect.engine.nodes import Nodes
 from treeselect.engine.targets import (
     MEAN,
@@ -94,3 +94,18 @@ def grow_fast(data, gradient, weight, growth, penalty=None, is_open=None, rank=N
     """One tree on integer gradients."""
     target = mean_target(gradient.astype(float))
     return grow_target(data, target, weight, growth, penalty, is_open, rank)
+
+
+def bag_of(seed, weight, sampling):
+    """The naive twin of drawing a bag."""
+    stream, rows = Stream(int(seed)), np.flatnonzero(weight)
+    size, counts = round(sampling.share * len(rows)), np.zeros(len(weight), dtype=np.int64)
+    if sampling.replace:
+        for _ in range(size):
+            counts[rows[stream.below(len(rows))]] += 1
+        return counts
+    for r in range(size):
+        other = r + stream.below(len(rows) - r)
+        rows[r], rows[other] = rows[other], rows[r]
+        counts[rows[r]] = 1
+    return counts

@@ -23,6 +23,7 @@ from treeselect.engine.binning import bin_columns, bin_edges
 from treeselect.engine.boosting import Boosting, boost
 from treeselect.engine.forests import BOOTSTRAP, Sampling, bagged_forest
 from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
+from treeselect.engine.importance import out_of_bag_gains, permutation_importance
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
 from treeselect.engine.out_of_bag import out_of_bag
 from treeselect.engine.penalty import SplitPenalty
@@ -44,6 +45,8 @@ for target in (mean_target(y), class_target(y > 0, 2), weighted_mean_target(y, a
                 penalty=SplitPenalty(np.full(4, 0.5), np.zeros(4)),
             )
             out_of_bag(trees, data, weight, BOOTSTRAP, 1)
+            for measure in (permutation_importance, out_of_bag_gains):
+                measure(trees, data, target, weight, BOOTSTRAP, 1)
 bagged_forest(data, mean_target(y), weight, n_trees=2, growth=grow, seed=1, rank=rank,
               sampling=Sampling(False, 0.5), n_threads=2)
 leaves = Growth(5, 1, 9, 0.0, False, BEST_FIRST, 8)

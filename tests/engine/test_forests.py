@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tree_data import EVERYTHING, make_data
+from tree_data import EVERYTHING, bag_of, make_data
 
 from treeselect.engine.binning import bin_columns, bin_edges
 from treeselect.engine.forests import ALL_ROWS, BOOTSTRAP, Sampling, bagged_forest
@@ -245,23 +245,6 @@ def test_out_of_bag_rows_are_those_not_drawn(numbers, sampling):
         found.prediction[known], (total / np.maximum(count, 1)[:, None])[known]
     )
     assert np.isnan(found.prediction[~known]).all()
-
-
-def bag_of(seed, weight, sampling):
-    """The naive twin of drawing a bag."""
-    from treeselect.engine.naive import Stream
-
-    stream, rows = Stream(int(seed)), np.flatnonzero(weight)
-    size, counts = round(sampling.share * len(rows)), np.zeros(len(weight), dtype=np.int64)
-    if sampling.replace:
-        for _ in range(size):
-            counts[rows[stream.below(len(rows))]] += 1
-        return counts
-    for r in range(size):
-        other = r + stream.below(len(rows) - r)
-        rows[r], rows[other] = rows[other], rows[r]
-        counts[rows[r]] = 1
-    return counts
 
 
 def test_gains_of_groups_are_those_of_their_columns(numbers):
