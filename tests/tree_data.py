@@ -13,10 +13,12 @@ from treeselect.engine.nodes import Nodes
 from treeselect.engine.targets import (
     MEAN,
     NEWTON,
+    VECTOR,
     Target,
     class_target,
     mean_target,
     newton_target,
+    vector_target,
 )
 
 EVERYTHING = 1_000
@@ -74,6 +76,11 @@ def both_targets(kind, gradient, weight, rng) -> tuple[Target, Rows]:
         zero = np.zeros(n, dtype=np.int64)
         return target, Rows(kind, gradient * weight, curvature * weight, zero, weight)
     n_classes = int(rng.integers(2, 6))
+    if kind == VECTOR:
+        several = rng.integers(-4, 5, size=(n, n_classes))
+        zero = np.zeros(n, dtype=np.int64)
+        rows = Rows(kind, several * weight[:, np.newaxis], zero, zero, weight, n_classes)
+        return vector_target(several.astype(float)), rows
     label = rng.integers(0, n_classes, size=n)
     target = class_target(label, n_classes)._replace(kind=kind)
     return target, Rows(kind, weight, np.zeros(n, dtype=np.int64), label, weight, n_classes)

@@ -58,7 +58,7 @@ def grow_one(number: int) -> str:
     data = make_data(columns, rng.random(p) < 0.4, groups)
     weight = rng.integers(0, 3, size=n)
     weight[0] = 1
-    target, _ = both_targets(number % 4, rng.integers(-4, 5, size=n), weight, rng)
+    target, _ = both_targets(number % 5, rng.integers(-4, 5, size=n), weight, rng)
     n_candidates = int(rng.choice([1, 3, 99]))
     growth = Growth(9, int(rng.integers(1, 4)), n_candidates, 0.0, number % 2 == 0, number % 3, 12)
     penalty = SplitPenalty(np.full(p, 0.8), np.full(p, 0.001), number % 5 == 0)

@@ -27,7 +27,7 @@ from treeselect.engine.importance import out_of_bag_gains, permutation_importanc
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
 from treeselect.engine.out_of_bag import out_of_bag
 from treeselect.engine.penalty import SplitPenalty
-from treeselect.engine.targets import class_target, mean_target, weighted_mean_target
+from treeselect.engine.targets import class_target, mean_target, vector_target, weighted_mean_target
 
 rng = np.random.default_rng(0)
 x = rng.normal(size=(4, 2000))
@@ -36,7 +36,8 @@ edges = [*(bin_edges(c) for c in x[1:]), None]
 data = bin_columns([*x[1:], factor], edges, [0, 0, 0, 4], np.arange(4))
 y, weight, rank = x[0], np.ones(2000, dtype=np.int64), np.arange(4)
 grow = Growth(5, 1, 2, 0.0)
-for target in (mean_target(y), class_target(y > 0, 2), weighted_mean_target(y, abs(x[1]))):
+for target in (mean_target(y), class_target(y > 0, 2), weighted_mean_target(y, abs(x[1])),
+               vector_target(x.T[:, :2])):
     for order in (0, BREADTH_FIRST, BEST_FIRST):
         for n_candidates in (2, 9):
             growth = Growth(5, 1, n_candidates, 0.0, n_candidates == 2, order, 8)

@@ -18,6 +18,7 @@ from treeselect.engine.targets import (
     class_target,
     copies,
     mean_target,
+    vector_target,
     weighted_mean_target,
 )
 
@@ -63,6 +64,34 @@ def test_classes_split_as_in_scikit_learn(numbers, criterion, depth, min_weight)
     after = np.average(impurity[is_leaf], weights=peer.tree_.n_node_samples[is_leaf])
     in_bits = np.log(2) if criterion == "entropy" else 1.0
     assert trees.nodes.gain.sum() == pytest.approx((impurity[0] - after) * in_bits, rel=1e-9)
+
+
+@pytest.mark.parametrize(("depth", "min_weight"), [(3, 1), (9, 12)])
+def test_several_outputs_split_as_in_scikit_learn(numbers, depth, min_weight):
+    from sklearn.tree import DecisionTreeRegressor
+
+    X, data, score, weight = numbers
+    several = np.column_stack([score, X[:, 2] + 0.1 * score, score**2])
+    growth = Growth(depth, min_weight, EVERYTHING, 0.0)
+    trees = grow(data, vector_target(several), weight, growth)
+    rows = np.repeat(np.arange(N), weight)
+    peer = DecisionTreeRegressor(max_depth=depth, min_samples_leaf=min_weight, random_state=0)
+    peer.fit(X[rows], several[rows])
+    inside = weight > 0
+    np.testing.assert_allclose(
+        predict_mean(trees, data)[inside], peer.predict(X[inside]), atol=1e-9
+    )
+
+
+def test_indicators_of_classes_split_as_the_gini_index(numbers):
+    _, data, score, weight = numbers
+    label = np.searchsorted([-1.0, 0.3, 1.5], score)
+    growth = Growth(6, 2, 3, 0.0)
+    a = grow(data, class_target(label, 4), weight, growth).nodes
+    b = grow(data, vector_target(np.eye(4)[label]), weight, growth).nodes
+    np.testing.assert_array_equal(a.column, b.column)
+    np.testing.assert_allclose(a.value, b.value, atol=1e-12)
+    np.testing.assert_allclose(a.gain, b.gain, rtol=1e-9)
 
 
 def test_best_first_is_scikit_learns(numbers):

@@ -20,6 +20,7 @@ from treeselect.engine.targets import (
     GINI,
     MEAN,
     NEWTON,
+    VECTOR,
     mean_target,
 )
 
@@ -42,7 +43,7 @@ def assert_same_tree(fast, slow):
 
 @given(
     problems(),
-    st.sampled_from([MEAN, NEWTON, GINI]),
+    st.sampled_from([MEAN, NEWTON, GINI, VECTOR]),
     ORDERS,
     st.integers(0, 6),
     st.integers(1, 5),
@@ -65,7 +66,7 @@ def test_tree_is_its_naive_twin(problem, kind, order, max_depth, min_weight, max
 
 @given(
     problems(),
-    st.sampled_from([MEAN, NEWTON, GINI]),
+    st.sampled_from([MEAN, NEWTON, GINI, VECTOR]),
     ORDERS,
     st.sampled_from([0.0, 0.01, 0.2, 50.0]),
     st.sampled_from([0.0, 0.3, 0.9, 1.0]),

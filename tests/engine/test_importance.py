@@ -19,6 +19,7 @@ from treeselect.engine.targets import (
     class_target,
     copies,
     mean_target,
+    vector_target,
     weighted_mean_target,
 )
 
@@ -36,6 +37,9 @@ def small(kind):
     if kind == "weighted":
         scaled = real / real[real > 0].mean()
         return data, weighted_mean_target(y, real), copies(real), y[:, np.newaxis], scaled
+    if kind == "vector":
+        several = np.column_stack([y, -2 * y + rng.normal(size=n)])
+        return data, vector_target(several), weight, several, weight.astype(float)
     label = (y > 0.5) * 1 + (y > 1)
     return data, class_target(label, 3), weight, np.eye(3)[label], weight.astype(float)
 
@@ -68,7 +72,7 @@ def forest(data, target, weight, sampling, n_trees=6, seed=5):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["mean", "weighted", "classes"])
+@pytest.mark.parametrize("kind", ["mean", "weighted", "classes", "vector"])
 @pytest.mark.parametrize("sampling", [BOOTSTRAP, Sampling(False, 0.6)])
 def test_both_are_their_naive_twins(kind, sampling):
     data, target, weight, truth, row_weight = small(kind)

@@ -11,7 +11,7 @@ from treeselect.engine._types import AnyArray
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.growth import BEST_FIRST, Growth
 from treeselect.engine.penalty import SplitPenalty
-from treeselect.engine.targets import GINI, MOST_CLASSES, NEWTON, Target
+from treeselect.engine.targets import ENTROPY, GINI, MOST_CLASSES, NEWTON, Target
 from treeselect.errors import DataError
 
 _MOST_WEIGHT = 2**40
@@ -73,9 +73,10 @@ def check_data(data: BinnedData) -> None:
 
 def check_target(target: Target, n_rows: int) -> None:
     """Refuse a target of another length, or with values that can't be."""
-    has_classes = target.kind >= GINI
-    check_array("gradient", target.gradient, np.float64, (0 if has_classes else n_rows,))
-    n_curvatures = n_rows if target.kind >= NEWTON else 0
+    has_classes = target.kind in (GINI, ENTROPY)
+    n_gradients = 0 if has_classes else n_rows * target.n_classes
+    check_array("gradient", target.gradient, np.float64, (n_gradients,))
+    n_curvatures = n_rows if has_classes or target.kind == NEWTON else 0
     check_array("curvature", target.curvature, np.float64, (n_curvatures,))
     check_array("label", target.label, np.uint8, (n_rows if has_classes else 0,))
     for name, values in (("gradient", target.gradient), ("curvature", target.curvature)):
@@ -87,7 +88,7 @@ def check_target(target: Target, n_rows: int) -> None:
         raise DataError(
             f"`curvature` must be at least 0.\n  Found: {target.curvature[row]} in row {row}."
         )
-    if has_classes and not 2 <= target.n_classes <= MOST_CLASSES:
+    if target.kind >= GINI and not 2 <= target.n_classes <= MOST_CLASSES:
         raise DataError(
             f"`n_classes` must be from 2 to {MOST_CLASSES}.\n  Found: {target.n_classes}."
         )

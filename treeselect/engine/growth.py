@@ -10,7 +10,7 @@ from treeselect.engine._types import AnyArray, Int32Array, IntArray, UInt64Array
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.histograms import cell_size
 from treeselect.engine.splitting import Scratch, scratch
-from treeselect.engine.targets import GINI, NEWTON, Target
+from treeselect.engine.targets import GINI, NEWTON, VECTOR, Target
 
 DEPTH_FIRST, BREADTH_FIRST, BEST_FIRST = 0, 1, 2
 """Orders in which nodes are split."""
@@ -64,7 +64,7 @@ class Workspace(NamedTuple):
     Attributes
     ----------
     moments, second : ndarray of int64, shape (n_rows,)
-        Packed rows; `second` is empty but for Newton steps.
+        Packed rows; `second` is empty but for Newton steps and several gradients.
     rows, spare : ndarray of uint32, shape (n_rows,)
         Rows of the bag, those of a node beside each other.
     leaf_moments, leaf_second : ndarray of int64, shape (n_rows,)
@@ -107,16 +107,16 @@ class Workspace(NamedTuple):
 def workspace(data: BinnedData, target: Target) -> Workspace:
     """Memory for trees on these data."""
     n_rows, n_groups = data.n_rows, data.n_groups
-    n_pairs = n_rows if target.kind == NEWTON else 0
-    n_labels = n_rows if target.kind >= GINI else 0
+    n_second = {NEWTON: n_rows, VECTOR: n_rows * target.n_classes}.get(target.kind, 0)
+    n_labels = len(target.label)
     size = cell_size(target.kind, target.n_classes)
     return Workspace(
         moments=np.zeros(n_rows, dtype=np.int64),
-        second=np.zeros(n_pairs, dtype=np.int64),
+        second=np.zeros(n_second, dtype=np.int64),
         rows=np.zeros(n_rows, dtype=np.uint32),
         spare=np.zeros(n_rows, dtype=np.uint32),
         leaf_moments=np.zeros(n_rows, dtype=np.int64),
-        leaf_second=np.zeros(n_pairs, dtype=np.int64),
+        leaf_second=np.zeros(n_second, dtype=np.int64),
         label=target.label,
         leaf_label=np.zeros(n_labels, dtype=np.uint8),
         histogram=np.zeros(256 * size * (1 if target.kind >= GINI else 8), dtype=np.int64),

@@ -114,6 +114,15 @@ def add_column_of_classes(codes, rows, moments, labels, n_classes, histogram):
 
 
 @inner
+def add_column_of_vectors(codes, rows, moments, n_outputs, histogram):
+    """As :func:`add_column` for a cell of one integer per output; moments row after row."""
+    for r in range(rows.shape[0]):
+        cell = np.int64(codes[rows[r]]) * n_outputs
+        for k in range(n_outputs):
+            histogram[cell + k] += moments[r * n_outputs + k]
+
+
+@inner
 def list_codes(codes, rows, touched, present):
     """List the codes that rows have, in order, after code 0, which is always listed.
 

@@ -21,7 +21,7 @@ from treeselect.engine.forests import Sampling
 from treeselect.engine.nodes import Trees
 from treeselect.engine.random import draw_bag, random_below, stream_seed, tree_seeds
 from treeselect.engine.splitting import goes_left
-from treeselect.engine.targets import GINI, Target
+from treeselect.engine.targets import GINI, VECTOR, Target
 
 
 class Importance(NamedTuple):
@@ -129,6 +129,8 @@ def _over_trees(
 
 def _truth(target: Target) -> FloatArray:
     """The response as the trees predict it, shape (n_rows, n_outputs)."""
+    if target.kind == VECTOR:
+        return target.gradient.reshape(-1, target.n_classes)
     if target.kind >= GINI:
         return np.eye(target.n_classes)[target.label]
     if len(target.curvature):  # a mean with real weights: gradients are products with them

@@ -14,6 +14,7 @@ from treeselect.engine.histograms import (
     add_column,
     add_column_of_classes,
     add_column_of_pairs,
+    add_column_of_vectors,
     clear,
     list_codes,
 )
@@ -28,7 +29,7 @@ from treeselect.engine.splitting import (
     best_listed_split,
     partition,
 )
-from treeselect.engine.targets import GINI, NEWTON
+from treeselect.engine.targets import GINI, NEWTON, VECTOR
 
 
 @inner
@@ -36,6 +37,10 @@ def gather_rows(pack, work, begin, end):
     """Put what belongs to the rows of a node side by side."""
     for r in range(begin, end):
         i = work.rows[r]
+        if pack.kind == VECTOR:
+            for k in range(pack.n_classes):
+                work.leaf_second[r * pack.n_classes + k] = work.second[i * pack.n_classes + k]
+            continue
         work.leaf_moments[r] = work.moments[i]
         if pack.kind == NEWTON:
             work.leaf_second[r] = work.second[i]
@@ -58,8 +63,12 @@ def score_column(data, pack, rule, work, total, j, begin, end):
     if small and n_present < 2:
         return 0.0, np.int64(-1), False
     if pack.kind >= GINI:
-        labels = work.leaf_label[begin:end]
-        add_column_of_classes(codes, rows, moments, labels, pack.n_classes, histogram)
+        if pack.kind == VECTOR:
+            vectors = work.leaf_second[begin * pack.n_classes : end * pack.n_classes]
+            add_column_of_vectors(codes, rows, vectors, pack.n_classes, histogram)
+        else:
+            labels = work.leaf_label[begin:end]
+            add_column_of_classes(codes, rows, moments, labels, pack.n_classes, histogram)
         score, code, missing_left = best_class_split(
             histogram, work.present, n_present, data.is_factor[j], pack.kind, pack.n_classes,
             total, pack.shift,

@@ -17,7 +17,7 @@ import numpy as np
 
 from treeselect.engine._types import FloatArray, IntArray
 from treeselect.engine.cache import inner, kernel
-from treeselect.engine.targets import GINI, NEWTON
+from treeselect.engine.targets import ENTROPY, GINI, NEWTON, VECTOR
 
 
 class Packing(NamedTuple):
@@ -72,7 +72,8 @@ def unit_for(bound, bits):
 def pack_rows(target, weight, counts, moments, second, rows):
     """Pack the rows of a bag: a row counts ``weight * counts`` times.
 
-    Fills `moments` and, for curvatures, `second`, both of shape (n_rows,), for rows in the bag;
+    Fills `moments` and, for curvatures, `second`, both of shape (n_rows,), for rows in the bag
+    (with several gradients `second` alone, of shape (n_rows * n_outputs,));
     `rows` receives their numbers in increasing order. Returns the :class:`Packing`.
     """
     total = np.int64(0)
@@ -83,7 +84,10 @@ def pack_rows(target, weight, counts, moments, second, rows):
         w = weight[i] * counts[i]
         if w > 0:
             total += w
-            if target.kind < GINI:
+            if target.kind == VECTOR:
+                for k in range(target.n_classes):
+                    largest = max(largest, abs(target.gradient[i * target.n_classes + k]))
+            elif target.kind < GINI:
                 largest = max(largest, abs(target.gradient[i]))
             else:
                 largest = max(largest, target.curvature[i])
@@ -97,15 +101,20 @@ def pack_rows(target, weight, counts, moments, second, rows):
     for i in range(n_rows):
         w = weight[i] * counts[i]
         if w > 0:
-            value = target.gradient[i] if target.kind < GINI else target.curvature[i]
-            moments[i] = (np.int64(np.rint(value * w * unit)) << shift) + w
             rows[n] = i
             n += 1
+            if target.kind == VECTOR:
+                for at in range(i * target.n_classes, (i + 1) * target.n_classes):
+                    second[at] = (np.int64(np.rint(target.gradient[at] * w * unit)) << shift) + w
+                continue
+            value = target.gradient[i] if target.kind < GINI else target.curvature[i]
+            moments[i] = (np.int64(np.rint(value * w * unit)) << shift) + w
             if target.kind == NEWTON:
                 second[i] = np.int64(np.rint(target.curvature[i] * w * second_unit))
             elif target.kind >= GINI:
                 class_weight += moments[i] >> shift
-    to_gain = second_unit / (unit * unit * total) if target.kind < GINI else 1.0 / class_weight
+    has_classes = target.kind == GINI or target.kind == ENTROPY
+    to_gain = 1.0 / class_weight if has_classes else second_unit / (unit * unit * total)
     return Packing(target.kind, target.n_classes, n, shift, unit, second_unit, to_gain)
 
 

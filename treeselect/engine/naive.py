@@ -15,13 +15,14 @@ from treeselect.engine._types import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.binning import OTHER, BinnedData
 from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, Growth
 from treeselect.engine.penalty import SplitPenalty
-from treeselect.engine.targets import GINI, MEAN, NEWTON
+from treeselect.engine.targets import ENTROPY, GINI, MEAN, NEWTON, VECTOR
 
 
 class Rows(NamedTuple):
     """Packed rows before they are packed: whole numbers, times the rows' weights.
 
-    ``gradient`` of a class target is the weight of the row in the impurity.
+    ``gradient`` of a class target is the weight of the row in the impurity; that of several outputs
+    has a column for each.
     """
 
     kind: int
@@ -81,6 +82,10 @@ def gain_of(left: BoolArray, rows: Rows, growth: Growth) -> float:
     sides = [rows.take(left), rows.take(~left)]
     if min(side.weight.sum() for side in sides) < growth.min_weight:
         return -1.0
+    if rows.kind == VECTOR:
+        a, b = (float(side.weight.sum()) for side in sides)
+        differences = sides[0].gradient.sum(axis=0) * b - sides[1].gradient.sum(axis=0) * a
+        return float(sum(d * d for d in differences) / (a * b) / (a + b))
     if rows.kind >= GINI:
         return _impurity_decrease(sides, rows)
     g, g_other = (float(side.gradient.sum()) for side in sides)
@@ -114,6 +119,8 @@ def _entropy(shares: FloatArray) -> float:
 
 def own_term(rows: Rows) -> float:
     """A node's own part of the un-centred criterion."""
+    if rows.kind == VECTOR:
+        return float(sum(float(g) ** 2 for g in rows.gradient.sum(axis=0)) / rows.weight.sum())
     if rows.kind >= GINI:
         counts = np.bincount(rows.label, weights=rows.gradient, minlength=rows.n_classes)
         squares = sum(n * n for n in counts)
@@ -214,7 +221,8 @@ def grow(
     Returns the nodes in the order in which the kernel numbers them. Whenever a leaf is chosen,
     all that wait are looked at again: none remembers what a split was worth.
     """
-    per_weight = 1.0 / (rows.gradient if rows.kind >= GINI else rows.weight).sum()
+    has_classes = rows.kind in (GINI, ENTROPY)
+    per_weight = 1.0 / (rows.gradient if has_classes else rows.weight).sum()
     cost = penalty.cost.copy()
 
     def discount(opened: int) -> None:
@@ -302,6 +310,8 @@ def _takes(group: int, holder: int, is_open: BoolArray, rank: IntArray) -> bool:
 
 def _value(rows: Rows) -> Any:
     """Value of a leaf."""
+    if rows.kind == VECTOR:
+        return rows.gradient.sum(axis=0) / rows.weight.sum()
     if rows.kind >= GINI:
         counts = np.bincount(rows.label, weights=rows.gradient, minlength=rows.n_classes)
         return counts / counts.sum()

@@ -7,7 +7,7 @@ import numpy as np
 from treeselect.engine.cache import inner
 from treeselect.engine.histograms import clear
 from treeselect.engine.moments import moment_gradient, moment_weight
-from treeselect.engine.targets import ENTROPY, GINI, NEWTON
+from treeselect.engine.targets import ENTROPY, GINI, NEWTON, VECTOR
 
 
 @inner
@@ -19,7 +19,10 @@ def sum_rows(pack, work, begin, end, total):
     clear(total)
     for r in range(begin, end):
         i = work.rows[r]
-        if pack.kind >= GINI:
+        if pack.kind == VECTOR:
+            for k in range(pack.n_classes):
+                total[k] += work.second[i * pack.n_classes + k]
+        elif pack.kind >= GINI:
             total[work.label[i]] += work.moments[i]
         else:
             total[0] += work.moments[i]
@@ -30,7 +33,7 @@ def sum_rows(pack, work, begin, end, total):
 @inner
 def weight_of(pack, total):
     """Weight of a node: its rows, counting copies."""
-    if pack.kind < GINI:
+    if pack.kind < GINI or pack.kind == VECTOR:
         return moment_weight(total[0], pack.shift)
     weight = np.int64(0)
     for k in range(pack.n_classes):
@@ -51,7 +54,14 @@ def size_of(pack, total):
 @inner
 def write_value(pack, total, value):
     """Mean, Newton step (0 without curvature) or shares of the classes."""
-    if pack.kind >= GINI:
+    if pack.kind == VECTOR:
+        for k in range(pack.n_classes):
+            value[k] = (
+                moment_gradient(total[k], pack.shift)
+                / pack.unit
+                / moment_weight(total[k], pack.shift)
+            )
+    elif pack.kind >= GINI:
         everything = np.int64(0)
         for k in range(pack.n_classes):
             everything += moment_gradient(total[k], pack.shift)
@@ -72,6 +82,12 @@ def own_term(pack, total):
     """A node's own part of the un-centred criterion, in units of the gain."""
     if pack.kind == ENTROPY:
         return 0.0
+    if pack.kind == VECTOR:
+        squares = 0.0
+        for k in range(pack.n_classes):
+            here = np.float64(moment_gradient(total[k], pack.shift))
+            squares += here * here
+        return squares / weight_of(pack, total) * pack.to_gain
     if pack.kind == GINI:
         squares = 0.0
         weight = 0.0

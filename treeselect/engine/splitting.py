@@ -19,7 +19,7 @@ from treeselect.engine.binning import OTHER
 from treeselect.engine.cache import inner
 from treeselect.engine.histograms import clear
 from treeselect.engine.moments import moment_gradient, moment_weight
-from treeselect.engine.targets import ENTROPY, NEWTON
+from treeselect.engine.targets import ENTROPY, NEWTON, VECTOR
 
 _SAMPLE, _ENOUGH = 32, 512
 """Rows looked at to see whether hardly any goes to one side, and rows that are worth a look."""
@@ -248,7 +248,7 @@ def split_at(present, at, missing_left, is_factor):
     return (present[at] + present[at + 1] - 1) // 2, missing_left
 
 
-# --- classes -------------------------------------------------------------------------------------
+# --- classes and vectors --------------------------------------------------------------------------
 
 
 @inner
@@ -258,12 +258,32 @@ def entropy_part(weight):
 
 
 @inner
+def vector_gain(left, cell, total, n_outputs, shift, min_weight):
+    """Decrease of the sum of squares, summed over the outputs; -1 if a side is too light."""
+    w = moment_weight(left[0] + cell[0], shift)
+    w_all = moment_weight(total[0], shift)
+    if w < min_weight or w_all - w < min_weight:
+        return -1.0
+    a = np.float64(w)
+    b = np.float64(w_all - w)
+    gain = 0.0
+    for k in range(n_outputs):
+        here = moment_gradient(left[k] + cell[k], shift)
+        there = moment_gradient(total[k], shift) - here
+        difference = np.float64(here) * b - np.float64(there) * a
+        gain += difference * difference
+    return gain / (a * b) / np.float64(w_all)
+
+
+@inner
 def class_gain(left, cell, total, n_classes, shift, unit, kind, min_weight):
     """Decrease of the impurity, times the node's weight, by a left side of ``left + cell``.
 
     Gini: ``sum_k (L_k R - R_k L)**2 / (L R N)``, which equals the decrease of
     ``N (1 - sum_k p_k**2)`` and is exactly 0 for equal shares. -1 if a side is too light.
     """
+    if kind == VECTOR:
+        return vector_gain(left, cell, total, n_classes, shift, min_weight)
     rows = np.int64(0)
     rows_all = np.int64(0)
     w = np.int64(0)
@@ -300,9 +320,9 @@ def class_gain(left, cell, total, n_classes, shift, unit, kind, min_weight):
 def best_class_split(
     histogram, present, n_present, is_factor, kind, n_classes, total, shift, unit, rule, scratch
 ):  # fmt: skip
-    """As :func:`best_listed_split` for classes; the first result is the gain itself.
+    """As :func:`best_listed_split` for classes or vectors; the first result is the gain itself.
 
-    ``total`` has the node's sum for each class.
+    ``total`` has the node's sum for each class or output.
     """
     best, best_at, best_missing_left = 0.0, -1, False
     left = scratch.classes

@@ -14,8 +14,8 @@ from treeselect.engine._types import (
     WeightArray,
 )
 
-MEAN, NEWTON, GINI, ENTROPY = 0, 1, 2, 3
-"""Kinds of target; the last two are for classes."""
+MEAN, NEWTON, GINI, ENTROPY, VECTOR = 0, 1, 2, 3, 4
+"""Kinds of target; those from ``GINI`` on have a cell of several integers, one per output."""
 
 MOST_CLASSES = 255
 
@@ -27,18 +27,20 @@ class Target(NamedTuple):
     ``NEWTON`` splits by the decrease of the quadratic approximation of a loss, of `gradient` and
     `curvature` (Friedman, Hastie and Tibshirani 2000); a mean with real weights ``w`` is the case
     ``gradient = w * y``, ``curvature = w``. ``GINI`` and ``ENTROPY`` split by the decrease of
-    these impurities of `label`, real weights of rows being in `curvature`.
+    these impurities of `label`, real weights of rows being in `curvature`. ``VECTOR`` splits by the
+    decrease of the sum of squares of several gradients at once, with whole row weights.
 
     Attributes
     ----------
     kind : int
     gradient : ndarray of float64, shape (n_rows,)
+        With several outputs (n_rows * n_outputs,), row after row.
     curvature : ndarray of float64, shape (n_rows,)
         At least 0.
     label : ndarray of uint8, shape (n_rows,)
         Class of each row, from 0.
     n_classes : int
-        1 where there are no classes.
+        Outputs of a tree: classes, or gradients of a row; otherwise 1.
     """
 
     kind: int
@@ -51,6 +53,12 @@ class Target(NamedTuple):
 def mean_target(y: FloatArray) -> Target:
     """Trees for the mean of `y`; rows are weighted by whole numbers."""
     return Target(MEAN, y, np.empty(0), np.empty(0, dtype=np.uint8), 1)
+
+
+def vector_target(y: FloatArray) -> Target:
+    """Trees for the mean of several columns at once, shape (n_rows, n_outputs), at least two."""
+    flat = np.ascontiguousarray(y, dtype=np.float64).ravel()
+    return Target(VECTOR, flat, np.empty(0), np.empty(0, dtype=np.uint8), y.shape[1])
 
 
 def newton_target(gradient: FloatArray, curvature: FloatArray) -> Target:
