@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tree_data import both_targets, from_python, problems
 
-from treeselect.engine import histograms, naive, splitting
+from treeselect.engine import histograms, moments, naive, splitting
 from treeselect.engine.growth import Growth
-from treeselect.engine.moments import pack_rows, unit_for, unpack
+from treeselect.engine.moments import unit_for, unpack
 from treeselect.engine.splitting import Rule
 from treeselect.engine.targets import ENTROPY, GINI, MEAN, NEWTON, class_target, mean_target
 
@@ -27,6 +27,7 @@ best_dense_split = from_python(splitting.best_dense_split)
 best_listed_split = from_python(splitting.best_listed_split)
 best_class_split = from_python(splitting.best_class_split)
 partition = from_python(splitting.partition)
+pack_rows = from_python(moments.pack_rows)
 
 
 class Packed:
@@ -34,13 +35,13 @@ class Packed:
 
     def __init__(self, target, weight):
         n = len(weight)
-        moments, second = np.zeros((2, n), dtype=np.int64)
+        packed, second = np.zeros((2, n), dtype=np.int64)
         rows = np.zeros(n, dtype=np.uint32)
         ones = np.ones(n, dtype=np.int64)
-        self.pack = pack_rows(target, weight, ones, moments, second, rows)
+        self.pack = pack_rows(target, weight, ones, packed, second, rows)
         self.rows = rows[: self.pack.n_in]
         self.inside = self.rows.astype(int)
-        self.moments, self.second = moments[self.inside], second[self.inside]
+        self.moments, self.second = packed[self.inside], second[self.inside]
 
     def column(self, codes, target):
         """Histogram of a column, and its codes."""

@@ -23,7 +23,7 @@ from treeselect.engine.candidates import draw_candidates, start_order, swap, win
 from treeselect.engine.growth import Growth, Workspace
 from treeselect.engine.histograms import cell_size, clear
 from treeselect.engine.in_order import fill_block, gather_rows, score_column
-from treeselect.engine.moments import Packing
+from treeselect.engine.moments import Packing, pack_rows
 from treeselect.engine.node_sums import own_term, size_of, sum_rows, weight_of, write_value
 from treeselect.engine.nodes import Nodes, write_leaf, write_split
 from treeselect.engine.penalty import Prices, penalised_gain, take_discounts
@@ -266,7 +266,14 @@ def split_leaf(data, pack, growth, prices, is_open, work, table, nodes, first, s
 
 
 @kernel
-def start_tree(data, pack, growth, prices, is_open, work, table, nodes, first):
+def start_tree(data, target, weight, counts, growth, prices, work, table, nodes, first):
+    """Pack the rows and make them the first leaf; the packing, and whether it may be split."""
+    pack = pack_rows(target, weight, counts, work.moments, work.second, work.rows)
+    return pack, write_root(data, pack, growth, prices, work, table, nodes, first)
+
+
+@inner
+def write_root(data, pack, growth, prices, work, table, nodes, first):
     """Make all rows of the bag the first leaf; returns whether it may be split."""
     sum_rows(pack, work, 0, pack.n_in, table.total[0])
     may = write_node(pack, growth, prices, work, table, nodes, first, 0, 0, 0, pack.n_in, 0)
@@ -296,17 +303,17 @@ def advance(
         lighter one is in slot ``n_leaves``, are to be scored; the group that was opened.
     """
     for other in range(n_leaves):
-        # The children look at all columns, the others at those of a group that was opened.
+        # The children look at all columns, the others at those of groups whose price has changed.
         is_new = other == before or other == n_leaves - 1
-        low = np.int64(0 if is_new else data.group_start[max(opened, 0)])
-        high = data.codes.shape[0] if is_new else data.group_start[max(opened, 0) + 1]
-        if is_new or opened >= 0:
+        n_looks = 1
+        if not is_new:
+            n_looks = 0 if opened < 0 else 1 + prices.start[opened + 1] - prices.start[opened]
+        for look in range(n_looks):
+            low, high = np.int64(0), data.group_start[-1]
+            if not is_new:
+                group = opened if look == 0 else prices.group[prices.start[opened] + look - 1]
+                low, high = data.group_start[group], data.group_start[group + 1]
             choose_best(data, prices, is_open, rank, table, other, low, high)
-        if opened >= 0 and not is_new:
-            for t in range(prices.start[opened], prices.start[opened + 1]):
-                low = data.group_start[prices.group[t]]
-                high = data.group_start[prices.group[t] + 1]
-                choose_best(data, prices, is_open, rank, table, other, low, high)
     slot = -1
     if n_leaves < min(growth.max_leaves, table.leaf.shape[0]):
         slot = best_leaf(table, n_leaves)
@@ -335,7 +342,7 @@ def grow_best_first(
     keeps = table.histogram.shape[0] > 0
     n_blocks = data.blocks.shape[0]
     n_leaves, slot, opened = 1, -1, -1
-    light = start_tree(data, pack, growth, prices, is_open, work, table, nodes, first)
+    light = write_root(data, pack, growth, prices, work, table, nodes, first)
     heavy = False
     while True:
         last = n_leaves - 1
@@ -378,6 +385,7 @@ class SharedTree:
         self._scratch = [scratch(target.n_classes) for _ in self._edges[1:]]
         self._pool = ThreadPoolExecutor(max(len(self._scratch) - 1, 1))
         self._data, self._table = data, table
+        self._ones = np.ones(data.n_rows, dtype=np.int64)
 
     def __enter__(self) -> SharedTree:
         return self
@@ -387,7 +395,8 @@ class SharedTree:
 
     def grow(
         self,
-        pack: Packing,
+        target: Target,
+        weight: IntArray,
         growth: Growth,
         prices: Prices,
         is_open: BoolArray,
@@ -396,14 +405,13 @@ class SharedTree:
         nodes: Nodes,
         first: int,
     ) -> int:
-        """As :func:`grow_best_first`."""
+        """As :func:`grow_best_first`, on all rows with positive weight."""
         data, table = self._data, self._table
-        rule = Rule(growth.min_weight, growth.min_curvature * pack.second_unit)
-        n_leaves, slot, opened = 1, -1, -1
-        light, heavy = (
-            start_tree(data, pack, growth, prices, is_open, work, table, nodes, first),
-            False,
+        pack, light = start_tree(
+            data, target, weight, self._ones, growth, prices, work, table, nodes, first
         )
+        rule = Rule(growth.min_weight, growth.min_curvature * pack.second_unit)
+        n_leaves, slot, opened, heavy = 1, -1, -1, False
         while True:
             if light or heavy:
                 self._score(pack, rule, work, n_leaves - 1, slot, light, heavy)

@@ -29,7 +29,6 @@ from treeselect.engine.checks import (
 from treeselect.engine.forests import ALL_ROWS, grow_bagged_trees
 from treeselect.engine.growth import BEST_FIRST, Growth, workspace
 from treeselect.engine.losses import Loss
-from treeselect.engine.moments import pack_rows
 from treeselect.engine.nodes import Nodes, Trees, empty_nodes, join_trees
 from treeselect.engine.penalty import SplitPenalty, no_penalty, price_list
 from treeselect.engine.random import stream_seed
@@ -179,7 +178,6 @@ class _Round:
         self._copies = copies(weight)
         whole = np.issubdtype(weight.dtype, np.integer)
         self._real = None if whole else weight / weight[weight > 0].mean()
-        self._ones = np.ones(data.n_rows, dtype=np.int64)
         check_weight(self._copies, data.n_rows)
         check_array("y", y, np.float64, (data.n_rows,))
         target = self._targets(np.zeros((loss.n_outputs, data.n_rows)))[0]
@@ -230,10 +228,10 @@ class _Round:
     def _grow(self, target: Target, eta: FloatArray, output: int, seed: int) -> Trees:
         work, nodes, table = self._work, self._room, self._table
         if self._shared is not None:
-            pack = pack_rows(target, self._copies, self._ones, work.moments, work.second, work.rows)
             n_nodes = self._shared.grow(
-                pack, self._growth, self._prices, self._is_open, self._rank, work, nodes, 0
-            )
+                target, self._copies, self._growth, self._prices, self._is_open, self._rank, work,
+                nodes, 0,
+            )  # fmt: skip
         else:
             start = np.zeros(2, dtype=np.int64)
             grow_bagged_trees(

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.engine._types import FloatArray, IntArray
-from treeselect.engine.cache import inner, kernel
+from treeselect.engine.cache import inner
 from treeselect.engine.targets import ENTROPY, GINI, NEWTON, VECTOR
 
 
@@ -68,7 +68,7 @@ def unit_for(bound, bits):
     return 2.0 ** max(min(exponent, 500), -500)
 
 
-@kernel
+@inner
 def pack_rows(target, weight, counts, moments, second, rows):
     """Pack the rows of a bag: a row counts ``weight * counts`` times.
 
