@@ -18,6 +18,7 @@ from treeselect.engine._types import FloatArray, IntArray
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.cache import inner, kernel
 from treeselect.engine.forests import Sampling
+from treeselect.engine.leaves import leaf_of
 from treeselect.engine.nodes import Trees
 from treeselect.engine.random import draw_bag, random_below, stream_seed, tree_seeds
 from treeselect.engine.splitting import goes_left
@@ -172,7 +173,7 @@ def squared_error(nodes, at, truth, i):
 
 
 @inner
-def leaf_of(nodes, first, codes, is_factor, group_of, i, group, other):
+def leaf_if_moved(nodes, first, codes, is_factor, group_of, i, group, other):
     """Leaf of row `i` with the values of row `other` in the columns of a group."""
     at = first
     while nodes.column[at] >= 0:
@@ -217,8 +218,10 @@ def add_permuted_losses(
                 shuffled[r], shuffled[other] = shuffled[other], shuffled[r]
             for r in range(n):
                 i = outside[r]
-                plain = leaf_of(nodes, start[tree], codes, is_factor, group_of, i, -1, i)
-                moved = leaf_of(nodes, start[tree], codes, is_factor, group_of, i, g, shuffled[r])
+                plain = leaf_of(nodes, start[tree], codes, is_factor, i)
+                moved = leaf_if_moved(
+                    nodes, start[tree], codes, is_factor, group_of, i, g, shuffled[r]
+                )
                 if moved != plain:
                     worse = squared_error(nodes, moved, truth, i)
                     out[tree, g] += weight[i] * (worse - squared_error(nodes, plain, truth, i))

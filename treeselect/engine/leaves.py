@@ -1,4 +1,4 @@
-"""Other values for the leaves of trees."""
+"""The leaf of a row, and other values for leaves."""
 
 from __future__ import annotations
 
@@ -6,9 +6,20 @@ import numpy as np
 
 from treeselect.engine._types import FloatArray, WeightArray
 from treeselect.engine.binning import BinnedData
-from treeselect.engine.cache import kernel
+from treeselect.engine.cache import inner, kernel
 from treeselect.engine.nodes import Trees
 from treeselect.engine.splitting import goes_left
+
+
+@inner
+def leaf_of(nodes, first, codes, is_factor, i):
+    """Leaf of a row in the tree whose nodes begin at `first`."""
+    at = first
+    while nodes.column[at] >= 0:
+        j = nodes.column[at]
+        left = goes_left(codes[j, i], nodes.code[at], nodes.missing_left[at], is_factor[j])
+        at = first + nodes.left[at] + (0 if left else 1)
+    return at
 
 
 @kernel
@@ -18,11 +29,7 @@ def add_to_leaves(nodes, start, codes, is_factor, gradient, curvature, weight, s
         if weight[i] == 0:
             continue
         for tree in range(start.shape[0] - 1):
-            at = start[tree]
-            while nodes.column[at] >= 0:
-                j = nodes.column[at]
-                left = goes_left(codes[j, i], nodes.code[at], nodes.missing_left[at], is_factor[j])
-                at = start[tree] + nodes.left[at] + (0 if left else 1)
+            at = leaf_of(nodes, start[tree], codes, is_factor, i)
             sums[at] += weight[i] * gradient[i]
             curvatures[at] += weight[i] * curvature[i]
 

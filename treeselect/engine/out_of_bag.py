@@ -10,9 +10,9 @@ from treeselect.engine._types import FloatArray, IntArray
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.cache import kernel
 from treeselect.engine.forests import Sampling
+from treeselect.engine.leaves import leaf_of
 from treeselect.engine.nodes import Trees
 from treeselect.engine.random import draw_bag, tree_seeds
-from treeselect.engine.splitting import goes_left
 
 
 class OutOfBag(NamedTuple):
@@ -73,11 +73,7 @@ def add_out_of_bag(
             i = in_rows[r]
             if bag[i] > 0:
                 continue
-            at = start[tree]
-            while nodes.column[at] >= 0:
-                j = nodes.column[at]
-                left = goes_left(codes[j, i], nodes.code[at], nodes.missing_left[at], is_factor[j])
-                at = start[tree] + nodes.left[at] + (0 if left else 1)
+            at = leaf_of(nodes, start[tree], codes, is_factor, i)
             count[i] += 1
             for k in range(total.shape[1]):
                 total[i, k] += nodes.value[at, k]
