@@ -128,12 +128,13 @@ def test_kept_histograms_and_threads_change_nothing(problem, kind, is_priced):
 def shared_tree(data, target, weight, growth, penalty, is_open, rank, n_threads):
     from treeselect.engine.growth import workspace
     from treeselect.engine.nodes import Nodes, empty_nodes
+    from treeselect.engine.shared_tree import SharedTree
 
     work = workspace(data, target)
     table = best_first.leaf_table(data, target, growth, data.n_rows)
     nodes = empty_nodes(2 * data.n_rows)
     listed = price_list(penalty, data, is_open)
-    with best_first.SharedTree(data, target, table, n_threads) as grower:
+    with SharedTree(data, target, table, n_threads) as grower:
         n_nodes = grower.grow(target, weight, growth, listed, is_open, rank, work, nodes, 0)
     return Nodes(*(a[:n_nodes] for a in nodes))
 

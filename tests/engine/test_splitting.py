@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tree_data import both_targets, from_python, problems
 
-from treeselect.engine import histograms, moments, naive, splitting
+from treeselect.engine import class_splitting, histograms, moments, naive, splitting
+from treeselect.engine import partition as partitions
 from treeselect.engine.growth import Growth
 from treeselect.engine.moments import unit_for, unpack
 from treeselect.engine.splitting import Rule
@@ -25,8 +26,8 @@ add_column_of_classes = from_python(histograms.add_column_of_classes)
 list_codes = from_python(histograms.list_codes)
 best_dense_split = from_python(splitting.best_dense_split)
 best_listed_split = from_python(splitting.best_listed_split)
-best_class_split = from_python(splitting.best_class_split)
-partition = from_python(splitting.partition)
+best_class_split = from_python(class_splitting.best_class_split)
+partition = from_python(partitions.partition)
 pack_rows = from_python(moments.pack_rows)
 
 

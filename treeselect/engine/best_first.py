@@ -11,8 +11,7 @@ columns is done for a range of blocks, so that threads can share a tree; the ans
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,14 +19,15 @@ from treeselect.engine._types import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.cache import inner, kernel
 from treeselect.engine.candidates import draw_candidates, start_order, swap, wins_tie
-from treeselect.engine.growth import Growth, Workspace
+from treeselect.engine.growth import Growth
 from treeselect.engine.histograms import cell_size, clear
 from treeselect.engine.in_order import fill_block, gather_rows, score_column
-from treeselect.engine.moments import Packing, pack_rows
+from treeselect.engine.moments import pack_rows
 from treeselect.engine.node_sums import own_term, size_of, sum_rows, weight_of, write_value
-from treeselect.engine.nodes import Nodes, write_leaf, write_split
-from treeselect.engine.penalty import Prices, penalised_gain, take_discounts
-from treeselect.engine.splitting import Rule, Scratch, best_dense_split, partition, scratch
+from treeselect.engine.nodes import write_leaf, write_split
+from treeselect.engine.partition import partition
+from treeselect.engine.penalty import penalised_gain, take_discounts
+from treeselect.engine.splitting import Rule, best_dense_split
 from treeselect.engine.targets import GINI, NEWTON, Target
 
 NODE, BEGIN, END, DEPTH, BEST = range(5)
@@ -374,69 +374,3 @@ def grow_best_first(
         n_leaves += 1
         if stop[0] != 0:
             return 2 * n_leaves - 1
-
-
-class SharedTree:
-    """Grows trees best first, the columns of each shared between threads."""
-
-    def __init__(self, data: BinnedData, target: Target, table: LeafTable, n_threads: int) -> None:
-        n_blocks = len(data.blocks)
-        self._edges = np.linspace(0, n_blocks, min(n_threads, n_blocks) + 1).astype(int).tolist()
-        self._scratch = [scratch(target.n_classes) for _ in self._edges[1:]]
-        self._pool = ThreadPoolExecutor(max(len(self._scratch) - 1, 1))
-        self._data, self._table = data, table
-        self._ones = np.ones(data.n_rows, dtype=np.int64)
-
-    def __enter__(self) -> SharedTree:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._pool.shutdown()
-
-    def grow(
-        self,
-        target: Target,
-        weight: IntArray,
-        growth: Growth,
-        prices: Prices,
-        is_open: BoolArray,
-        rank: IntArray,
-        work: Workspace,
-        nodes: Nodes,
-        first: int,
-    ) -> int:
-        """As :func:`grow_best_first`, on all rows with positive weight."""
-        data, table = self._data, self._table
-        pack, light = start_tree(
-            data, target, weight, self._ones, growth, prices, work, table, nodes, first
-        )
-        rule = Rule(growth.min_weight, growth.min_curvature * pack.second_unit)
-        n_leaves, slot, opened, heavy = 1, -1, -1, False
-        while True:
-            if light or heavy:
-                self._score(pack, rule, work, n_leaves - 1, slot, light, heavy)
-            slot, light, heavy, opened = advance(
-                data, pack, growth, prices, is_open, rank, work, table, nodes, first,
-                n_leaves, slot, opened,
-            )  # fmt: skip
-            if slot < 0:
-                return 2 * n_leaves - 1
-            n_leaves += 1
-
-    def _score(
-        self, pack: Packing, rule: Rule, work: Workspace, last: int, slot: int, light: bool,
-        heavy: bool,
-    ) -> None:  # fmt: skip
-        def score(part: int, scratch: Scratch) -> Any:
-            score_blocks(
-                self._data, pack, rule, work, scratch, self._table, last, slot, light, heavy,
-                self._edges[part], self._edges[part + 1],
-            )  # fmt: skip
-
-        others = [
-            self._pool.submit(score, part, own)
-            for part, own in enumerate(self._scratch[1:], start=1)
-        ]
-        score(0, self._scratch[0])
-        for other in others:
-            other.result()

@@ -14,7 +14,6 @@ from treeselect.engine.best_first import (
     END,
     NODE,
     LeafTable,
-    SharedTree,
     leaf_table,
 )
 from treeselect.engine.binning import BinnedData
@@ -32,6 +31,7 @@ from treeselect.engine.losses import Loss
 from treeselect.engine.nodes import Nodes, Trees, empty_nodes, join_trees
 from treeselect.engine.penalty import SplitPenalty, no_penalty, price_list
 from treeselect.engine.random import stream_seed
+from treeselect.engine.shared_tree import SharedTree
 from treeselect.engine.targets import Target, copies, mean_target, newton_target
 
 

@@ -20,8 +20,8 @@ from treeselect.engine.cache import inner, kernel
 from treeselect.engine.forests import Sampling
 from treeselect.engine.leaves import leaf_of
 from treeselect.engine.nodes import Trees
+from treeselect.engine.partition import goes_left
 from treeselect.engine.random import draw_bag, random_below, stream_seed, tree_seeds
-from treeselect.engine.splitting import goes_left
 from treeselect.engine.targets import GINI, VECTOR, Target
 
 

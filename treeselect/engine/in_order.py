@@ -6,6 +6,7 @@ import numpy as np
 
 from treeselect.engine.cache import inlined, inner
 from treeselect.engine.candidates import draw_candidates, start_order, swap, wins_tie
+from treeselect.engine.class_splitting import best_class_split
 from treeselect.engine.growth import BREADTH_FIRST
 from treeselect.engine.histograms import (
     SMALL_NODE,
@@ -20,15 +21,10 @@ from treeselect.engine.histograms import (
 )
 from treeselect.engine.node_sums import own_term, size_of, sum_rows, weight_of, write_value
 from treeselect.engine.nodes import write_leaf, write_split
+from treeselect.engine.partition import partition
 from treeselect.engine.penalty import penalised_gain, take_discounts
 from treeselect.engine.random import random_below
-from treeselect.engine.splitting import (
-    Rule,
-    best_class_split,
-    best_dense_split,
-    best_listed_split,
-    partition,
-)
+from treeselect.engine.splitting import Rule, best_dense_split, best_listed_split
 from treeselect.engine.targets import GINI, NEWTON, VECTOR
 
 

@@ -8,7 +8,7 @@ from treeselect.engine._types import FloatArray, WeightArray
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.cache import inner, kernel
 from treeselect.engine.nodes import Trees
-from treeselect.engine.splitting import goes_left
+from treeselect.engine.partition import goes_left
 
 
 @inner

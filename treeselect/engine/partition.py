@@ -1,0 +1,89 @@
+"""Rows to the left and to the right of a split."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treeselect.engine.cache import inner
+
+_SAMPLE, _ENOUGH = 32, 512
+"""Rows looked at to see whether hardly any goes to one side, and rows that are worth a look."""
+
+
+@inner
+def goes_left(code, split_code, missing_left, is_factor):
+    """Side of a row: the one rule for growing and for predicting."""
+    if is_factor:
+        return code == split_code
+    if code == 0:
+        return missing_left
+    return code <= split_code
+
+
+@inner
+def partition(codes, split_code, missing_left, is_factor, rows, spare, begin, end):
+    """Order ``rows[begin:end]`` in place, left rows first.
+
+    Returns where the right side begins. ``spare`` is working memory of the size of ``rows``.
+
+    ::
+
+        before   begin | l r l l r | end
+        after    begin | l l l r r | end
+                               ^ returned
+
+    Each side keeps its order, which is that in memory, as far as it can be had for nothing: where
+    hardly any row goes to one side, as with a level against the rest, only these are moved. No
+    answer depends on the order, since sums are exact.
+    """
+    # One comparison for all: left are the codes `low` to `low + span`.
+    low = np.uint8(split_code if is_factor else (0 if missing_left else 1))
+    span = np.uint8(split_code - low)
+    n_sampled = 0
+    if end - begin >= _ENOUGH:
+        for k in range(_SAMPLE):
+            i = rows[begin + k * ((end - begin) // _SAMPLE)]
+            n_sampled += int(np.uint8(codes[i] - low) <= span)
+        if n_sampled <= 1:
+            return take_left(codes, low, span, rows, begin, end)
+        if n_sampled >= _SAMPLE - 1:
+            return take_right(codes, low, span, rows, begin, end)
+    middle = begin
+    n_right = 0
+    for r in range(begin, end):
+        i = rows[r]
+        left = int(np.uint8(codes[i] - low) <= span)
+        # Written to both sides; the side that it does not belong to is overwritten.
+        rows[middle] = i
+        spare[n_right] = i
+        middle += left
+        n_right += 1 - left
+    for r in range(n_right):
+        rows[middle + r] = spare[r]
+    return middle
+
+
+@inner
+def take_left(codes, low, span, rows, begin, end):
+    """Let the left rows change places with those at the front."""
+    middle = begin
+    for r in range(begin, end):
+        i = rows[r]
+        if np.uint8(codes[i] - low) <= span:
+            rows[r] = rows[middle]
+            rows[middle] = i
+            middle += 1
+    return middle
+
+
+@inner
+def take_right(codes, low, span, rows, begin, end):
+    """Let the right rows change places with those at the back."""
+    middle = end
+    for r in range(end - 1, begin - 1, -1):
+        i = rows[r]
+        if np.uint8(codes[i] - low) > span:
+            middle -= 1
+            rows[r] = rows[middle]
+            rows[middle] = i
+    return middle
