@@ -136,7 +136,9 @@ class _KernelLibrary(JITCodeLibrary):
     """Code of a kernel, optimised once: numba's first round is there to find reference counts."""
 
     def _optimize_final_module(self) -> None:
-        passes, builder = self._codegen._module_pass_manager()
+        # Joining single operations to vectors costs a tenth of the time and gains nothing here;
+        # loops are vectorised all the same.
+        passes, builder = self._codegen._module_pass_manager(slp_vectorize=False)
         passes.run(self._final_module, builder)
 
 
