@@ -25,6 +25,7 @@ RNG = np.random.default_rng(0)
 DATA = make_data(RNG.integers(1, 9, size=(3, N)), [False, True, False], [0, 1, 2])
 Y = RNG.normal(size=N)
 GROWTH = Growth(9, 1, EVERYTHING, 0.0)
+BEST = GROWTH._replace(order=BEST_FIRST)
 
 
 def forest(data=DATA, target=None, **changes):
@@ -76,7 +77,9 @@ def forest(data=DATA, target=None, **changes):
         (lambda: bin_columns([], [], [], []), "at least one column"),
         (lambda: bin_columns([Y, Y[1:]], [np.zeros(1)] * 2, [0, 0], [0, 1]),
          r"of \[39, 40\] rows"),
-        (lambda: boost(DATA, SquaredLoss(), Y[1:], np.ones(N), 0.0, Boosting(2, 0.1, GROWTH),
+        (lambda: boost(DATA, SquaredLoss(), Y, np.ones(N), 0.0, Boosting(2, 0.1, GROWTH),
+                       seed=1, rank=np.arange(3)), "`order` must be BEST_FIRST"),
+        (lambda: boost(DATA, SquaredLoss(), Y[1:], np.ones(N), 0.0, Boosting(2, 0.1, BEST),
                        seed=1, rank=np.arange(3)), "`y`"),
     ],
 )  # fmt: skip
@@ -124,7 +127,7 @@ def test_a_constant_response_is_boosted_by_nothing():
     for loss, y in ((SquaredLoss(), np.full(N, 2.0)), (LogisticLoss(), np.ones(N))):
         weight = np.ones(N, dtype=np.int64)
         found = boost(
-            DATA, loss, y, weight, 2.0, Boosting(3, 0.1, GROWTH._replace(max_leaves=4)), seed=1,
+            DATA, loss, y, weight, 2.0, Boosting(3, 0.1, BEST._replace(max_leaves=4)), seed=1,
             rank=np.arange(3),
         )  # fmt: skip
         assert np.isfinite(found.eta).all()

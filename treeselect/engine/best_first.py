@@ -76,7 +76,8 @@ class LeafTable(NamedTuple):
 
 
 def leaf_table(data: BinnedData, target: Target, growth: Growth, n_rows: int) -> LeafTable:
-    """Memory for trees on at most `n_rows` rows."""
+    """Memory for trees on at most `n_rows` rows: 10 bytes for each leaf and column, so that wide
+    data want a bound on the leaves, and histograms up to ``MOST_MEMORY``."""
     n = max(min(growth.max_leaves, n_rows), 1)
     n_columns = len(data.codes)
     width = 256 * 8 * len(data.blocks) * cell_size(target.kind, target.n_classes)

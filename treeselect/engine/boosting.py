@@ -33,6 +33,7 @@ from treeselect.engine.penalty import SplitPenalty, no_penalty, price_list
 from treeselect.engine.random import stream_seed
 from treeselect.engine.shared_tree import SharedTree
 from treeselect.engine.targets import Target, copies, mean_target, newton_target
+from treeselect.errors import DataError
 
 
 class Boosting(NamedTuple):
@@ -115,7 +116,7 @@ def boost(
     base : float or ndarray of float64, of a shape that broadcasts to that of `eta`
         Linear predictor to begin with, the offset included.
     rules : Boosting
-        Trees grow best first.
+        Its trees must grow best first.
     seed : int
         Stream of the ensemble, used where candidates are drawn.
     rank : ndarray of int64, shape (n_groups,)
@@ -142,6 +143,10 @@ def boost(
     is_open = np.zeros(data.n_groups, dtype=np.bool_) if is_open is None else is_open
     check_data(data)
     check_growth(rules.growth, data, rank, is_open, penalty)
+    if rules.growth.order != BEST_FIRST:
+        raise DataError(
+            "`order` must be BEST_FIRST for boosted trees.\n  Found: another order of the nodes."
+        )
     grower = _Round(data, loss, y, weight, rules, penalty, is_open, rank, n_threads)
     n_outputs = loss.n_outputs
     start = np.broadcast_to(base, (data.n_rows, n_outputs) if n_outputs > 1 else data.n_rows)
@@ -174,7 +179,7 @@ class _Round:
     ) -> None:
         self._data, self._loss, self._y, self._rules = data, loss, y, rules
         self._prices, self._is_open, self._rank = price_list(penalty, data, is_open), is_open, rank
-        self._growth = rules.growth._replace(order=BEST_FIRST)
+        self._growth = rules.growth
         self._copies = copies(weight)
         whole = np.issubdtype(weight.dtype, np.integer)
         self._real = None if whole else weight / weight[weight > 0].mean()
