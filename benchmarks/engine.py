@@ -26,7 +26,7 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.engine.binning import BinnedData, bin_columns, bin_edges
+from treeselect.engine.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
 from treeselect.engine.boosting import Boosting, boost
 from treeselect.engine.forests import Sampling, bagged_forest
 from treeselect.engine.growth import BEST_FIRST, UNBOUNDED, Growth
@@ -74,11 +74,11 @@ def numbers(n: int, p: int) -> tuple[FloatArray, FloatArray]:
     return X, y
 
 
-def binned(X: FloatArray) -> BinnedData:
+def binned(X: FloatArray, max_bins: int | None = MAX_BINS) -> BinnedData:
     """Our binning of a matrix."""
     columns = list(X.T)
     p = len(columns)
-    return bin_columns(columns, [bin_edges(c) for c in columns], [0] * p, np.arange(p))
+    return bin_columns(columns, [bin_edges(c, max_bins) for c in columns], [0] * p, np.arange(p))
 
 
 def fastest(
@@ -202,18 +202,21 @@ def forest_rows(size: Size, repeats: int) -> Iterator[Row]:
     from sklearn.ensemble import RandomForestClassifier
 
     X, score = numbers(size.forest_rows, 50)
-    data, weight = binned(X), np.ones(size.forest_rows, dtype=np.int64)
+    data, exact = binned(X), binned(X, max_bins=None)
+    weight = np.ones(size.forest_rows, dtype=np.int64)
     growth = Growth(UNBOUNDED, 1, 7, 0.0)
     five = np.searchsorted(np.quantile(score, [0.2, 0.4, 0.6, 0.8]), score)
-    for name, target, label, limit in (
-        ("forest, 2 classes", mean_target((score > 0) * 1.0), score > 0, 0.10),
-        ("forest, 5 classes", class_target(five, 5), five, 0.25),
+    two = score > 0
+    for name, used, target, label, limit in (
+        ("forest, 2 classes", data, mean_target(two * 1.0), two, 0.10),
+        ("forest, 5 classes", data, class_target(five, 5), five, 0.25),
+        ("forest, 2 classes, exact splits", exact, mean_target(two * 1.0), two, 0.25),
     ):
         peer_trees = max(size.trees // 10, 1)  # the peer takes half a minute for all
         peer = RandomForestClassifier(peer_trees, max_features=7, random_state=0)
         a, b = fastest(
             lambda: bagged_forest(
-                data, target, weight, n_trees=size.trees, growth=growth, seed=1,
+                used, target, weight, n_trees=size.trees, growth=growth, seed=1,
                 rank=np.arange(50),
             ),
             lambda: peer.fit(X, label),

@@ -32,7 +32,7 @@ def from_python(kernel):
 def make_data(columns, factors, groups) -> BinnedData:
     """Binned data whose codes are the given small integers; 0 is missing."""
     data = bin_columns(
-        [np.asarray(c, dtype=np.uint8) for c in columns],
+        [np.asarray(c, dtype=np.uint8 if max(c, default=0) < 256 else np.uint16) for c in columns],
         [None] * len(columns),
         [int(max(c, default=0)) for c in columns],
         np.asarray(groups),
@@ -51,10 +51,11 @@ def problems(draw, max_rows=120):
         if j and rng.random() < 0.25:
             columns.append(columns[int(rng.integers(j))].copy())  # an exact copy ties
         else:
-            n_codes = int(rng.choice([1, 2, 3, 8, 200]))
+            n_codes = int(rng.choice([1, 2, 3, 8, 200, 5000]))
             columns.append(rng.integers(int(rng.random() < 0.6), n_codes + 1, size=n))
     factors = rng.random(n_columns) < 0.4
-    for j in np.flatnonzero(factors & (rng.random(n_columns) < 0.3)):
+    narrow = np.array([max(c) < 256 for c in columns])
+    for j in np.flatnonzero(factors & narrow & (rng.random(n_columns) < 0.3)):
         columns[j] = np.where(rng.random(n) < 0.3, OTHER, columns[j])
     groups = np.sort(rng.integers(0, n_columns, size=n_columns))
     groups = np.unique(groups, return_inverse=True)[1]

@@ -53,7 +53,9 @@ def grow_one(number: int) -> str:
 
     rng = np.random.default_rng(number)
     n, p = int(rng.integers(2, 200)), int(rng.integers(1, 18))
-    columns = [rng.integers(rng.integers(2), rng.choice([2, 4, 200]), size=n) for _ in range(p)]
+    columns = [
+        rng.integers(rng.integers(2), rng.choice([2, 4, 200, 60_000]), size=n) for _ in range(p)
+    ]
     groups = np.unique(np.sort(rng.integers(0, p, size=p)), return_inverse=True)[1]
     data = make_data(columns, rng.random(p) < 0.4, groups)
     weight = rng.integers(0, 3, size=n)

@@ -27,6 +27,7 @@ from treeselect.engine.importance import out_of_bag_gains, permutation_importanc
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
 from treeselect.engine.out_of_bag import out_of_bag
 from treeselect.engine.penalty import SplitPenalty
+from treeselect.engine.prediction import predict_mean
 from treeselect.engine.targets import class_target, mean_target, vector_target, weighted_mean_target
 
 rng = np.random.default_rng(0)
@@ -50,6 +51,10 @@ for target in (mean_target(y), class_target(y > 0, 2), weighted_mean_target(y, a
                 measure(trees, data, target, weight, BOOTSTRAP, 1)
 bagged_forest(data, mean_target(y), weight, n_trees=2, growth=grow, seed=1, rank=rank,
               sampling=Sampling(False, 0.5), n_threads=2)
+exact = bin_columns([*x[1:], factor], [*(bin_edges(c, None) for c in x[1:]), None],
+                    [0, 0, 0, 4], np.arange(4))
+predict_mean(bagged_forest(exact, mean_target(y), weight, n_trees=2, growth=grow, seed=1,
+                           rank=rank), exact)
 leaves = Growth(5, 1, 9, 0.0, False, BEST_FIRST, 8)
 for loss, response in ((SquaredLoss(), y), (LogisticLoss(), (y > 0) * 1.0)):
     for n_threads in (1, 2):

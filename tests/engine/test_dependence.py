@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from tree_data import make_data, problems
 
-from treeselect.engine.binning import bin_columns, bin_edges
+from treeselect.engine.binning import bin_columns, bin_edges, pack_blocks
 from treeselect.engine.dependence import partial_dependence
 from treeselect.engine.forests import ALL_ROWS, bagged_forest
 from treeselect.engine.growth import UNBOUNDED, Growth
@@ -30,14 +30,16 @@ def test_it_is_the_mean_prediction_with_columns_set(problem):
     groups = [int(rng.integers(data.n_groups))]
     if data.n_groups > 1 and rng.random() < 0.5:
         groups.append((groups[0] + 1) % data.n_groups)
-    before = data.codes.copy()
+    before = [data.column(j).copy() for j in range(len(data.codes))]
     found = partial_dependence(lambda d: predict_mean(trees, d), data, weight, groups, max_points=6)
-    np.testing.assert_array_equal(data.codes, before)
+    for j, codes in enumerate(before):
+        np.testing.assert_array_equal(data.column(j), codes)
     assert set(data.group_of[found.columns]) == set(groups)
     for point, mean in zip(found.points, found.mean, strict=True):
-        codes = data.codes.copy()
-        codes[found.columns] = point[:, np.newaxis]
-        changed = make_data(codes, data.is_factor, data.group_of)
+        changed = data._replace(codes=data.codes.copy(), wide=data.wide.copy())
+        for j, code in zip(found.columns, point, strict=True):
+            changed.column(int(j))[:] = code
+        changed = changed._replace(blocks=pack_blocks(changed.codes))
         expected = np.average(predict_mean(trees, changed), axis=0, weights=weight)
         np.testing.assert_allclose(mean, expected, atol=1e-12)
     if len(groups) == 1:

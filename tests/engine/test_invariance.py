@@ -19,7 +19,8 @@ GROWTH = Growth(5, 1, 1_000, 0.0)
 def test_order_of_rows_does_not_change_the_tree(problem):
     data, gradient, weight, rng = problem
     order = rng.permutation(data.n_rows)
-    shuffled = make_data(data.codes[:, order], data.is_factor, data.group_of)
+    columns = [data.column(j)[order] for j in range(len(data.codes))]
+    shuffled = make_data(columns, data.is_factor, data.group_of)
     before = grow_fast(data, gradient, weight, GROWTH)
     after = grow_fast(shuffled, gradient[order], weight[order], GROWTH)
     for a, b in zip(before, after, strict=True):
@@ -32,7 +33,7 @@ def test_a_copy_of_a_column_does_not_change_the_gains(problem, copied):
     data, gradient, weight, _ = problem
     j = copied % len(data.codes)
     more = make_data(
-        [*data.codes, data.codes[j]],
+        [*(data.column(k) for k in range(len(data.codes))), data.column(j)],
         [*data.is_factor, data.is_factor[j]],
         [*data.group_of, data.n_groups],
     )

@@ -10,6 +10,7 @@ from tree_data import both_targets, from_python, problems
 
 from treeselect.engine import class_splitting, histograms, moments, naive, splitting
 from treeselect.engine import partition as partitions
+from treeselect.engine.binning import OTHER
 from treeselect.engine.growth import Growth
 from treeselect.engine.moments import unit_for, unpack
 from treeselect.engine.splitting import Rule
@@ -22,8 +23,10 @@ add_block = from_python(histograms.add_block)
 add_block_of_pairs = from_python(histograms.add_block_of_pairs)
 add_column = from_python(histograms.add_column)
 add_column_of_pairs = from_python(histograms.add_column_of_pairs)
-add_column_of_classes = from_python(histograms.add_column_of_classes)
+add_cells = from_python(histograms.add_cells)
+add_cells_of_classes = from_python(histograms.add_cells_of_classes)
 list_codes = from_python(histograms.list_codes)
+list_wide_codes = from_python(histograms.list_wide_codes)
 best_dense_split = from_python(splitting.best_dense_split)
 best_listed_split = from_python(splitting.best_listed_split)
 best_class_split = from_python(class_splitting.best_class_split)
@@ -46,18 +49,29 @@ class Packed:
 
     def column(self, codes, target):
         """Histogram of a column, and its codes."""
-        present = np.zeros(257, dtype=np.int64)
-        n_present = list_codes(codes, self.rows, np.zeros(4, dtype=np.uint64), present)
-        histogram = np.zeros(256 * max(2, target.n_classes), dtype=np.int64)
+        is_wide = codes.dtype == np.uint16
+        n_codes = 2**16 if is_wide else 256
+        present, touched = np.zeros(n_codes + 1, dtype=np.int64), np.zeros(1040, dtype=np.uint64)
+        cells = np.zeros(len(self.rows), dtype=np.uint16)
+        n_present = (list_wide_codes if is_wide else list_codes)(
+            codes, self.rows, touched, present, cells
+        )
+        np.testing.assert_array_equal(cells, codes[self.inside])
+        assert not touched.any()
+        histogram = np.zeros(n_codes * max(2, target.n_classes), dtype=np.int64)
         if target.kind >= GINI:
             labels = target.label[self.inside]
-            add_column_of_classes(
-                codes, self.rows, self.moments, labels, target.n_classes, histogram
-            )
-        elif target.kind == NEWTON:
-            add_column_of_pairs(codes, self.rows, self.moments, self.second, histogram)
-        else:
-            add_column(codes, self.rows, self.moments, histogram)
+            add_cells_of_classes(cells, self.moments, labels, target.n_classes, histogram)
+            return histogram, present, n_present
+        is_newton = target.kind == NEWTON
+        add_cells(cells, self.moments, self.second if is_newton else self.second[:0], histogram)
+        if not is_wide:  # the same without the list
+            again = np.zeros_like(histogram)
+            if is_newton:
+                add_column_of_pairs(codes, self.rows, self.moments, self.second, again)
+            else:
+                add_column(codes, self.rows, self.moments, again)
+            np.testing.assert_array_equal(again, histogram)
         return histogram, present, n_present
 
 
@@ -72,6 +86,8 @@ def test_histograms_are_sums_by_code(problem):
         add_block(data.blocks[block], packed.rows, packed.moments, eight)
         add_block_of_pairs(data.blocks[block], packed.rows, packed.moments, packed.second, pairs)
         for j in range(8 * block, min(8 * block + 8, len(data.codes))):
+            if data.wide_at[j] >= 0:
+                continue
             one, present, n_present = packed.column(data.codes[j], target)
             k = j % 8
             np.testing.assert_array_equal(one[::2], eight[256 * k : 256 * k + 256])
@@ -106,7 +122,8 @@ def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem, kind):
         total = np.array([packed.moments.sum(), packed.second.sum()])
         size = float(own.weight.sum() if kind == MEAN else total[1])
     for j in range(len(data.codes)):
-        codes = data.codes[j]
+        codes = data.column(j)
+        other = OTHER if codes.dtype == np.uint8 else -1
         cells, present, n_present = packed.column(codes, target)
         for is_factor in (True, False):
             scratch = splitting.scratch(target.n_classes)
@@ -118,6 +135,7 @@ def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem, kind):
                         present,
                         n_present,
                         is_factor,
+                        other,
                         kind,
                         target.n_classes,
                         total,
@@ -134,12 +152,16 @@ def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem, kind):
                         present,
                         n_present,
                         is_factor,
+                        other,
                         kind,
                         total[0],
                         total[1],
                         pack.shift,
                         rule,
                     ),
+                ]
+            if kind < GINI and codes.dtype == np.uint8:
+                found.append(
                     best_dense_split(
                         cells,
                         int(data.n_codes[j]),
@@ -150,8 +172,8 @@ def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem, kind):
                         pack.shift,
                         rule,
                         scratch,
-                    ),
-                ]
+                    )
+                )
             for score, code, missing_left in found:
                 gain = (
                     score
@@ -164,7 +186,7 @@ def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem, kind):
                     continue
                 assert gain == pytest.approx(expected.gain, rel=1e-14)
                 assert (code, missing_left) == expected[1:]
-            if expected.code < 0:
+            if expected.code < 0 or codes.dtype == np.uint16:
                 continue
             ordered, spare = packed.rows.copy(), np.zeros_like(packed.rows)
             middle = partition(

@@ -25,7 +25,7 @@ from treeselect.engine.in_order import fill_block, gather_rows, score_column
 from treeselect.engine.moments import pack_rows
 from treeselect.engine.node_sums import own_term, size_of, sum_rows, weight_of, write_value
 from treeselect.engine.nodes import write_leaf, write_split
-from treeselect.engine.partition import partition
+from treeselect.engine.partition import split_rows
 from treeselect.engine.penalty import penalised_gain, take_discounts
 from treeselect.engine.splitting import Rule, best_dense_split
 from treeselect.engine.targets import GINI, NEWTON, Target
@@ -76,7 +76,7 @@ class LeafTable(NamedTuple):
 
 
 def leaf_table(data: BinnedData, target: Target, growth: Growth, n_rows: int) -> LeafTable:
-    """Memory for trees on at most `n_rows` rows: 10 bytes for each leaf and column, so that wide
+    """Memory for trees on at most `n_rows` rows: 11 bytes for each leaf and column, so that wide
     data want a bound on the leaves, and histograms up to ``MOST_MEMORY``."""
     n = max(min(growth.max_leaves, n_rows), 1)
     n_columns = len(data.codes)
@@ -93,7 +93,7 @@ def leaf_table(data: BinnedData, target: Target, growth: Growth, n_rows: int) ->
         base=np.zeros(n),
         total=np.zeros((n, max(target.n_classes, 2)), dtype=np.int64),
         gain=np.zeros((n, n_columns)),
-        code=np.zeros((n, n_columns), dtype=np.uint8),
+        code=np.zeros((n, n_columns), dtype=np.uint16),
         missing_left=np.zeros((n, n_columns), dtype=np.bool_),
         histogram=np.zeros((n, width) if keeps else (0, 0), dtype=np.int64),
     )
@@ -124,13 +124,17 @@ def write_node(pack, growth, prices, work, table, nodes, first, slot, node, begi
 
 @inner
 def score_drawn(data, pack, rule, growth, state, work, n_open, table, slot):
-    """Best splits of the candidate columns of a leaf, each from a histogram of its own."""
+    """Best splits of the candidate columns of a leaf, each from a histogram of its own; only of
+    the wide ones where histograms are kept."""
     begin, end = table.leaf[slot, BEGIN], table.leaf[slot, END]
     gather_rows(pack, work, begin, end)
     n_candidates = draw_candidates(work, n_open, growth.n_candidates, state)
+    only_wide = table.histogram.shape[0] > 0
     for c in range(n_candidates):
         group = work.order[c]
         for j in range(data.group_start[group], data.group_start[group + 1]):
+            if only_wide and data.wide_at[j] < 0:
+                continue
             gain, code, missing_left = score_column(
                 data, pack, rule, work, table.total[slot], j, begin, end
             )
@@ -173,6 +177,8 @@ def score_blocks(
             to_gain = pack.to_gain
             node_size = size_of(pack, total)
             for j in range(8 * block, min(8 * (block + 1), n_columns)):
+                if data.wide_at[j] >= 0:
+                    continue
                 cell = 256 * size * j
                 score, code, missing_left = best_dense_split(
                     table.histogram[slot, cell : cell + 256 * size], data.n_codes[j],
@@ -233,10 +239,7 @@ def split_leaf(data, pack, growth, prices, is_open, work, table, nodes, first, s
     begin, end = table.leaf[slot, BEGIN], table.leaf[slot, END]
     column = table.leaf[slot, BEST]
     code, missing_left = np.int64(table.code[slot, column]), table.missing_left[slot, column]
-    middle = partition(
-        data.codes[column], code, missing_left, data.is_factor[column], work.rows, work.spare,
-        begin, end,
-    )  # fmt: skip
+    middle = split_rows(data, column, code, missing_left, work, begin, end)
     left = 2 * n_leaves - 1
     write_split(nodes, first + node, column, code, missing_left, left, table.gain[slot, column])
     group = np.int64(data.group_of[column])
@@ -347,13 +350,12 @@ def grow_best_first(
     heavy = False
     while True:
         last = n_leaves - 1
-        if keeps:
-            if light or heavy:
-                score_blocks(
-                    data, pack, rule, work, work.scratch, table, last, slot, light, heavy,
-                    0, n_blocks,
-                )  # fmt: skip
-        else:
+        if keeps and (light or heavy):
+            score_blocks(
+                data, pack, rule, work, work.scratch, table, last, slot, light, heavy,
+                0, n_blocks,
+            )  # fmt: skip
+        if not keeps or data.wide.shape[0] > 0:
             if opened >= 0 and growth.all_open:
                 swap(work, n_open, np.int64(work.place[opened]))
                 n_open += 1

@@ -1,4 +1,4 @@
-"""Columns to byte codes: the only form in which trees see the data.
+"""Columns to codes: the only form in which trees see the data.
 
 Code 0 is "missing". A number's code is one more than the number of edges below it, so that
 ``code <= c`` means ``x <= edges[c - 1]``. A factor's code is one more than the number of its
@@ -7,6 +7,8 @@ more levels than codes is several columns of one group, each with its share of t
 are kept twice (2 bytes a cell): by column, for splitting one column and for
 partitioning rows, and eight columns to a 64-bit word, so that one memory access per row feeds
 eight histograms at once (``research``: 1.3 to 6 times faster than by column).
+
+A column of more than 254 bins is wide: its codes take two bytes and stand apart.
 """
 
 from __future__ import annotations
@@ -23,13 +25,17 @@ from treeselect.engine._types import (
     Int32Array,
     IntArray,
     UInt8Array,
+    UInt16Array,
     UInt64Array,
 )
 from treeselect.engine.cache import kernel
 from treeselect.errors import DataError
 
 MAX_BINS = 254
-"""Most bins of a number and most levels of a factor column: codes 1 to 254; 0 is missing."""
+"""Most bins of a number and most levels of a factor in a byte: codes 1 to 254; 0 is missing."""
+
+MOST_BINS = 2**16 - 2
+"""Most bins of a wide column: codes 1 to 65,534."""
 
 OTHER = 255
 """Code of a factor column for "none of its levels"."""
@@ -41,7 +47,7 @@ class BinnedData(NamedTuple):
     Attributes
     ----------
     codes : ndarray of uint8, shape (n_columns, n_rows)
-        Codes by column; 0 is missing.
+        Codes by column; 0 is missing, and all there is of a wide column.
     blocks : ndarray of uint64, shape (ceil(n_columns / 8), n_rows)
         Byte ``j % 8`` of ``blocks[j // 8, i]`` is ``codes[j, i]``.
     n_codes : ndarray of int32, shape (n_columns,)
@@ -52,6 +58,10 @@ class BinnedData(NamedTuple):
         Columns ``group_start[g]`` to ``group_start[g + 1] - 1`` belong to group ``g``.
     group_of : ndarray of int32, shape (n_columns,)
         Group of each column.
+    wide : ndarray of uint16, shape (n_wide, n_rows)
+        Codes of the wide columns.
+    wide_at : ndarray of int32, shape (n_columns,)
+        Where the codes of a column stand in `wide`; -1 for one that is not wide.
     """
 
     codes: UInt8Array
@@ -60,6 +70,8 @@ class BinnedData(NamedTuple):
     is_factor: BoolArray
     group_start: IntArray
     group_of: Int32Array
+    wide: UInt16Array
+    wide_at: Int32Array
 
     @property
     def n_rows(self) -> int:
@@ -71,16 +83,20 @@ class BinnedData(NamedTuple):
         """Number of groups."""
         return len(self.group_start) - 1
 
+    def column(self, j: int) -> UInt8Array | UInt16Array:
+        """Codes of a column, shape (n_rows,)."""
+        return self.codes[j] if self.wide_at[j] < 0 else self.wide[self.wide_at[j]]
 
-def bin_edges(values: FloatArray, max_bins: int = MAX_BINS) -> FloatArray:
+
+def bin_edges(values: FloatArray, max_bins: int | None = MAX_BINS) -> FloatArray:
     """Edges between the bins of a number.
 
     Parameters
     ----------
     values : ndarray of float, shape (n_rows,)
         May hold NaN, which has no part in the edges; must be finite otherwise.
-    max_bins : int, between 2 and 254
-        Most bins.
+    max_bins : int, between 2 and 65,534, or None
+        Most bins; None is 65,534, which leaves all splits exact but those of longer columns.
 
     Returns
     -------
@@ -89,6 +105,7 @@ def bin_edges(values: FloatArray, max_bins: int = MAX_BINS) -> FloatArray:
         between each two neighbours (splits are then exact), otherwise edges follow the quantiles.
         ``x <= edges[b]`` puts x into bin b or a lower one.
     """
+    max_bins = MOST_BINS if max_bins is None else max_bins
     distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
     if len(distinct) < 2:
         return np.empty(0)
@@ -105,8 +122,14 @@ def bin_edges(values: FloatArray, max_bins: int = MAX_BINS) -> FloatArray:
     return np.asarray(np.where(middle < above, np.maximum(middle, below), below))
 
 
-def bin_numbers(values: FloatArray, edges: FloatArray) -> UInt8Array:
-    """Codes of a number, shape (n_rows,): 0 where missing, else 1 + number of edges below it."""
+def bin_numbers(values: FloatArray, edges: FloatArray) -> UInt8Array | UInt16Array:
+    """Codes of a number, shape (n_rows,): 0 where missing, else 1 + number of edges below it.
+
+    They take two bytes if there are more than 253 edges.
+    """
+    if len(edges) >= MAX_BINS:
+        above = np.searchsorted(edges, values) + 1
+        return np.where(np.isnan(values), 0, above).astype(np.uint16)
     padded = np.full(256, np.inf)
     padded[: len(edges)] = edges
     codes = np.empty(len(values), dtype=np.uint8)
@@ -138,7 +161,8 @@ def bin_columns(
     Parameters
     ----------
     columns : sequence of ndarray, each of shape (n_rows,)
-        Numbers as float64 with NaN for missing; factors as codes, level + 1 and 0 for missing.
+        Numbers as float64 with NaN for missing; factors as codes, level + 1 and 0 for missing,
+        of uint16 if they have more than 254 levels.
     edges : sequence
         Edges of each number (from :func:`bin_edges`), None for a factor.
     n_levels : sequence of int
@@ -157,9 +181,16 @@ def bin_columns(
             f"  Found: {len(columns)} columns, of {sorted(lengths)} rows."
         )
     n_rows = lengths.pop()
-    codes = np.empty((len(columns), n_rows), dtype=np.uint8)
+    codes = np.zeros((len(columns), n_rows), dtype=np.uint8)
+    wide_at = np.full(len(columns), -1, dtype=np.int32)
+    wide: list[AnyArray] = []
     for j, (column, column_edges) in enumerate(zip(columns, edges, strict=True)):
-        codes[j] = column if column_edges is None else bin_numbers(column, column_edges)
+        own = column if column_edges is None else bin_numbers(column, column_edges)
+        if own.dtype == np.uint16:
+            wide_at[j] = len(wide)
+            wide.append(own)
+        else:
+            codes[j] = own
     n_codes = [(n if e is None else len(e) + 1) + 1 for n, e in zip(n_levels, edges, strict=True)]
     is_factor = np.array([e is None for e in edges], dtype=np.bool_)
     groups = np.asarray(group_of, dtype=np.int32)
@@ -173,6 +204,8 @@ def bin_columns(
         is_factor=is_factor,
         group_start=np.searchsorted(groups, np.arange(n_groups + 1)).astype(np.int64),
         group_of=groups,
+        wide=np.array(wide, dtype=np.uint16).reshape(len(wide), n_rows),
+        wide_at=wide_at,
     )
 
 
@@ -196,6 +229,7 @@ def select_groups(data: BinnedData, groups: BoolArray) -> BinnedData:
     """
     keep = np.flatnonzero(groups[data.group_of])
     codes = np.ascontiguousarray(data.codes[keep])
+    wide_at = data.wide_at[keep]
     renumbered = (np.cumsum(groups) - 1)[data.group_of[keep]].astype(np.int32)
     n_groups = int(groups.sum())
     return BinnedData(
@@ -205,4 +239,6 @@ def select_groups(data: BinnedData, groups: BoolArray) -> BinnedData:
         is_factor=data.is_factor[keep],
         group_start=np.searchsorted(renumbered, np.arange(n_groups + 1)).astype(np.int64),
         group_of=renumbered,
+        wide=data.wide[wide_at[wide_at >= 0]],
+        wide_at=np.where(wide_at >= 0, np.cumsum(wide_at >= 0) - 1, -1).astype(np.int32),
     )

@@ -197,7 +197,7 @@ class _Round:
         self._stop = np.zeros(1, dtype=np.int64)
         self._exit = contextlib.ExitStack()
         self._shared = None
-        if n_threads > 1 and self._table.histogram.size:
+        if n_threads > 1 and self._table.histogram.size and not len(data.wide):
             shared = SharedTree(data, target, self._table, n_threads)
             self._shared = self._exit.enter_context(shared)
 

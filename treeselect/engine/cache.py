@@ -170,10 +170,14 @@ def kernel(function: Callable[..., Any]) -> Any:
     return dispatcher
 
 
-def inner(function: Callable[..., Any], **options: bool) -> Any:
-    """As :func:`kernel`, for functions that only kernels call: much less to compile."""
+def inner(function: Callable[..., Any], *, forceinline: bool = False) -> Any:
+    """As :func:`kernel`, for functions that only kernels call: much less to compile.
+
+    `forceinline` is always said, since otherwise all that an inlined function calls is inlined,
+    too.
+    """
     dispatcher = _compiled(
-        function, no_cpython_wrapper=True, pipeline_class=_InnerCompiler, **options
+        function, no_cpython_wrapper=True, pipeline_class=_InnerCompiler, forceinline=forceinline
     )
 
     def refuse(*_: Any, **__: Any) -> None:
@@ -188,7 +192,8 @@ def inner(function: Callable[..., Any], **options: bool) -> Any:
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """As :func:`inner`, made part of its caller: worth it for what is called for every column."""
+    """As :func:`inner`, made part of its caller: worth it for what is called for every node and
+    column (a call that passes the data and the workspace copies hundreds of words)."""
     return inner(function, forceinline=True)
 
 

@@ -6,7 +6,7 @@ the closed ones behind them are drawn from: no draw shuffles all groups.
 
 from __future__ import annotations
 
-from treeselect.engine.cache import inner
+from treeselect.engine.cache import inlined, inner
 from treeselect.engine.random import random_below
 
 
@@ -38,7 +38,7 @@ def swap(work, a, b):
     work.place[work.order[b]] = b
 
 
-@inner
+@inlined
 def draw_candidates(work, n_first, n_candidates, state):
     """Bring the candidates of a node to the front of the order; returns how many they are.
 

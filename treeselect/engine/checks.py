@@ -56,7 +56,15 @@ def check_data(data: BinnedData) -> None:
     check_array("is_factor", data.is_factor, np.bool_, (n_columns,))
     check_array("group_of", data.group_of, np.int32, (n_columns,))
     check_array("group_start", data.group_start, np.int64, (data.n_groups + 1,))
-    largest = data.codes.max(axis=1)
+    n_wide = int((data.wide_at >= 0).sum())
+    check_array("wide", data.wide, np.uint16, (n_wide, n_rows))
+    check_array("wide_at", data.wide_at, np.int32, (n_columns,))
+    if not np.array_equal(np.sort(data.wide_at[data.wide_at >= 0]), np.arange(n_wide)):
+        raise DataError(
+            "`wide_at` must say where each wide column stands in `wide`, -1 for the others.\n"
+            f"  Found: {data.wide_at[:8]}."
+        )
+    largest = np.array([data.column(j).max() for j in range(n_columns)])
     if (largest >= data.n_codes).any():
         j = int(np.argmax(largest >= data.n_codes))
         raise DataError(

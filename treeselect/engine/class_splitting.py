@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeselect.engine.binning import OTHER
-from treeselect.engine.cache import inner
+from treeselect.engine.cache import inlined, inner
 from treeselect.engine.histograms import clear
 from treeselect.engine.moments import moment_gradient, moment_weight
 from treeselect.engine.splitting import split_at
@@ -36,7 +35,7 @@ def vector_gain(left, cell, total, n_outputs, shift, min_weight):
     return gain / (a * b) / np.float64(w_all)
 
 
-@inner
+@inlined
 def class_gain(left, cell, total, n_classes, shift, unit, kind, min_weight):
     """Decrease of the impurity, times the node's weight, by a left side of ``left + cell``.
 
@@ -78,8 +77,20 @@ def class_gain(left, cell, total, n_classes, shift, unit, kind, min_weight):
 
 
 @inner
+def left_is_heavier(left, total, n_classes, shift):
+    """Whether at least half of the rows go left."""
+    rows = np.int64(0)
+    rows_all = np.int64(0)
+    for k in range(n_classes):
+        rows += moment_weight(left[k], shift)
+        rows_all += moment_weight(total[k], shift)
+    return 2 * rows >= rows_all
+
+
+@inlined
 def best_class_split(
-    histogram, present, n_present, is_factor, kind, n_classes, total, shift, unit, rule, scratch
+    histogram, present, n_present, is_factor, other, kind, n_classes, total, shift, unit, rule,
+    scratch,
 ):  # fmt: skip
     """As :func:`best_listed_split` for classes or vectors; the first result is the gain itself.
 
@@ -98,27 +109,21 @@ def best_class_split(
     for t in range(n):
         code = present[t]
         cell = histogram[code * n_classes : (code + 1) * n_classes]
-        if is_factor:
-            if code == OTHER:
-                break
-            gain = class_gain(nothing, cell, total, n_classes, shift, unit, kind, rule.min_weight)
-            if gain > best:
-                best, best_at = gain, t
-            continue
-        if t > 0:
+        if is_factor and code == other:
+            break
+        if t > 0 and not is_factor:
             for k in range(n_classes):
                 left[k] += cell[k]
-            gain = class_gain(left, nothing, total, n_classes, shift, unit, kind, rule.min_weight)
+        for with_missing in range(1 if is_factor or n_missing == 0 else 2):
+            beside = nothing
+            if is_factor:
+                beside = cell
+            elif with_missing:
+                beside = missing
+            gain = class_gain(left, beside, total, n_classes, shift, unit, kind, rule.min_weight)
             if gain > best:
                 best, best_at = gain, t
-                rows = np.int64(0)
-                rows_all = np.int64(0)
-                for k in range(n_classes):
-                    rows += moment_weight(left[k], shift)
-                    rows_all += moment_weight(total[k], shift)
-                best_missing_left = bool(n_missing == 0 and 2 * rows >= rows_all)
-        if n_missing > 0:
-            gain = class_gain(left, missing, total, n_classes, shift, unit, kind, rule.min_weight)
-            if gain > best:
-                best, best_at, best_missing_left = gain, t, True
+                best_missing_left = with_missing == 1 or (
+                    n_missing == 0 and left_is_heavier(left, total, n_classes, shift)
+                )
     return best, *split_at(present, best_at, best_missing_left, is_factor)

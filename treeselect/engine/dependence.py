@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine._types import AnyArray, FloatArray, IntArray, UInt8Array
+from treeselect.engine._types import AnyArray, FloatArray, IntArray, UInt16Array
 from treeselect.engine.binning import BinnedData
 
 
@@ -22,7 +22,7 @@ class Dependence(NamedTuple):
     ----------
     columns : ndarray of int64, shape (n_columns,)
         Columns of the groups, in the order of the groups.
-    points : ndarray of uint8, shape (n_points, n_columns)
+    points : ndarray of uint16, shape (n_points, n_columns)
         Codes of these columns; for two groups all pairs, the first group's slowest.
     share : ndarray of float64, shape (n_points,)
         Share of the rows' weight at the point; with a thinned grid, at it or between it and the
@@ -32,7 +32,7 @@ class Dependence(NamedTuple):
     """
 
     columns: IntArray
-    points: UInt8Array
+    points: UInt16Array
     share: FloatArray
     mean: FloatArray
 
@@ -78,22 +78,23 @@ def partial_dependence(
     own = weight[rows] / weight[rows].sum()
     codes = np.ascontiguousarray(data.codes[:, rows])
     blocks = np.ascontiguousarray(data.blocks[:, rows])
-    here = data._replace(codes=codes, blocks=blocks)
+    wide = np.ascontiguousarray(data.wide[:, rows])
+    here = data._replace(codes=codes, blocks=blocks, wide=wide)
     means = []
     for point in points:
         for j, code in zip(columns, point, strict=True):
-            _set_code(blocks, codes, int(j), int(code))
+            _set_code(here, int(j), int(code))
         means.append(own @ predict(here))
     return Dependence(columns, points, share, np.array(means))
 
 
 def _grid(
     data: BinnedData, weight: AnyArray, group: int, max_points: int
-) -> tuple[IntArray, UInt8Array, FloatArray]:
+) -> tuple[IntArray, UInt16Array, FloatArray]:
     """Columns of a group, the combinations of their codes that occur, and their shares."""
     columns = np.flatnonzero(data.group_of == group)
     rows = np.flatnonzero(weight)
-    points, at = np.unique(data.codes[np.ix_(columns, rows)].T, axis=0, return_inverse=True)
+    points, at = np.unique(_codes_of(data, columns)[rows], axis=0, return_inverse=True)
     share = np.bincount(at.ravel(), weights=weight[rows]) / weight[rows].sum()
     if len(points) > max_points:
         cumulated = np.cumsum(share)
@@ -105,10 +106,10 @@ def _grid(
 
 
 def _shares_of_pairs(
-    data: BinnedData, weight: AnyArray, columns: IntArray, points: UInt8Array
+    data: BinnedData, weight: AnyArray, columns: IntArray, points: UInt16Array
 ) -> FloatArray:
     """Share of the rows' weight at each point itself."""
-    own = np.ascontiguousarray(data.codes[columns].T)
+    own = _codes_of(data, columns)
     place = {point.tobytes(): k for k, point in enumerate(np.ascontiguousarray(points))}
     share = np.zeros(len(points))
     for row in np.flatnonzero(weight):
@@ -118,9 +119,16 @@ def _shares_of_pairs(
     return share / weight.sum()
 
 
-def _set_code(blocks: AnyArray, codes: UInt8Array, column: int, code: int) -> None:
+def _codes_of(data: BinnedData, columns: IntArray) -> UInt16Array:
+    """Codes of some columns, shape (n_rows, n_columns)."""
+    return np.column_stack([data.column(int(j)) for j in columns]).astype(np.uint16)
+
+
+def _set_code(data: BinnedData, column: int, code: int) -> None:
     """Give all rows one code in a column, in both layouts."""
-    codes[column] = code
+    data.column(column)[:] = code
+    if data.wide_at[column] >= 0:
+        return
     shift = np.uint64(8 * (column % 8))
-    blocks[column // 8] &= ~(np.uint64(255) << shift)
-    blocks[column // 8] |= np.uint64(code) << shift
+    data.blocks[column // 8] &= ~(np.uint64(255) << shift)
+    data.blocks[column // 8] |= np.uint64(code) << shift

@@ -6,9 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine._types import AnyArray, Int32Array, IntArray, UInt64Array
+from treeselect.engine._types import (
+    AnyArray,
+    Int32Array,
+    IntArray,
+    UInt8Array,
+    UInt16Array,
+    UInt64Array,
+)
 from treeselect.engine.binning import BinnedData
-from treeselect.engine.histograms import cell_size
+from treeselect.engine.histograms import MOST_CODES, cell_size
 from treeselect.engine.splitting import Scratch, scratch
 from treeselect.engine.targets import GINI, NEWTON, VECTOR, Target
 
@@ -63,6 +70,10 @@ class Workspace(NamedTuple):
 
     Attributes
     ----------
+    side : ndarray of uint8, shape (n_rows,)
+        Where rows go at a split of a wide column; empty where there is none.
+    cells : ndarray of uint16, shape (n_rows,)
+        Codes of the rows of a node in one column.
     moments, second : ndarray of int64, shape (n_rows,)
         Packed rows; `second` is empty but for Newton steps and several gradients.
     rows, spare : ndarray of uint32, shape (n_rows,)
@@ -72,7 +83,7 @@ class Workspace(NamedTuple):
     label, leaf_label : ndarray of uint8, shape (n_rows,)
         Classes of the rows, and of those of one node; empty where there are none.
     histogram : ndarray of int64
-        Room for eight columns, or one if there are classes.
+        Room for eight columns, or one if there are classes, and then for a wide one.
     touched, present
         See ``histograms.list_codes``.
     order : ndarray of int32, shape (n_groups,)
@@ -86,6 +97,8 @@ class Workspace(NamedTuple):
     scratch : Scratch
     """
 
+    side: UInt8Array
+    cells: UInt16Array
     moments: IntArray
     second: IntArray
     rows: AnyArray
@@ -110,7 +123,11 @@ def workspace(data: BinnedData, target: Target) -> Workspace:
     n_second = {NEWTON: n_rows, VECTOR: n_rows * target.n_classes}.get(target.kind, 0)
     n_labels = len(target.label)
     size = cell_size(target.kind, target.n_classes)
+    has_wide = len(data.wide) > 0
+    n_cells = 256 * (1 if target.kind >= GINI else 8) + (MOST_CODES if has_wide else 0)
     return Workspace(
+        side=np.zeros(n_rows if has_wide else 0, dtype=np.uint8),
+        cells=np.zeros(n_rows, dtype=np.uint16),
         moments=np.zeros(n_rows, dtype=np.int64),
         second=np.zeros(n_second, dtype=np.int64),
         rows=np.zeros(n_rows, dtype=np.uint32),
@@ -119,9 +136,9 @@ def workspace(data: BinnedData, target: Target) -> Workspace:
         leaf_second=np.zeros(n_second, dtype=np.int64),
         label=target.label,
         leaf_label=np.zeros(n_labels, dtype=np.uint8),
-        histogram=np.zeros(256 * size * (1 if target.kind >= GINI else 8), dtype=np.int64),
-        touched=np.zeros(4, dtype=np.uint64),
-        present=np.zeros(257, dtype=np.int64),
+        histogram=np.zeros(n_cells * size, dtype=np.int64),
+        touched=np.zeros(1040 if has_wide else 4, dtype=np.uint64),
+        present=np.zeros(MOST_CODES + 1 if has_wide else 257, dtype=np.int64),
         order=np.arange(n_groups, dtype=np.int32),
         place=np.arange(n_groups, dtype=np.int32),
         waiting=np.zeros((n_rows + 2, 4), dtype=np.int64),

@@ -20,7 +20,7 @@ from treeselect.engine.cache import inner, kernel
 from treeselect.engine.forests import Sampling
 from treeselect.engine.leaves import leaf_of
 from treeselect.engine.nodes import Trees
-from treeselect.engine.partition import goes_left
+from treeselect.engine.partition import code_of, goes_left
 from treeselect.engine.random import draw_bag, random_below, stream_seed, tree_seeds
 from treeselect.engine.targets import GINI, VECTOR, Target
 
@@ -72,7 +72,7 @@ def permutation_importance(
     def measure(first: int, last: int, out: FloatArray) -> None:
         outside, shuffled = np.zeros((2, data.n_rows), dtype=np.int64)
         add_permuted_losses(
-            trees.nodes, trees.start[first : last + 1], data.codes, data.is_factor, data.group_of,
+            trees.nodes, trees.start[first : last + 1], data,
             *_bags(data, weight, sampling, seed, trees.n_trees, first, last),
             permuting[first:last], _truth(target), _row_weight(target, weight), outside, shuffled,
             np.zeros(data.n_groups, dtype=np.bool_), out,
@@ -102,7 +102,7 @@ def out_of_bag_gains(
 
     def measure(first: int, last: int, out: FloatArray) -> None:
         add_out_of_bag_gains(
-            trees.nodes, trees.start[first : last + 1], data.codes, data.is_factor, data.group_of,
+            trees.nodes, trees.start[first : last + 1], data,
             *_bags(data, weight, sampling, seed, trees.n_trees, first, last),
             _truth(target), _row_weight(target, weight), out,
         )  # fmt: skip
@@ -173,20 +173,20 @@ def squared_error(nodes, at, truth, i):
 
 
 @inner
-def leaf_if_moved(nodes, first, codes, is_factor, group_of, i, group, other):
+def leaf_if_moved(nodes, first, data, i, group, other):
     """Leaf of row `i` with the values of row `other` in the columns of a group."""
     at = first
     while nodes.column[at] >= 0:
         j = nodes.column[at]
-        code = codes[j, other] if group_of[j] == group else codes[j, i]
-        left = goes_left(code, nodes.code[at], nodes.missing_left[at], is_factor[j])
+        code = code_of(data, j, other if data.group_of[j] == group else i)
+        left = goes_left(code, nodes.code[at], nodes.missing_left[at], data.is_factor[j])
         at = first + nodes.left[at] + (0 if left else 1)
     return at
 
 
 @kernel
 def add_permuted_losses(
-    nodes, start, codes, is_factor, group_of, in_rows, sampling, seeds, state, bag, spare,
+    nodes, start, data, in_rows, sampling, seeds, state, bag, spare,
     permuting, truth, weight, outside, shuffled, is_used, out,
 ):  # fmt: skip
     """Write what each tree loses by permuting each group, shape (n_trees, n_groups)."""
@@ -206,7 +206,7 @@ def add_permuted_losses(
             is_used[g] = False
         for at in range(start[tree], start[tree + 1]):
             if nodes.column[at] >= 0:
-                is_used[group_of[nodes.column[at]]] = True
+                is_used[data.group_of[nodes.column[at]]] = True
         state[0] = permuting[tree]
         for g in range(is_used.shape[0]):
             if not is_used[g]:
@@ -218,10 +218,8 @@ def add_permuted_losses(
                 shuffled[r], shuffled[other] = shuffled[other], shuffled[r]
             for r in range(n):
                 i = outside[r]
-                plain = leaf_of(nodes, start[tree], codes, is_factor, i)
-                moved = leaf_if_moved(
-                    nodes, start[tree], codes, is_factor, group_of, i, g, shuffled[r]
-                )
+                plain = leaf_of(nodes, start[tree], data, i)
+                moved = leaf_if_moved(nodes, start[tree], data, i, g, shuffled[r])
                 if moved != plain:
                     worse = squared_error(nodes, moved, truth, i)
                     out[tree, g] += weight[i] * (worse - squared_error(nodes, plain, truth, i))
@@ -230,7 +228,7 @@ def add_permuted_losses(
 
 @kernel
 def add_out_of_bag_gains(
-    nodes, start, codes, is_factor, group_of, in_rows, sampling, seeds, state, bag, spare,
+    nodes, start, data, in_rows, sampling, seeds, state, bag, spare,
     truth, weight, out,
 ):  # fmt: skip
     """Write the debiased decrease of impurity of each tree and group."""
@@ -247,11 +245,13 @@ def add_out_of_bag_gains(
             at = root
             while nodes.column[at] >= 0:
                 j = nodes.column[at]
-                left = goes_left(codes[j, i], nodes.code[at], nodes.missing_left[at], is_factor[j])
+                left = goes_left(
+                    code_of(data, j, i), nodes.code[at], nodes.missing_left[at], data.is_factor[j]
+                )
                 child = root + nodes.left[at] + (0 if left else 1)
                 for k in range(truth.shape[1]):
                     change = nodes.value[child, k] - nodes.value[at, k]
-                    out[tree, group_of[j]] += (
+                    out[tree, data.group_of[j]] += (
                         weight[i] * change * (truth[i, k] - nodes.value[root, k])
                     )
                 at = child

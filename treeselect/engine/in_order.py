@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from treeselect.engine.binning import OTHER
 from treeselect.engine.cache import inlined, inner
 from treeselect.engine.candidates import draw_candidates, start_order, swap, wins_tie
 from treeselect.engine.class_splitting import best_class_split
@@ -12,23 +13,26 @@ from treeselect.engine.histograms import (
     SMALL_NODE,
     add_block,
     add_block_of_pairs,
+    add_cells,
+    add_cells_of_classes,
+    add_cells_of_vectors,
     add_column,
-    add_column_of_classes,
     add_column_of_pairs,
-    add_column_of_vectors,
     clear,
     list_codes,
+    list_wide_codes,
+    room_of_bytes,
 )
 from treeselect.engine.node_sums import own_term, size_of, sum_rows, weight_of, write_value
 from treeselect.engine.nodes import write_leaf, write_split
-from treeselect.engine.partition import partition
+from treeselect.engine.partition import split_rows
 from treeselect.engine.penalty import penalised_gain, take_discounts
 from treeselect.engine.random import random_below
 from treeselect.engine.splitting import Rule, best_dense_split, best_listed_split
 from treeselect.engine.targets import GINI, NEWTON, VECTOR
 
 
-@inner
+@inlined
 def gather_rows(pack, work, begin, end):
     """Put what belongs to the rows of a node side by side."""
     for r in range(begin, end):
@@ -45,55 +49,81 @@ def gather_rows(pack, work, begin, end):
 
 
 @inlined
+def score_listed(
+    n_present, histogram, other, is_factor, pack, rule, work, total, begin, end
+):  # fmt: skip
+    """Best split of a node on one column by its codes, which ``work`` lists and has for each row.
+
+    As :func:`score_column`; `other` is the code that is no level, -1 if there is none.
+    """
+    if n_present < 2:
+        return 0.0, np.int64(-1), False
+    cells, present = work.cells[begin:end], work.present
+    moments = work.leaf_moments[begin:end]
+    size = pack.n_classes
+    if pack.kind >= GINI:
+        if pack.kind == VECTOR:
+            vectors = work.leaf_second[begin * size : end * size]
+            add_cells_of_vectors(cells, vectors, size, histogram)
+        else:
+            add_cells_of_classes(cells, moments, work.leaf_label[begin:end], size, histogram)
+        score, code, missing_left = best_class_split(
+            histogram, present, n_present, is_factor, other, pack.kind, size, total, pack.shift,
+            pack.unit, rule, work.scratch,
+        )  # fmt: skip
+    else:
+        pairs = pack.kind == NEWTON
+        size = 2 if pairs else 1
+        add_cells(cells, moments, work.leaf_second[begin : end if pairs else begin], histogram)
+        score, code, missing_left = best_listed_split(
+            histogram, present, n_present, is_factor, other, pack.kind,
+            total[0], total[1], pack.shift, rule,
+        )  # fmt: skip
+    for t in range(n_present):
+        for s in range(size * present[t], size * (present[t] + 1)):
+            histogram[s] = 0
+    return score / size_of(pack, total) * pack.to_gain, code, missing_left
+
+
+@inlined
+def list_column(data, work, j, begin, end):
+    """List the codes of a node in a column, of bytes or wide."""
+    rows, cells = work.rows[begin:end], work.cells[begin:end]
+    if data.wide_at[j] >= 0:
+        return list_wide_codes(data.wide[data.wide_at[j]], rows, work.touched, work.present, cells)
+    return list_codes(data.codes[j], rows, work.touched, work.present, cells)
+
+
+@inner
 def score_column(data, pack, rule, work, total, j, begin, end):
     """Best split of a node on one column; the histogram is zero before and after.
 
     Returns (gain, code, missing_left); code -1 if there is none.
     """
-    rows = work.rows[begin:end]
-    moments = work.leaf_moments[begin:end]
-    codes = data.codes[j]
+    is_wide = data.wide_at[j] >= 0
     histogram = work.histogram
-    small = end - begin <= SMALL_NODE or pack.kind >= GINI
-    n_present = list_codes(codes, rows, work.touched, work.present) if small else 0
-    if small and n_present < 2:
-        return 0.0, np.int64(-1), False
-    if pack.kind >= GINI:
-        if pack.kind == VECTOR:
-            vectors = work.leaf_second[begin * pack.n_classes : end * pack.n_classes]
-            add_column_of_vectors(codes, rows, vectors, pack.n_classes, histogram)
-        else:
-            labels = work.leaf_label[begin:end]
-            add_column_of_classes(codes, rows, moments, labels, pack.n_classes, histogram)
-        score, code, missing_left = best_class_split(
-            histogram, work.present, n_present, data.is_factor[j], pack.kind, pack.n_classes,
-            total, pack.shift,
-            pack.unit, rule, work.scratch,
+    if is_wide or end - begin <= SMALL_NODE or pack.kind >= GINI:
+        return score_listed(
+            list_column(data, work, j, begin, end),
+            histogram[room_of_bytes(pack.kind, pack.n_classes) if is_wide else 0 :],
+            np.int64(-1 if is_wide else OTHER), data.is_factor[j], pack, rule, work, total,
+            begin, end,
         )  # fmt: skip
-        for t in range(n_present):
-            cell = work.present[t] * pack.n_classes
-            clear(histogram[cell : cell + pack.n_classes])
-        return score * pack.to_gain, code, missing_left
+    rows = work.rows[begin:end]
+    codes = data.codes[j]
     size = 1
     if pack.kind == NEWTON:
         size = 2
-        add_column_of_pairs(codes, rows, moments, work.leaf_second[begin:end], histogram)
+        add_column_of_pairs(
+            codes, rows, work.leaf_moments[begin:end], work.leaf_second[begin:end], histogram
+        )
     else:
-        add_column(codes, rows, moments, histogram)
-    if small:
-        score, code, missing_left = best_listed_split(
-            histogram, work.present, n_present, data.is_factor[j], pack.kind,
-            total[0], total[1], pack.shift, rule,
-        )  # fmt: skip
-        for t in range(n_present):
-            for s in range(size):
-                histogram[size * work.present[t] + s] = 0
-    else:
-        score, code, missing_left = best_dense_split(
-            histogram, data.n_codes[j], data.is_factor[j], pack.kind, total[0], total[1],
-            pack.shift, rule, work.scratch,
-        )  # fmt: skip
-        clear(histogram[: size * data.n_codes[j]])
+        add_column(codes, rows, work.leaf_moments[begin:end], histogram)
+    score, code, missing_left = best_dense_split(
+        histogram, data.n_codes[j], data.is_factor[j], pack.kind, total[0], total[1],
+        pack.shift, rule, work.scratch,
+    )  # fmt: skip
+    clear(histogram[: size * data.n_codes[j]])
     return score / size_of(pack, total) * pack.to_gain, code, missing_left
 
 
@@ -109,7 +139,7 @@ def fill_block(data, pack, work, block, begin, end, histogram):
         add_block(data.blocks[block], rows, moments, histogram)
 
 
-@inner
+@inlined
 def find_split(data, pack, rule, growth, prices, is_open, rank, state, work, n_open, begin, end):
     """Best split of a node among its candidate groups.
 
@@ -126,6 +156,7 @@ def find_split(data, pack, rule, growth, prices, is_open, rank, state, work, n_o
     n_ties = 1
     n_groups = is_open.shape[0]
     size = 2 if pack.kind == NEWTON else 1
+    room = room_of_bytes(pack.kind, pack.n_classes)
     in_blocks = growth.n_candidates >= n_groups and end - begin > SMALL_NODE and pack.kind < GINI
     gather_rows(pack, work, begin, end)
     n_candidates = n_groups
@@ -135,11 +166,11 @@ def find_split(data, pack, rule, growth, prices, is_open, rank, state, work, n_o
     for c in range(n_candidates):
         group = np.int64(c if in_blocks else work.order[c])
         for j in range(data.group_start[group], data.group_start[group + 1]):
-            if in_blocks:
+            if in_blocks and data.wide_at[j] < 0:
                 # All columns are scored in order: their histograms come eight at a time.
                 if j >> 3 != block:
                     block = j >> 3
-                    clear(work.histogram)
+                    clear(work.histogram[:room])
                     fill_block(data, pack, work, block, begin, end, work.histogram)
                 score, code, missing_left = best_dense_split(
                     work.histogram[256 * size * (j & 7) :], data.n_codes[j],
@@ -170,7 +201,7 @@ def find_split(data, pack, rule, growth, prices, is_open, rank, state, work, n_o
                 best_code = code
                 best_missing_left = missing_left
     if in_blocks:
-        clear(work.histogram)
+        clear(work.histogram[:room])
     return best_column, best_code, best_missing_left, best_gain
 
 
@@ -245,10 +276,7 @@ def grow_in_order(data, pack, growth, prices, is_open, rank, state, work, nodes,
         )
         if column < 0:
             continue
-        middle = partition(
-            data.codes[column], code, missing_left, data.is_factor[column],
-            work.rows, work.spare, begin, end,
-        )  # fmt: skip
+        middle = split_rows(data, column, code, missing_left, work, begin, end)
         group = np.int64(data.group_of[column])
         if growth.all_open and not is_open[group]:
             swap(work, n_open, np.int64(work.place[group]))

@@ -137,7 +137,8 @@ def best_split(codes: AnyArray, rows: Rows, growth: Growth, *, is_factor: bool) 
         return NO_SPLIT
     candidates = []
     if is_factor:
-        candidates = [(int(c), int(c) == 0) for c in present if c != OTHER]
+        other = OTHER if codes.dtype == np.uint8 else -1
+        candidates = [(int(c), int(c) == 0) for c in present if c != other]
     else:
         known = present[present > 0]
         has_missing = present[0] == 0
@@ -241,7 +242,7 @@ def grow(
             return {}
         tried = candidates.draw()
         return {
-            j: best_split(data.codes[j, own], inside, growth, is_factor=bool(data.is_factor[j]))
+            j: best_split(data.column(j)[own], inside, growth, is_factor=bool(data.is_factor[j]))
             for j in range(len(data.codes))
             if data.group_of[j] in tried
         }
@@ -288,7 +289,7 @@ def grow(
         is_open[data.group_of[j]] = True
         candidates.open(int(data.group_of[j]))
         left = left_side(
-            data.codes[j, leaf.rows], split.code, split.missing_left, bool(data.is_factor[j])
+            data.column(j)[leaf.rows], split.code, split.missing_left, bool(data.is_factor[j])
         )
         nodes[leaf.node] |= {
             "column": j,
@@ -324,7 +325,7 @@ def predict(nodes: list[dict[str, Any]], data: BinnedData, row: int) -> FloatArr
     node = nodes[0]
     while node["column"] >= 0:
         j = node["column"]
-        codes = data.codes[j, row : row + 1]
+        codes = data.column(j)[row : row + 1]
         left = left_side(codes, node["code"], node["missing_left"], bool(data.is_factor[j]))
         node = nodes[node["left"] + (0 if left[0] else 1)]
     return np.asarray(node["value"])

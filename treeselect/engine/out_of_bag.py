@@ -53,7 +53,7 @@ def out_of_bag(
     total = np.zeros((data.n_rows, trees.nodes.value.shape[1]))
     count, bag = np.zeros((2, data.n_rows), dtype=np.int64)
     add_out_of_bag(
-        trees.nodes, trees.start, data.codes, data.is_factor,
+        trees.nodes, trees.start, data,
         np.flatnonzero(weight).astype(np.int64), sampling, tree_seeds(seed, trees.n_trees),
         np.zeros(1, dtype=np.uint64), bag, np.zeros(data.n_rows, dtype=np.uint32), total, count,
     )  # fmt: skip
@@ -63,7 +63,7 @@ def out_of_bag(
 
 @kernel
 def add_out_of_bag(
-    nodes, start, codes, is_factor, in_rows, sampling, seeds, state, bag, spare, total, count
+    nodes, start, data, in_rows, sampling, seeds, state, bag, spare, total, count
 ):  # fmt: skip
     """Add the value of every tree to the rows that are not in its bag."""
     for tree in range(seeds.shape[0]):
@@ -73,7 +73,7 @@ def add_out_of_bag(
             i = in_rows[r]
             if bag[i] > 0:
                 continue
-            at = leaf_of(nodes, start[tree], codes, is_factor, i)
+            at = leaf_of(nodes, start[tree], data, i)
             count[i] += 1
             for k in range(total.shape[1]):
                 total[i, k] += nodes.value[at, k]

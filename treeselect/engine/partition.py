@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeselect.engine.cache import inner
+from treeselect.engine.cache import inlined, inner
 
 _SAMPLE, _ENOUGH = 32, 512
 """Rows looked at to see whether hardly any goes to one side, and rows that are worth a look."""
@@ -21,6 +21,31 @@ def goes_left(code, split_code, missing_left, is_factor):
 
 
 @inner
+def code_of(data, j, i):
+    """Code of a row in a column."""
+    if data.wide_at[j] >= 0:
+        return np.int64(data.wide[data.wide_at[j], i])
+    return np.int64(data.codes[j, i])
+
+
+@inlined
+def split_rows(data, column, split_code, missing_left, work, begin, end):
+    """Order the rows of a node by a split: see :func:`partition`."""
+    is_factor = data.is_factor[column]
+    if data.wide_at[column] < 0:
+        return partition(
+            data.codes[column], split_code, missing_left, is_factor, work.rows, work.spare,
+            begin, end,
+        )  # fmt: skip
+    codes = data.wide[data.wide_at[column]]
+    for r in range(begin, end):
+        i = work.rows[r]
+        left = goes_left(np.int64(codes[i]), split_code, missing_left, is_factor)
+        work.side[i] = np.uint8(1 if left else 2)
+    return partition(work.side, 1, False, False, work.rows, work.spare, begin, end)
+
+
+@inlined
 def partition(codes, split_code, missing_left, is_factor, rows, spare, begin, end):
     """Order ``rows[begin:end]`` in place, left rows first.
 

@@ -4,6 +4,7 @@ A node is one word: ``column << 44 | low << 36 | span << 28 | left``. A row goes
 code in the column is one of ``low, ..., low + span``, else to ``left + 1``: one comparison for
 numbers, factors and missing values alike. A leaf leads to itself. Eight rows at a time keep the
 processor busy while each waits for its next node (measured: 8 to 20 times faster than one row).
+Where there are wide columns, whose codes do not fit, rows walk one by one.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from treeselect.engine._types import FloatArray, UInt16Array, UInt64Array
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.cache import inner, kernel
+from treeselect.engine.leaves import leaves_of
 
 if TYPE_CHECKING:
     from treeselect.engine.nodes import Trees
@@ -149,11 +151,20 @@ def predict_mean(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArr
 
 def predict_sum(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArray:
     """Sum of the trees' predictions, shape (n_rows, n_outputs)."""
+    if len(data.wide):
+        return _predict_one_by_one(trees, data)
     packed = _pack(trees, data)
     if not _has_many_equal_rows(data.blocks):
         return _predict_blocks(trees, packed, data.blocks, n_threads)
     words, at = np.unique(data.blocks[0], return_inverse=True)
     return np.asarray(_predict_blocks(trees, packed, words[np.newaxis], n_threads)[at])
+
+
+def _predict_one_by_one(trees: Trees, data: BinnedData) -> FloatArray:
+    out = np.zeros((data.n_rows, trees.nodes.value.shape[1]))
+    for tree in range(trees.n_trees):
+        out += trees.nodes.value[trees.start[tree] :][leaves_of(trees, tree, data)]
+    return out
 
 
 def _has_many_equal_rows(blocks: UInt64Array) -> bool:
@@ -194,5 +205,9 @@ def mark_leaves(tree: Trees, data: BinnedData, leaves: UInt16Array) -> FloatArra
     (n_leaves, n_outputs).
     """
     is_leaf = tree.nodes.column < 0
-    find_leaves(_pack(tree, data), np.cumsum(is_leaf) - 1, data.blocks, leaves)
+    ordinal = np.cumsum(is_leaf) - 1
+    if len(data.wide):
+        leaves[:] = ordinal[leaves_of(tree, 0, data)]
+    else:
+        find_leaves(_pack(tree, data), ordinal, data.blocks, leaves)
     return tree.nodes.value[is_leaf]

@@ -1,4 +1,4 @@
-"""A tree that grows best first, its columns shared between threads."""
+"""A tree that grows best first, its columns shared between threads; none of them wide."""
 
 from __future__ import annotations
 

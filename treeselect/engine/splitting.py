@@ -16,7 +16,7 @@ import numpy as np
 
 from treeselect.engine._types import FloatArray, IntArray
 from treeselect.engine.binning import OTHER
-from treeselect.engine.cache import inner
+from treeselect.engine.cache import inlined, inner
 from treeselect.engine.moments import moment_gradient, moment_weight
 from treeselect.engine.targets import NEWTON
 
@@ -190,11 +190,14 @@ def best_dense_split(
 # --- means and Newton steps: the codes of a small node -------------------------------------------
 
 
-@inner
+@inlined
 def best_listed_split(
-    histogram, present, n_present, is_factor, kind, total, total_second, shift, rule
+    histogram, present, n_present, is_factor, other, kind, total, total_second, shift, rule
 ):  # fmt: skip
-    """As :func:`best_dense_split`, by the codes that ``present`` lists, of which code 0 is one."""
+    """As :func:`best_dense_split`, by the codes that ``present`` lists, of which code 0 is one.
+
+    `other` is the code of a factor that is no level, -1 if there is none.
+    """
     pairs = kind == NEWTON
     w_all = moment_weight(total, shift)
     g_all = np.float64(moment_gradient(total, shift))
@@ -208,7 +211,7 @@ def best_listed_split(
     for t in range(n):
         code = present[t]
         if is_factor:
-            if code == OTHER:
+            if code == other:
                 break
             left = np.int64(0)
             second = np.int64(0)
