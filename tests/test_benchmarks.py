@@ -38,5 +38,18 @@ def test_engine_prints_its_table():
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("\n") == 18
+    assert done.stdout.count("\n") == 19
     assert "RRF, golub" in done.stdout
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
+def test_outputs_prints_its_table():
+    done = subprocess.run(
+        [sys.executable, str(FOLDER / "outputs.py"), "--quick"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("one tree for all") == 8
