@@ -81,7 +81,6 @@ CASES = {
     "unknown family": ("survived ~ .", plain, {"family": "logistic"}),
     "unknown option": ("survived ~ .", plain, {"forest": 3}),
     "option out of range": ("survived ~ .", plain, {"forests": 0}),
-    "planned method": ("survived ~ .", plain, {"method": "grrf"}),
     "formula that runs code": ("survived ~ age + I(__import__('os').system('ls'))", plain, {}),
     "formula with an attribute": ("survived ~ {age.to_csv('x')}", plain, {}),
     "formula with a keyword argument": ("survived ~ log(age, out=fare)", plain, {}),

@@ -8,7 +8,7 @@ import pytest
 
 import treeselect
 from treeselect import ControlBurn, datasets
-from treeselect.errors import MethodError, NotBuiltError, OptionError
+from treeselect.errors import MethodError, OptionError
 
 FAST = {"forests": 2, "n_trees": 10, "seed": 4}
 
@@ -247,7 +247,7 @@ def test_method_object_and_published_form(mixed):
         ({"seed": -1}, OptionError, "`seed` must be"),
         ({"new_levels": "ignore"}, OptionError, "`new_levels` must be one of"),
         ({"family": "normal"}, OptionError, "`family` must be one of"),
-        ({"method": "rrf"}, NotBuiltError, "is not built yet"),
+        ({"method": "rff"}, MethodError, "Did you mean `rrf`"),
         ({"method": "contolburn"}, MethodError, "Did you mean `controlburn`"),
         ({"method": 3}, MethodError, "must be a name or a method"),
         ({"forest": 3}, MethodError, "Did you mean `forests`"),

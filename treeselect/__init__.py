@@ -14,13 +14,20 @@ from treeselect._version import __version__
 if TYPE_CHECKING:
     from treeselect import datasets, errors
     from treeselect.algorithms.controlburn import ControlBurn
+    from treeselect.algorithms.gbfs import GBFS
+    from treeselect.algorithms.rboost import RBoost
     from treeselect.algorithms.registry import methods
+    from treeselect.algorithms.rrf import GRRF, RRF
     from treeselect.modelfile import load
     from treeselect.results import SelectionResult
     from treeselect.selection import select
 
 __all__ = [
+    "GBFS",
+    "GRRF",
+    "RRF",
     "ControlBurn",
+    "RBoost",
     "SelectionResult",
     "__version__",
     "datasets",
@@ -33,6 +40,10 @@ __all__ = [
 # Each name is imported when it is first used: `import treeselect` alone loads nothing heavy.
 _HOME = {
     "ControlBurn": "treeselect.algorithms.controlburn",
+    "GBFS": "treeselect.algorithms.gbfs",
+    "GRRF": "treeselect.algorithms.rrf",
+    "RBoost": "treeselect.algorithms.rboost",
+    "RRF": "treeselect.algorithms.rrf",
     "SelectionResult": "treeselect.results",
     "load": "treeselect.modelfile",
     "methods": "treeselect.algorithms.registry",

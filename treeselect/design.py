@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.engine.binning import BinnedData, bin_columns
+from treeselect.engine.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
 from treeselect.engine.random import stream_seed
 
 BoolArray = NDArray[np.bool_]
@@ -130,6 +130,16 @@ class Design:
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.columns[0])
+
+    def exact(self) -> BinnedData:
+        """The columns with a bin for each value, as far as there are codes for them."""
+        if not any(e is not None and len(e) == MAX_BINS - 1 for e in self.edges):
+            return self.binned
+        edges = [
+            None if own is None else bin_edges(column, max_bins=None)
+            for column, own in zip(self.columns, self.edges, strict=True)
+        ]
+        return bin_columns(self.columns, edges, [n or 0 for n in self.n_levels], self.groups.ids)
 
     def bin(self, columns: tuple[NDArray[Any], ...], groups: BoolArray | None = None) -> BinnedData:
         """Bin other rows of the columns of some groups by the edges of this design.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import expit, logit, softmax
 
-from treeselect.engine.losses import LogisticLoss, Loss, SquaredLoss
+from treeselect.engine.losses import LogisticLoss, Loss, MultinomialLoss, PoissonLoss, SquaredLoss
 
 FloatArray = NDArray[np.float64]
 WeightArray = NDArray[np.int64] | NDArray[np.float64]
@@ -25,7 +25,7 @@ class Family:
     Attributes
     ----------
     name : str
-        ``"gaussian"`` or ``"binomial"``.
+        ``"gaussian"``, ``"binomial"``, ``"multinomial"`` or ``"poisson"``.
     loss : Loss
         What boosting and the sparse forest reduce.
     score_name : str
@@ -40,6 +40,8 @@ class Family:
         Its inverse.
     has_classes : bool
         Whether the response has classes, whose labels are predicted too.
+    n_classes : int
+        Their number; 0 for numbers.
     min_leaf : int
         Least weight of a leaf in a refitted forest, ranger's: 5 for a number, 10 for
         probabilities.
@@ -54,6 +56,7 @@ class Family:
     link: Callable[[FloatArray], FloatArray]
     min_leaf: int
     has_classes: bool
+    n_classes: int = 0
 
 
 def r_squared(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
@@ -71,6 +74,33 @@ def area_under_curve(y: FloatArray, prediction: FloatArray, weight: WeightArray)
     if len(np.unique(y[rows])) < 2:
         return float("nan")
     return float(roc_auc_score(y[rows], prediction[rows], sample_weight=weight[rows]))
+
+
+def class_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
+    """Share of the log loss of the classes' shares that is explained; `prediction` has a column
+    for each class."""
+    from sklearn.metrics import d2_log_loss_score
+
+    shares = np.clip(prediction, _NEAR_CERTAIN, None)
+    shares /= shares.sum(axis=1, keepdims=True)
+    labels = np.arange(prediction.shape[1])
+    return float(d2_log_loss_score(y, shares, sample_weight=weight, labels=labels))
+
+
+def poisson_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
+    """Share of the Poisson deviance of the mean that is explained; means are above 0."""
+    from sklearn.metrics import d2_tweedie_score
+
+    mean = np.clip(prediction, _NEAR_CERTAIN, None)
+    return float(d2_tweedie_score(y, mean, sample_weight=weight, power=1))
+
+
+def _softmax(eta: FloatArray) -> FloatArray:
+    return np.asarray(softmax(eta, axis=1))
+
+
+def _log_shares(shares: FloatArray) -> FloatArray:
+    return np.asarray(np.log(np.clip(shares, _NEAR_CERTAIN, 1.0)))
 
 
 def _log_odds(probability: FloatArray) -> FloatArray:
@@ -102,7 +132,37 @@ BINOMIAL = Family(
     _log_odds,
     min_leaf=10,
     has_classes=True,
+    n_classes=2,
 )
 
+POISSON = Family(
+    "poisson",
+    PoissonLoss(),
+    "D2",
+    poisson_deviance_explained,
+    0.0,
+    np.exp,
+    np.log,
+    min_leaf=5,
+    has_classes=False,
+)
+
+
+def multinomial(n_classes: int) -> Family:
+    """The family of more than two classes, numbered from 0."""
+    return Family(
+        "multinomial",
+        MultinomialLoss(n_classes),
+        "D2",
+        class_deviance_explained,
+        0.0,
+        _softmax,
+        _log_shares,
+        min_leaf=10,
+        has_classes=True,
+        n_classes=n_classes,
+    )
+
+
 FAMILIES_BY_NAME = {family.name: family for family in (GAUSSIAN, BINOMIAL)}
-"""The families of this version."""
+"""The families that ``select()`` reads so far."""

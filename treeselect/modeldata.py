@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from treeselect.algorithms.base import Problem
+from treeselect.algorithms.base import Problem, SelectionMethod
 from treeselect.design import Design, FloatArray, WeightArray
 from treeselect.encoding import DesignSpec
 from treeselect.errors import DataError, NewDataError, OptionError, quoted
@@ -177,6 +177,13 @@ class ModelData:
             self.response.family,
             self.offset,
         )
+
+    def problem_for(self, method: SelectionMethod) -> Problem:
+        """What this method sees."""
+        problem = self.problem
+        if not method.splits_exactly:
+            return problem
+        return dataclasses.replace(problem, exact=self.arrays.exact())
 
     def model_matrix(self, *, full_rank: bool = False) -> pd.DataFrame:
         """formulaic's own matrix of the right-hand side, without an intercept.

@@ -341,7 +341,7 @@ class SelectionResult:
         here = self.design if data is None else self.design.with_data(data, weights, offset)
         method = self.chosen_method if k is None else without_tuning(self.chosen_method)
         found = assess(
-            here.problem,
+            here.problem_for(method),
             method,
             here.weight,
             self.step.selected,

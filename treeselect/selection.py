@@ -173,7 +173,7 @@ def select(
     )
     model_data = dataclasses.replace(model_data, library=library_of(data))
     seed = _check_seed(seed)
-    problem, weight = model_data.problem, model_data.weight
+    problem, weight = model_data.problem_for(chosen_method), model_data.weight
     size = _check_k(k, chosen_method, problem)
     announce_compilation(progress)
     scores = None
@@ -191,7 +191,14 @@ def select(
     most = size if isinstance(size, int) else min(problem.data.n_groups, MOST_UNITS)
     fit_seed = stream_seed(seed, "fit")
     threads = engine_threads(n_jobs)
-    steps = chosen_method.path(problem, weight, max_size=most, seed=fit_seed, n_threads=threads)
+    steps = chosen_method.path(
+        problem,
+        weight,
+        max_size=most,
+        seed=fit_seed,
+        every_size=isinstance(size, str),
+        n_threads=threads,
+    )
     step, rule = _choose(steps, size, scores, chosen_method, problem)
     result = SelectionResult(
         design=model_data,

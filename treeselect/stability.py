@@ -318,7 +318,8 @@ def _one_resample(
             f"Resample {number + 1} holds only one value of the response: there are too few rows"
             " of a class to resample."
         )
-    path = method.path(problem, drawn, max_size=k, seed=stream_seed(seed, "resample", number))
+    own_seed = stream_seed(seed, "resample", number)
+    path = method.path(problem, drawn, max_size=k, seed=own_seed, every_size=False)
     if method.tuning_value is not None:
         return path[-1].selected
     return step_of_size(path, k, problem.groups.keep).selected

@@ -6,8 +6,8 @@ import pytest
 
 import treeselect
 from treeselect.algorithms.base import SelectionMethod
-from treeselect.algorithms.registry import METHODS, PLANNED, find_method
-from treeselect.errors import MethodError, NotBuiltError
+from treeselect.algorithms.registry import METHODS, find_method
+from treeselect.errors import MethodError
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -28,12 +28,6 @@ def test_table_has_a_row_per_method():
 
 def test_names_are_case_insensitive_and_options_are_passed_on():
     assert find_method("ControlBurn", {"forests": 2}).forests == 2
-
-
-@pytest.mark.parametrize("name", PLANNED)
-def test_planned_methods_say_so(name):
-    with pytest.raises(NotBuiltError, match="is not built yet"):
-        find_method(name, {})
 
 
 def test_unknown_names_options_and_objects():

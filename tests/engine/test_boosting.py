@@ -224,7 +224,15 @@ def test_real_weights_that_are_whole_are_copies(loss, _):
 def test_boosting_ends_when_it_is_told_to():
     _, data, y = simulate()
     seen = []
-    found = ours(data, SquaredLoss(), y, 9, after_tree=lambda n, eta: seen.append(n) or n == 4)
+
+    def after_round(number, eta, trees):
+        seen.append(number)
+        moved[0] += predict_sum(trees[0], data)[:, 0]
+        np.testing.assert_allclose(eta, moved[0] + y.mean(), atol=1e-12)
+        return number == 4
+
+    moved = [np.zeros(N)]
+    found = ours(data, SquaredLoss(), y, 9, after_round=after_round)
     assert found.trees.n_trees == 4
     assert seen == [1, 2, 3, 4]
 

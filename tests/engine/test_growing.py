@@ -73,14 +73,15 @@ def test_tree_is_its_naive_twin(problem, kind, order, max_depth, min_weight, max
     st.sampled_from([1, 2, EVERYTHING]),
     st.booleans(),
     st.booleans(),
+    st.booleans(),
 )
 @COMMON
 def test_penalised_tree_is_its_naive_twin(
-    problem, kind, order, cost, scale, n_candidates, all_open, uncentred
+    problem, kind, order, cost, scale, n_candidates, all_open, uncentred, late
 ):
     data, gradient, weight, rng = problem
     target, rows = both_targets(kind, gradient, weight, rng)
-    growth = Growth(5, 1, n_candidates, 0.0, all_open, order, 12, 0.5)
+    growth = Growth(5, 1, n_candidates, 0.0, all_open, order, 12, 0.5, opens_late=late)
     rank = rng.permutation(data.n_groups)
     opened = rng.random(data.n_groups) < 0.3
     n = len(data.codes)

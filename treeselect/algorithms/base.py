@@ -26,6 +26,8 @@ class Problem:
     family : Family
     offset : ndarray of float, shape (n_rows,), or None
         Known part of the linear predictor.
+    exact : BinnedData or None
+        The same columns with a bin for each value, for methods that split exactly.
     """
 
     data: BinnedData
@@ -33,11 +35,15 @@ class Problem:
     y: FloatArray
     family: Family
     offset: FloatArray | None = None
+    exact: BinnedData | None = None
 
     def constant(self, weight: WeightArray) -> FloatArray:
-        """Linear predictor of the constant model, the offset included; shape (n_rows,)."""
+        """Linear predictor of the constant model, the offset included; shape (n_rows,), or
+        (n_rows, n_classes) for more than two classes, which take no offset."""
         best = self.family.loss.constant(self.y, weight, self.offset)
-        return np.full(len(self.y), best) if self.offset is None else best + self.offset
+        if self.offset is None:
+            return np.tile(best, (len(self.y), 1)) if np.ndim(best) else np.full(len(self.y), best)
+        return np.asarray(best + self.offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +87,15 @@ class SelectionMethod(Protocol):
         Name and reference for people.
     tuning_name : str
         Option that holds the path's tuning value.
+    splits_exactly : bool
+        Whether its trees tell all values of a number apart (``Problem.exact``), or quantiles.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     paper: ClassVar[str]
     tuning_name: ClassVar[str]
+    splits_exactly: ClassVar[bool]
 
     @property
     def tuning_value(self) -> float | None:
@@ -94,12 +103,20 @@ class SelectionMethod(Protocol):
         ...
 
     def path(
-        self, problem: Problem, weight: WeightArray, *, max_size: int, seed: int, n_threads: int = 1
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+        every_size: bool = True,
+        n_threads: int = 1,
     ) -> tuple[Step, ...]:
         """Path of selected units for the rows with positive weight, sizes increasing.
 
         Goes on until `max_size` units are selected or no more can be; if the user fixed the
-        tuning value, until that value.
+        tuning value, until that value, whose step is the last. Where sizes have to be looked for,
+        `every_size` tells whether only `max_size` is wanted.
         """
         ...
 

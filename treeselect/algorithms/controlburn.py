@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treeselect.algorithms.base import Problem, Step
-from treeselect.algorithms.forest import ForestModel, fit_forest
+from treeselect.algorithms.final import REFITTED_TREES, refit_forest
+from treeselect.algorithms.forest import ForestModel
 from treeselect.algorithms.options import check_flag, check_integer, check_number
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.bag_boosting import BagBoosting, BoostedBag, bag_boost
@@ -90,7 +91,7 @@ class ControlBurn:
     tolerance: float = 1e-3
     min_trees: int = 10
     max_depth: int | None = None
-    n_trees: int = 200
+    n_trees: int = REFITTED_TREES
 
     name: ClassVar[str] = "controlburn"
     title: ClassVar[str] = "ControlBurn"
@@ -99,6 +100,7 @@ class ControlBurn:
         "KDD '21, 1045-1054."
     )
     tuning_name: ClassVar[str] = "lam"
+    splits_exactly: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_number(self, "lam", above=0.0, optional=True)
@@ -125,7 +127,14 @@ class ControlBurn:
         return asdict(self)
 
     def path(
-        self, problem: Problem, weight: WeightArray, *, max_size: int, seed: int, n_threads: int = 1
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+        every_size: bool = True,  # every size on the way comes by itself
+        n_threads: int = 1,
     ) -> tuple[Step, ...]:
         """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
         rank = problem.groups.ranks(seed)
@@ -167,17 +176,8 @@ class ControlBurn:
         n_threads: int = 1,
     ) -> ForestModel:
         """Forest on the selected units (paper, section 3.1: the final step)."""
-        return fit_forest(
-            problem.data,
-            problem.y,
-            weight,
-            selected,
-            problem.family,
-            n_trees=self.n_trees,
-            seed=stream_seed(seed, "refit"),
-            rank=problem.groups.ranks(seed),
-            offset=problem.offset,
-            n_threads=n_threads,
+        return refit_forest(
+            problem, weight, selected, seed=seed, n_trees=self.n_trees, n_threads=n_threads
         )
 
     def _grow(

@@ -93,7 +93,7 @@ def fit_forest(
     has_offset = offset is not None
     constant, target, eta = float(np.average(y, weights=weight)), y, np.zeros(0)
     if offset is not None:
-        constant = family.loss.constant(y, weight, offset)
+        constant = float(family.loss.constant(y, weight, offset))
         eta = constant + offset
         target = family.loss.negative_gradient(y, eta)
     importance = np.zeros(len(groups))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from treeselect.errors import MethodError, quoted
@@ -20,14 +22,46 @@ def check_integer(
         raise _error(method, option, f"a whole number, {bounds}", optional, value)
 
 
-def check_number(method: object, option: str, *, above: float, optional: bool = False) -> None:
-    """Raise a MethodError unless the option is a finite number greater than `above`."""
+def check_number(
+    method: object,
+    option: str,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    most: float | None = None,
+    optional: bool = False,
+) -> None:
+    """Raise a MethodError unless the option is a finite number above, or from, one to another."""
     value = getattr(method, option)
     if value is None and optional:
         return
     real = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not real or not above < value < np.inf:
-        raise _error(method, option, f"a finite number above {above:g}", optional, value)
+    if (
+        not real
+        or not np.isfinite(value)
+        or (above is not None and value <= above)
+        or (least is not None and value < least)
+        or (most is not None and value > most)
+    ):
+        bounds = [f"above {above:g}"] if above is not None else []
+        bounds += [f"at least {least:g}"] if least is not None else []
+        bounds += [f"at most {most:g}"] if most is not None else []
+        raise _error(method, option, f"a finite number {' and '.join(bounds)}", optional, value)
+
+
+def check_choice(method: object, option: str, allowed: Sequence[str]) -> None:
+    """Raise a MethodError unless the option is one of the allowed."""
+    value = getattr(method, option)
+    if value not in allowed:
+        words = " or ".join(repr(choice) for choice in allowed)
+        raise _error(method, option, words, False, value)
+
+
+def refuse_together(method: object, *, way: str, **values: str) -> None:
+    """Raise a MethodError if all these options have these values."""
+    if all(getattr(method, option) == value for option, value in values.items()):
+        said = " and ".join(f"`{option}={value!r}`" for option, value in values.items())
+        raise MethodError(f"{type(method).__name__} can't have {said} together.\n  {way}")
 
 
 def check_flag(method: object, option: str) -> None:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect.algorithms.base import SelectionMethod
 from treeselect.algorithms.controlburn import ControlBurn
-from treeselect.errors import MethodError, NotBuiltError, did_you_mean, listing, near, quoted
+from treeselect.algorithms.gbfs import GBFS
+from treeselect.algorithms.rboost import RBoost
+from treeselect.algorithms.rrf import GRRF, RRF
+from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
 
-METHODS: dict[str, type[Any]] = {ControlBurn.name: ControlBurn}
-
-PLANNED = ("rrf", "grrf", "rboost", "gbfs")
+METHODS: dict[str, type[Any]] = {kind.name: kind for kind in (ControlBurn, RRF, GRRF, RBoost, GBFS)}
 
 
 def find_method(method: str | SelectionMethod, options: Mapping[str, Any]) -> SelectionMethod:
@@ -25,8 +26,6 @@ def find_method(method: str | SelectionMethod, options: Mapping[str, Any]) -> Se
     ------
     MethodError
         If the name or an option is unknown, or an option is not in its range.
-    NotBuiltError
-        If the method is planned.
     """
     if isinstance(method, str):
         kind = METHODS.get(method.lower())
@@ -67,7 +66,7 @@ def methods() -> pd.DataFrame:
         {
             "method": name,
             "title": kind.title,
-            "options": ", ".join(f"{f.name}={f.default!r}" for f in dataclasses.fields(kind)),
+            "options": ", ".join(f"{f.name}={f.default!r}" for f in _tuning_first(kind)),
             "paper": kind.paper,
         }
         for name, kind in METHODS.items()
@@ -75,11 +74,11 @@ def methods() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def _tuning_first(kind: type[Any]) -> list[dataclasses.Field[Any]]:
+    return sorted(dataclasses.fields(kind), key=lambda field: field.name != kind.tuning_name)
+
+
 def _unknown(name: str) -> Exception:
-    if name.lower() in PLANNED:
-        return NotBuiltError(
-            f"The method {quoted(name)} is not built yet.\n  This version has {listing(METHODS)}."
-        )
     close = near(name, METHODS)
     advice = did_you_mean(close) if close else f"Methods: {listing(METHODS)}."
     return MethodError(f"Can't find the method {quoted(name)}.\n  {advice}")

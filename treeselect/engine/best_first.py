@@ -26,7 +26,7 @@ from treeselect.engine.moments import pack_rows
 from treeselect.engine.node_sums import own_term, size_of, sum_rows, weight_of, write_value
 from treeselect.engine.nodes import write_leaf, write_split
 from treeselect.engine.partition import split_rows
-from treeselect.engine.penalty import penalised_gain, take_discounts
+from treeselect.engine.penalty import open_used, penalised_gain, take_discounts
 from treeselect.engine.splitting import Rule, best_dense_split
 from treeselect.engine.targets import GINI, NEWTON, Target
 
@@ -243,10 +243,10 @@ def split_leaf(data, pack, growth, prices, is_open, work, table, nodes, first, s
     left = 2 * n_leaves - 1
     write_split(nodes, first + node, column, code, missing_left, left, table.gain[slot, column])
     group = np.int64(data.group_of[column])
-    opened = -1 if is_open[group] else group
+    opened = -1 if is_open[group] or growth.opens_late else group
     if opened >= 0:
         take_discounts(prices, data, opened)
-    is_open[group] = True
+        is_open[opened] = True
     light_is_right = np.int64(middle - begin > end - middle)
     light_total = table.total[n_leaves]
     if light_is_right:
@@ -322,6 +322,8 @@ def advance(
     if n_leaves < min(growth.max_leaves, table.leaf.shape[0]):
         slot = best_leaf(table, n_leaves)
     if slot < 0:
+        if growth.opens_late:
+            open_used(nodes, first, first + 2 * n_leaves - 1, prices, data, is_open)
         return -1, False, False, -1
     light, heavy, opened = split_leaf(
         data, pack, growth, prices, is_open, work, table, nodes, first, slot, n_leaves

@@ -218,6 +218,15 @@ def pack_blocks(codes: UInt8Array) -> UInt64Array:
     return blocks
 
 
+def take_rows(data: BinnedData, rows: IntArray) -> BinnedData:
+    """Some of the rows, with all columns."""
+    return data._replace(
+        codes=np.ascontiguousarray(data.codes[:, rows]),
+        blocks=np.ascontiguousarray(data.blocks[:, rows]),
+        wide=np.ascontiguousarray(data.wide[:, rows]),
+    )
+
+
 def select_groups(data: BinnedData, groups: BoolArray) -> BinnedData:
     """The same rows with the columns of some groups only, the groups renumbered from 0.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -115,7 +115,7 @@ def boost(
     is_open: BoolArray | None = None,
     penalty: SplitPenalty | None = None,
     n_threads: int = 1,
-    after_tree: Callable[[int, FloatArray], bool] | None = None,
+    after_round: Callable[[int, FloatArray, Sequence[Trees]], bool] | None = None,
 ) -> BoostedTrees:
     """Gradient boosting with Newton steps; for squared loss these are mean residuals.
 
@@ -147,8 +147,9 @@ def boost(
         Price of opening a group; none by default.
     n_threads : int
         Threads that share each tree; has no influence on the answer.
-    after_tree : callable, optional
-        Called with the number of trees and the linear predictor; boosting ends if it is True.
+    after_round : callable, optional
+        Called with the number of rounds, the linear predictor and the trees of the round; boosting
+        ends if it is True.
 
     Returns
     -------
@@ -176,8 +177,9 @@ def boost(
     parts: list[Trees] = []
     with grower:
         for number in range(rules.n_trees):
-            parts += grower.grow(eta, stream_seed(seed, "tree", number))
-            if after_tree is not None and after_tree(number + 1, as_seen):
+            grown = grower.grow(eta, stream_seed(seed, "tree", number))
+            parts += grown
+            if after_round is not None and after_round(number + 1, as_seen, grown):
                 break
     return BoostedTrees(join_trees(parts), as_seen)
 
@@ -241,14 +243,14 @@ class _Round:
         at = eta.T if n > 1 else eta[0]
         gradient = np.atleast_2d(loss.negative_gradient(self._y, at).T)
         curvature = np.atleast_2d(loss.curvature(self._y, at).T)
-        if n > 1:  # the predictors are moved together: Friedman 2001, equation 34
+        if n > 1 and not loss.is_squared:  # they move together: Friedman 2001, equation 34
             curvature = curvature * (n / (n - 1))
         return gradient, curvature
 
     def _targets(self, eta: FloatArray) -> list[Target]:
         gradient, curvature = self._derivatives(eta)
         if self._loss.is_squared and self._real is None:
-            return [mean_target(gradient[0])]
+            return [mean_target(np.ascontiguousarray(own)) for own in gradient]
         if self._real is not None:
             gradient, curvature = gradient * self._real, curvature * self._real
         return [

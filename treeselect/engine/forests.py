@@ -16,7 +16,13 @@ from treeselect.engine.growth import BEST_FIRST, Growth, Workspace, workspace
 from treeselect.engine.in_order import grow_in_order
 from treeselect.engine.moments import pack_rows
 from treeselect.engine.nodes import Nodes, Trees, empty_nodes, join_trees
-from treeselect.engine.penalty import SplitPenalty, no_penalty, price_list, reset_prices
+from treeselect.engine.penalty import (
+    SplitPenalty,
+    no_penalty,
+    open_used,
+    price_list,
+    reset_prices,
+)
 from treeselect.engine.random import draw_bag, tree_seeds
 from treeselect.engine.targets import Target
 
@@ -77,6 +83,8 @@ def grow_bagged_trees(
                 data, pack, growth, prices, opened, rank, state, work, nodes, start[i], stop
             )
         start[i + 1] = start[i] + n_nodes
+        if growth.opens_late:
+            open_used(nodes, start[i], start[i + 1], prices, data, opened)
         if shared:
             for g in range(opened.shape[0]):
                 is_open[g] = opened[g]

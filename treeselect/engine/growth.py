@@ -52,6 +52,9 @@ class Growth(NamedTuple):
     random_ties : bool
         Whether equal splits have equal chances; otherwise an open group wins, then the lower rank.
         Not for ``BEST_FIRST``.
+    opens_late : bool
+        Whether a group that a tree has split on stays closed until the tree is grown, so that each
+        of these splits pays for it.
     """
 
     max_depth: int
@@ -63,6 +66,7 @@ class Growth(NamedTuple):
     max_leaves: int = UNBOUNDED
     min_curvature: float = 1e-9
     random_ties: bool = False
+    opens_late: bool = False
 
 
 class Workspace(NamedTuple):

@@ -278,12 +278,12 @@ def grow_in_order(data, pack, growth, prices, is_open, rank, state, work, nodes,
             continue
         middle = split_rows(data, column, code, missing_left, work, begin, end)
         group = np.int64(data.group_of[column])
-        if growth.all_open and not is_open[group]:
-            swap(work, n_open, np.int64(work.place[group]))
-            n_open += 1
-        if not is_open[group]:
+        if not growth.opens_late and not is_open[group]:
+            if growth.all_open:
+                swap(work, n_open, np.int64(work.place[group]))
+                n_open += 1
             take_discounts(prices, data, group)
-        is_open[group] = True
+            is_open[group] = True
         write_split(nodes, first + node, column, code, missing_left, n_nodes, gain)
         # The left child's turn comes first: at the end of a stack, before the right in a queue.
         left = n_waiting if growth.order == BREADTH_FIRST else n_waiting + 1

@@ -39,7 +39,7 @@ class Loss(Protocol):
 
     def constant(
         self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
-    ) -> float:
+    ) -> float | FloatArray:
         """Linear predictor of the best constant model, without the offset that is added to it."""
         ...
 
@@ -155,6 +155,33 @@ class MultinomialLoss:
         assert offset is None
         shares = np.bincount(y.astype(np.int64), weights=weight, minlength=self.n_outputs)
         return np.asarray(np.log(shares / shares.sum()))
+
+
+@dataclass(frozen=True)
+class GradientOnly:
+    """Another loss without its curvature: trees are grown on the gradients' means, and leaves are
+    these (Friedman 2001, Algorithm 1)."""
+
+    loss: Loss
+    is_squared = True
+
+    @property
+    def n_outputs(self) -> int:
+        return self.loss.n_outputs
+
+    def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
+        return self.loss.value(y, eta)
+
+    def negative_gradient(self, y: FloatArray, eta: FloatArray) -> FloatArray:
+        return self.loss.negative_gradient(y, eta)
+
+    def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray:
+        return np.ones_like(eta)
+
+    def constant(
+        self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
+    ) -> float | FloatArray:
+        return self.loss.constant(y, weight, offset)
 
 
 def mean_loss(loss: Loss, y: FloatArray, eta: FloatArray, weight: WeightArray) -> float:

@@ -231,6 +231,12 @@ def grow(
             if f == opened:
                 cost[data.group_of == g] *= factor
 
+    def open_group(group: int) -> None:
+        if not is_open[group]:
+            discount(group)
+        is_open[group] = True
+        candidates.open(group)
+
     for group in np.flatnonzero(is_open):
         discount(int(group))
     candidates = Candidates(is_open, growth, Stream(seed))
@@ -284,10 +290,8 @@ def grow(
         if best is None:
             continue
         j, split = best[1], leaf.splits[best[1]]
-        if not is_open[data.group_of[j]]:
-            discount(int(data.group_of[j]))
-        is_open[data.group_of[j]] = True
-        candidates.open(int(data.group_of[j]))
+        if not growth.opens_late:
+            open_group(int(data.group_of[j]))
         left = left_side(
             data.column(j)[leaf.rows], split.code, split.missing_left, bool(data.is_factor[j])
         )
@@ -301,6 +305,9 @@ def grow(
         n_leaves += 1
         children = [new_leaf(leaf.rows[side], leaf.depth + 1) for side in (left, ~left)]
         waiting += children if growth.order == BREADTH_FIRST else children[::-1]
+    for node in nodes:
+        if growth.opens_late and node["column"] >= 0:
+            open_group(int(data.group_of[node["column"]]))
     return nodes
 
 

@@ -112,6 +112,18 @@ def take_discounts(prices, data, opened):
 
 
 @inner
+def open_used(nodes, first, last, prices, data, is_open):
+    """Open the groups of a grown tree, which may have opened them already."""
+    for at in range(first, last):
+        if nodes.column[at] < 0:
+            continue
+        group = np.int64(data.group_of[nodes.column[at]])
+        if not is_open[group]:
+            take_discounts(prices, data, group)
+            is_open[group] = True
+
+
+@inner
 def penalised_gain(gain, scale, cost, is_open):
     """Worth of a split: ``gain`` if the group is open, ``scale * gain - cost`` if not."""
     if is_open:

@@ -1,0 +1,141 @@
+"""What the programs beside this one share: data, problems from arrays, forests to judge by, tables.
+
+The data folder is that of TREESELECT_DATA, by default ../shared/data.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from treeselect.algorithms.base import Problem
+from treeselect.design import FeatureGroups
+from treeselect.engine.binning import BinnedData, bin_columns, bin_edges
+from treeselect.engine.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.growth import UNBOUNDED, Growth
+from treeselect.engine.prediction import predict_mean
+from treeselect.engine.targets import class_target
+from treeselect.families import BINOMIAL, multinomial
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def data_folder() -> Path:
+    """Folder of the benchmark sets."""
+    return Path(os.environ.get("TREESELECT_DATA", "../shared/data"))
+
+
+def binned(
+    X: FloatArray, edges: Sequence[FloatArray] | None = None
+) -> tuple[BinnedData, Sequence[FloatArray]]:
+    """Every value a bin of its own, or bins by given edges."""
+    columns = [np.ascontiguousarray(column, dtype=np.float64) for column in X.T]
+    edges = [bin_edges(column, None) for column in columns] if edges is None else edges
+    return bin_columns(columns, edges, [0] * len(columns), np.arange(len(columns))), edges
+
+
+def class_problem(X: FloatArray, y: IntArray, bags: Sequence[int] | None = None) -> Problem:
+    """Classes numbered from 0, each column a unit by itself or those of a bag together.
+
+    Columns of a bag must stand beside each other.
+    """
+    ids = np.arange(X.shape[1]) if bags is None else np.asarray(bags)
+    columns = [np.ascontiguousarray(column, dtype=np.float64) for column in X.T]
+    n = int(ids.max()) + 1
+    names = tuple(f"x{g:06d}" for g in range(n))
+    groups = FeatureGroups(
+        names=names,
+        terms=tuple((name,) for name in names),
+        ids=ids.astype(np.int64),
+        items=tuple(np.array([g]) for g in range(n)),
+        item_costs=np.ones(n),
+        keep=np.zeros(n, dtype=np.bool_),
+        keys=names,
+    )
+    data, exact = (
+        bin_columns(columns, [bin_edges(c, most) for c in columns], [0] * len(columns), ids)
+        for most in (254, None)
+    )
+    n_classes = int(y.max()) + 1
+    family = BINOMIAL if n_classes == 2 else multinomial(n_classes)
+    return Problem(data, groups, y.astype(np.float64), family, exact=exact)
+
+
+def forest_error(
+    X: FloatArray,
+    y: IntArray,
+    new_X: FloatArray,
+    new_y: IntArray,
+    used: BoolArray,
+    *,
+    seed: int,
+    n_trees: int = 1000,
+) -> float:
+    """Share of new rows that a random forest on some columns gets wrong; ties go by a coin."""
+    n_classes = int(max(y.max(), new_y.max())) + 1
+    if not used.any():
+        return float(np.mean(np.bincount(y).argmax() != new_y))
+    data, edges = binned(X[:, used])
+    trees = bagged_forest(
+        data, class_target(y, n_classes), np.ones(len(y), dtype=np.int64), n_trees=n_trees,
+        growth=Growth(UNBOUNDED, 1, max(int(np.sqrt(used.sum())), 1), 0.0, random_ties=True),
+        seed=seed, rank=np.arange(data.n_groups), sampling=BOOTSTRAP,
+    )  # fmt: skip
+    share = predict_mean(trees, binned(new_X[:, used], edges)[0])
+    return float(np.mean(share.argmax(axis=1) != new_y))
+
+
+def run_all(
+    function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], n_jobs: int
+) -> list[Any]:
+    """Results of all calls, in processes."""
+    return list(joblib.Parallel(n_jobs)(joblib.delayed(function)(*call) for call in calls))
+
+
+def mean_and_error(values: Any) -> tuple[float, float]:
+    """Mean and its standard error."""
+    array = np.asarray(values, dtype=np.float64)
+    if len(array) < 2:
+        return (float(array.mean()) if len(array) else np.nan), np.nan
+    return float(array.mean()), float(array.std(ddof=1) / np.sqrt(len(array)))
+
+
+def shown(mean: float, error: float | None, digits: int = 2) -> str:
+    """A mean with its standard error in brackets."""
+    if not np.isfinite(mean):
+        return ""
+    bracket = "" if error is None or not np.isfinite(error) else f" ({error:.{digits}f})"
+    return f"{mean:.{digits}f}{bracket}"
+
+
+def apart(ours: tuple[float, float], peer: tuple[float, float | None]) -> bool:
+    """Whether two means differ by more than two standard errors of their difference."""
+    error = np.hypot(ours[1], peer[1] or 0.0)
+    return bool(abs(ours[0] - peer[0]) > 2 * error + 1e-9)
+
+
+def write_table(name: str, frame: pd.DataFrame, intro: str, *, quick: bool) -> None:
+    """Print a table, and write it to the results unless it is a quick run."""
+    rows = [frame.columns.tolist(), *frame.astype(str).to_numpy().tolist()]
+    widths = [max(len(str(row[j])) for row in rows) for j in range(len(rows[0]))]
+    lines = [
+        "| " + " | ".join(str(c).ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
+        for row in rows
+    ]
+    lines.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
+    text = f"{intro.strip()}\n\n" + "\n".join(lines) + "\n"
+    print(text)
+    if not quick:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{name}.md").write_text(text)

@@ -1,0 +1,177 @@
+"""GBFS: limit cases, known truth, and what its options mean."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect import GBFS
+from treeselect.engine.boosting import Boosting, boost
+from treeselect.engine.growth import BEST_FIRST, UNBOUNDED, Growth
+from treeselect.engine.losses import GradientOnly
+from treeselect.engine.nodes import group_gains
+from treeselect.errors import MethodError
+
+
+@pytest.fixture(scope="module")
+def simulated() -> pd.DataFrame:
+    """`x` and `y` matter together, `z` is their sum, the rest is noise."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.uniform(-1, 1, size=(600, 6)), columns=list("xyabcd"))
+    data["z"] = data["x"] + data["y"]
+    data["inside"] = (data["x"] ** 2 + data["y"] ** 2 < 0.6).astype(int)
+    return data
+
+
+def problem_of(data, formula="inside ~ . - z", **arguments):
+    fit = treeselect.select(formula, data, method=GBFS(n_trees=1), k=1, seed=1, **arguments)
+    return fit.design.problem, fit.design.weight
+
+
+def step(problem, weight, seed=1, **options):
+    return GBFS(**options).path(problem, weight, max_size=9, seed=seed)[-1]
+
+
+def test_a_price_of_0_is_plain_boosting(simulated):
+    problem, weight = problem_of(simulated)
+    loss = problem.family.loss
+    plain = boost(
+        problem.data, GradientOnly(loss), problem.y, weight, problem.constant(weight),
+        Boosting(25, 0.1, Growth(4, 1, UNBOUNDED, 0.0, order=BEST_FIRST, max_leaves=16)), seed=1,
+        rank=problem.groups.ranks(1),
+    )  # fmt: skip
+    gains = group_gains(plain.trees, problem.data).sum(axis=0)
+    found = step(problem, weight, mu=0.0, n_trees=25)
+    np.testing.assert_array_equal(found.importance, gains / gains.sum())
+    np.testing.assert_array_equal(found.selected, gains > 0)
+
+
+def test_the_first_split_pays_half_the_decrease_of_the_squared_error_per_row(simulated):
+    """Equation 14: a first tree of one split pays mu for half of sum (g - h)**2 / n."""
+    problem, weight = problem_of(simulated)
+    gradient = problem.y - problem.y.mean()
+    best = 0.0
+    for column in ("x", "y", "a", "b", "c", "d"):
+        values = simulated[column].to_numpy()
+        for code in np.unique(problem.data.codes[problem.groups.names.index(column)])[:-1]:
+            left = problem.data.codes[problem.groups.names.index(column)] <= code
+            fitted = np.where(left, gradient[left].mean(), gradient[~left].mean())
+            best = max(best, 0.5 * np.mean(gradient**2 - (gradient - fitted) ** 2))
+        assert len(values) == len(gradient)
+    just = {"n_trees": 1, "max_depth": 1}
+    assert step(problem, weight, mu=best * 1.001, **just).size == 0
+    assert step(problem, weight, mu=best * 0.999, **just).size == 1
+    path = GBFS(**just).path(problem, weight, max_size=9, seed=1)
+    assert path[0].tuning == pytest.approx(best, rel=1e-6)
+    assert path[0].size == 0
+
+
+def test_the_two_that_matter_come_first(simulated):
+    fit = treeselect.select("inside ~ . - z", simulated, method="gbfs", k=2, seed=1)
+    assert set(fit.selected) == {"x", "y"}
+    assert fit.step.cut_from is None
+    chosen = treeselect.select("inside ~ . - z", simulated, method="gbfs", seed=1, n_trees=60)
+    assert set(chosen.selected) == {"x", "y"}
+
+
+def test_one_bag_with_everything_costs_one_mu(simulated):
+    everything = {"all": list("xyabcd")}
+    problem, weight = problem_of(simulated, groups=everything)
+    single, _ = problem_of(simulated)
+    grouped = step(problem, weight, mu=0.001, n_trees=20)
+    assert grouped.size == 1
+    free = step(single, weight, mu=0.0, n_trees=20)
+    assert grouped.train_score == pytest.approx(free.train_score, abs=1e-6)
+    assert step(problem, weight, mu=10.0, n_trees=20).size == 0
+
+
+def test_a_discount_to_nothing_both_ways_is_a_bag(simulated):
+    problem, weight = problem_of(simulated)
+    names = problem.groups.names
+    free = {(a, b): 0.0 for a in names for b in names if a != b}
+    found = step(problem, weight, mu=0.01, n_trees=20, discounts=free)
+    bag, _ = problem_of(simulated, groups={"all": list("xyabcd")})
+    grouped = step(bag, weight, mu=0.01, n_trees=20)
+    assert found.train_score == pytest.approx(grouped.train_score, abs=1e-9)
+    assert found.size > step(problem, weight, mu=0.01, n_trees=20).size
+
+
+def test_charging_at_each_split_keeps_fewer(simulated):
+    problem, weight = problem_of(simulated)
+    sizes = {
+        each: np.mean(
+            [
+                step(problem, weight, mu=mu, n_trees=60, charge_each_split=each).size
+                for mu in (0.001, 0.002, 0.003)
+            ]
+        )
+        for each in (False, True)
+    }
+    assert sizes[True] <= sizes[False]
+    assert step(problem, weight, mu=0.0, n_trees=9, charge_each_split=True).train_score == (
+        pytest.approx(step(problem, weight, mu=0.0, n_trees=9).train_score)
+    )
+
+
+def test_newton_steps_need_fewer_trees(simulated):
+    problem, weight = problem_of(simulated)
+    plain, newton = (
+        step(problem, weight, mu=0.0, n_trees=10, newton=newton).train_score
+        for newton in (False, True)
+    )
+    assert newton > plain - 0.02
+
+
+def test_validation_stops_before_all_trees_are_grown():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
+    data["y"] = data["a"] + 3 * rng.normal(size=200)
+    method = GBFS(mu=0.0)
+    seen = []
+    problem, weight = problem_of(data, "y ~ .")
+    from unittest import mock
+
+    from treeselect.algorithms import gbfs
+
+    def counting(*args, **kwargs):
+        seen.append(args[5].n_trees)
+        return boost(*args, **kwargs)
+
+    with mock.patch.object(gbfs, "boost", counting):
+        method.path(problem, weight, max_size=3, seed=1)
+        GBFS(mu=0.0, max_depth=None).path(problem, weight, max_size=3, seed=1)
+    assert seen[0] == 2000
+    assert seen[1] < 200
+    assert seen[2:5] == [2000] * 3
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"mu": -1.0}, "`mu` of GBFS must be a finite number at least 0, or None"),
+        ({"n_trees": 2001}, "from 1 to 2000, or None"),
+        ({"max_depth": 0}, "`max_depth`"),
+        ({"learning_rate": 0.0}, "above 0 and at most 1"),
+        ({"min_leaf": 0}, "`min_leaf`"),
+        ({"newton": "yes"}, "True or False"),
+        ({"charge_each_split": 1}, "True or False"),
+        ({"discounts": [1]}, "must be a dictionary"),
+        ({"discounts": {("a", "b"): 2.0}}, "factor from 0 to 1"),
+        ({"discounts": {"a": 0.5}}, "each pair of units"),
+    ],
+)
+def test_options_are_checked_when_built(options, says):
+    with pytest.raises(MethodError, match=says):
+        GBFS(**options)
+
+
+def test_discounts_name_units(simulated):
+    with pytest.raises(MethodError, match="Can't find the unit `e`, named in `discounts`"):
+        treeselect.select(
+            "inside ~ x + y", simulated, method="gbfs", k=1, discounts={("x", "e"): 0.5}
+        )
+    method = GBFS(discounts={("x", "y"): 0.5})
+    assert method == GBFS(discounts=(("x", "y", 0.5),))
+    assert hash(method) != hash(GBFS())

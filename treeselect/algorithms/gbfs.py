@@ -1,0 +1,316 @@
+"""GBFS: gradient boosted feature selection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.final import RefitsForest
+from treeselect.algorithms.options import check_flag, check_integer, check_number
+from treeselect.algorithms.tracing import trace
+from treeselect.algorithms.validation import split_rows
+from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.binning import take_rows
+from treeselect.engine.boosting import BoostedTrees, Boosting, boost
+from treeselect.engine.growth import BEST_FIRST, UNBOUNDED, Growth
+from treeselect.engine.losses import GradientOnly, Loss
+from treeselect.engine.nodes import Trees, group_gains
+from treeselect.engine.penalty import SplitPenalty
+from treeselect.engine.prediction import predict_sum
+from treeselect.engine.random import stream_seed
+from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
+
+_MOST_TREES = 2000
+_PATIENCE = 50
+"""Rounds without a lower loss on the validation rows after which boosting ends."""
+
+_DEPTHS = (2, 4, 6)
+"""Depths that validation chooses from."""
+
+_DECADES = 4.0
+"""Powers of ten that the path goes down from the price at which nothing enters, before it is 0."""
+
+Discounts = tuple[tuple[str, str, float], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GBFS(RefitsForest):
+    """Gradient boosted feature selection.
+
+    Small trees are boosted; the first split on a unit costs `mu` times the unit's price, later
+    ones are free. What is in use at the end is selected.
+
+    Parameters
+    ----------
+    mu : float, optional
+        Price of the first use of a unit of price 1, at least 0, in units of half the decrease of
+        the squared error between gradients and tree, per unit of weight: equation 14 of [1]_
+        divided by the sum of weights. None: the number of units decides.
+    n_trees : int, optional
+        Rounds. None: as many, up to 2000, as give the lowest loss on a fifth of the rows that is
+        held out; then all rows are boosted so often.
+    max_depth : int, optional
+        Depth of the trees, at least 1. None: 2, 4 or 6, which gives the lowest such loss.
+    learning_rate : float
+        Share of each tree that is added, above 0, at most 1.
+    min_leaf : int
+        Least number of rows in a leaf, at least 1.
+    newton : bool
+        Whether splits and leaves are those of Newton steps instead of the gradients' means, which
+        takes fewer trees; `mu` is then in units of the loss.
+    charge_each_split : bool
+        Whether a unit is charged for at every split until the first tree that uses it is grown,
+        not at the first split alone.
+    discounts : dict of (str, str) to float
+        ``{("a", "b"): 0.5}``: using unit a multiplies the price of unit b by a factor from 0 to 1
+        (the general cost function of section 4.2). Bags of features, one of which makes the others
+        free, are `groups` of ``select()``.
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range, or `discounts` names what is no unit.
+
+    Notes
+    -----
+    Algorithm 1 of [1]_. The path begins at the price at which nothing enters. A price in `costs`
+    that several units share is paid by each of them.
+
+    References
+    ----------
+    .. [1] Z. Xu, G. Huang, K. Q. Weinberger, A. X. Zheng (2014). Gradient boosted feature
+       selection. KDD '14, 522-531.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="gbfs", k=3, n_trees=100, seed=1)
+    >>> fit.k
+    3
+    """
+
+    mu: float | None = None
+    n_trees: int | None = None
+    max_depth: int | None = 4
+    learning_rate: float = 0.1
+    min_leaf: int = 1
+    newton: bool = False
+    charge_each_split: bool = False
+    discounts: Mapping[tuple[str, str], float] | Discounts = ()
+
+    name: ClassVar[str] = "gbfs"
+    title: ClassVar[str] = "Gradient boosted feature selection (GBFS)"
+    paper: ClassVar[str] = (
+        "Z. Xu, G. Huang, K. Q. Weinberger, A. X. Zheng (2014). Gradient boosted feature "
+        "selection. KDD '14, 522-531."
+    )
+    tuning_name: ClassVar[str] = "mu"
+    splits_exactly: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_number(self, "mu", least=0.0, optional=True)
+        check_integer(self, "n_trees", least=1, most=_MOST_TREES, optional=True)
+        check_integer(self, "max_depth", least=1, optional=True)
+        check_number(self, "learning_rate", above=0.0, most=1.0)
+        check_integer(self, "min_leaf", least=1)
+        check_flag(self, "newton")
+        check_flag(self, "charge_each_split")
+        object.__setattr__(self, "discounts", _read_discounts(self.discounts))
+
+    @property
+    def tuning_value(self) -> float | None:
+        """The fixed price, None for the path."""
+        return self.mu
+
+    def path(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+        every_size: bool = True,
+        n_threads: int = 1,
+    ) -> tuple[Step, ...]:
+        """Path of selected units along a falling price (see ``base.SelectionMethod``)."""
+        ensembles = _Ensembles(self, problem, weight, seed)
+        if self.mu is not None:
+            return (ensembles.step(self.mu),)
+        dearest = ensembles.dearest_price()
+        return trace(
+            lambda at: ensembles.step(dearest * 10 ** (-_DECADES * at) if at < 1 else 0.0),
+            max_size,
+            every_size=every_size,
+            n_threads=n_threads,
+        )
+
+
+class _Ensembles:
+    """Boosted ensembles of one problem at any price."""
+
+    def __init__(self, method: GBFS, problem: Problem, weight: WeightArray, seed: int) -> None:
+        self._method, self._problem, self._weight, self._seed = method, problem, weight, seed
+        groups = problem.groups
+        self._prices = np.where(groups.keep, 0.0, groups.costs)
+        self._rank = groups.ranks(seed)
+        self._loss = problem.family.loss if method.newton else GradientOnly(problem.family.loss)
+        self._base = problem.constant(weight)
+        self._discounts = _numbered(method, groups.names)
+
+    def dearest_price(self) -> float:
+        """The price at which nothing enters: the best gain of a first split, relative to the unit's
+        own price, in units of `mu`."""
+        priced = self._prices > 0
+        if not priced.any():
+            return 1.0
+        least = self._prices[priced].min()
+        scale = np.where(priced, least / np.where(priced, self._prices, 1.0), 0.0)
+        penalty = SplitPenalty(
+            scale[self._problem.groups.ids], np.zeros(len(self._problem.groups.ids))
+        )
+        growth = self._growth(1)
+        stump = self._boost(Boosting(1, 1.0, growth), penalty, np.zeros(len(priced), dtype=bool))
+        gains = group_gains(stump.trees, self._problem.data).sum(axis=0)
+        worth = gains[priced] / self._prices[priced]
+        return float(worth.max()) / 2 * (1 + 1e-9) or 1.0
+
+    def step(self, mu: float) -> Step:
+        """The path's step at a price."""
+        problem, groups = self._problem, self._problem.groups
+        depth, n_trees = self._sizes(mu)
+        is_open = groups.keep.copy()
+        rules = Boosting(n_trees, self._method.learning_rate, self._growth(depth))
+        found = self._boost(rules, self._penalty(mu), is_open, _ends_without_split)
+        gains = group_gains(found.trees, problem.data).sum(axis=0)
+        rows = self._weight > 0
+        return Step(
+            tuning=mu,
+            selected=(gains > 0) | groups.keep,
+            importance=gains / gains.sum() if gains.sum() > 0 else gains,
+            train_score=problem.family.score(
+                problem.y[rows], problem.family.mean(found.eta)[rows], self._weight[rows]
+            ),
+        )
+
+    def _penalty(self, mu: float) -> SplitPenalty:
+        # The engine's gain is the decrease of the squared error, twice what the price is set by.
+        ids = self._problem.groups.ids
+        return SplitPenalty(
+            np.ones(len(ids)), 2 * mu * self._prices[ids], discounts=self._discounts
+        )
+
+    def _growth(self, depth: int) -> Growth:
+        return Growth(
+            max_depth=depth,
+            min_weight=self._method.min_leaf,
+            n_candidates=UNBOUNDED,
+            min_gain=0.0,
+            order=BEST_FIRST,
+            max_leaves=2 ** min(depth, 20),
+            opens_late=self._method.charge_each_split,
+        )
+
+    def _boost(
+        self, rules: Boosting, penalty: SplitPenalty, is_open: BoolArray, after_round: Any = None
+    ) -> BoostedTrees:
+        problem = self._problem
+        return boost(
+            problem.data, self._loss, problem.y, self._weight, self._base, rules, seed=self._seed,
+            rank=self._rank, is_open=is_open, penalty=penalty, after_round=after_round,
+        )  # fmt: skip
+
+    def _sizes(self, mu: float) -> tuple[int, int]:
+        """Depth and number of rounds, by validation where they are not given."""
+        depth, n_trees = self._method.max_depth, self._method.n_trees
+        if depth is not None and n_trees is not None:
+            return depth, n_trees
+        depths = (depth,) if depth is not None else _DEPTHS
+        found = [self._validate(mu, d, n_trees or _MOST_TREES) for d in depths]
+        best = min(range(len(depths)), key=lambda i: found[i][0])
+        return depths[best], n_trees or found[best][1]
+
+    def _validate(self, mu: float, depth: int, n_trees: int) -> tuple[float, int]:
+        """Least loss on the rows that are held out, and after how many rounds."""
+        problem, method = self._problem, self._method
+        train, held_out = split_rows(problem, self._weight, stream_seed(self._seed, "validation"))
+        judge = _Judge(problem, self._weight, self._base, held_out)
+        boost(
+            problem.data, self._loss, problem.y, train, self._base,
+            Boosting(n_trees, method.learning_rate, self._growth(depth)), seed=self._seed,
+            rank=self._rank, is_open=problem.groups.keep.copy(), penalty=self._penalty(mu),
+            after_round=judge.after_round,
+        )  # fmt: skip
+        return judge.least, max(judge.rounds, 1)
+
+
+class _Judge:
+    """Follows the loss on rows that are held out, and ends the boosting when it stops falling."""
+
+    def __init__(
+        self, problem: Problem, weight: WeightArray, base: FloatArray, rows: IntArray
+    ) -> None:
+        self._loss: Loss = problem.family.loss
+        self._data = take_rows(problem.data, rows)
+        self._y, self._weight = problem.y[rows], weight[rows]
+        self._eta = base[rows]
+        self.least, self.rounds = self._value(), 0
+
+    def _value(self) -> float:
+        return float(np.average(self._loss.value(self._y, self._eta), weights=self._weight))
+
+    def after_round(self, number: int, eta: FloatArray, trees: Sequence[Trees]) -> bool:
+        """Whether boosting should end."""
+        for tree in trees:
+            step = predict_sum(tree, self._data)
+            self._eta += step if self._eta.ndim == 2 else step[:, 0]
+        value = self._value()
+        if value < self.least:
+            self.least, self.rounds = value, number
+        return number - self.rounds >= _PATIENCE or _ends_without_split(number, eta, trees)
+
+
+def _ends_without_split(number: int, eta: FloatArray, trees: Sequence[Trees]) -> bool:
+    """Whether no tree of the round was split: neither will those of the next rounds."""
+    return all(len(tree.nodes.column) == tree.n_trees for tree in trees)
+
+
+def _read_discounts(given: Any) -> Discounts:
+    """Discounts as a tuple, which a frozen record can hold."""
+    listed = list(given.items()) if isinstance(given, Mapping) else None
+    if listed is None and isinstance(given, tuple | list):
+        triples = [d for d in given if isinstance(d, tuple | list) and len(d) == 3]
+        listed = [((d[0], d[1]), d[2]) for d in triples]
+        listed = listed if len(listed) == len(given) else None
+    if listed is None:
+        raise MethodError(
+            "`discounts` of GBFS must be a dictionary.\n"
+            f"  Found: {given!r}. Write, for example, `{{('a', 'b'): 0.5}}`."
+        )
+    for pair, factor in listed:
+        names = isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(n, str) for n in pair)
+        real = isinstance(factor, int | float | np.number) and not isinstance(factor, bool)
+        if not names or not real or not 0 <= factor <= 1:
+            raise MethodError(
+                "`discounts` of GBFS must give a factor from 0 to 1 for each pair of units.\n"
+                f"  Found: {pair!r}: {factor!r}."
+            )
+    return tuple((pair[0], pair[1], float(factor)) for pair, factor in listed)
+
+
+def _numbered(method: GBFS, names: Sequence[str]) -> dict[tuple[int, int], float]:
+    """Discounts by the numbers of the units."""
+    listed = _read_discounts(method.discounts)
+    number = {name: g for g, name in enumerate(names)}
+    for name in (name for *pair, _ in listed for name in pair):
+        if name not in number:
+            close = near(name, names)
+            raise MethodError(
+                f"Can't find the unit {quoted(name)}, named in `discounts`.\n"
+                f"  {did_you_mean(close) if close else f'Units: {listing(names)}.'}"
+            )
+    return {(number[a], number[b]): factor for a, b, factor in listed}

@@ -1,0 +1,281 @@
+"""RRF and GRRF: regularised random forests, and guided ones."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.final import RefitsForest
+from treeselect.algorithms.options import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_number,
+    refuse_together,
+)
+from treeselect.algorithms.regularised import (
+    Criterion,
+    ForestRules,
+    Gain,
+    Ties,
+    grow_shared,
+    step_at,
+)
+from treeselect.algorithms.tracing import trace
+from treeselect.design import FloatArray, WeightArray
+from treeselect.engine.random import stream_seed
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RegularisedForest(RefitsForest):
+    """What RRF and GRRF have in common."""
+
+    n_trees: int = 1000
+    mtry: int | None = None
+    sample_fraction: float = 0.632
+    replace: bool = False
+    max_depth: int | None = None
+    min_leaf: int = 1
+    criterion: Criterion = "gini"
+    gain: Gain = "uncentred"
+    ties: Ties = "used"
+
+    def __post_init__(self) -> None:
+        check_integer(self, "n_trees", least=1)
+        check_integer(self, "mtry", least=1, optional=True)
+        check_number(self, "sample_fraction", above=0.0, most=1.0)
+        check_flag(self, "replace")
+        check_integer(self, "max_depth", least=1, optional=True)
+        check_integer(self, "min_leaf", least=1)
+        check_choice(self, "criterion", ("gini", "entropy"))
+        check_choice(self, "gain", ("uncentred", "decrease"))
+        check_choice(self, "ties", ("used", "random"))
+        refuse_together(
+            self, criterion="entropy", gain="uncentred", way='Use `gain="decrease"`, its decrease.'
+        )
+
+    def _rules(self) -> ForestRules:
+        return ForestRules(
+            n_trees=self.n_trees,
+            mtry=self.mtry,
+            sample_fraction=self.sample_fraction,
+            replace=self.replace,
+            max_depth=self.max_depth,
+            min_leaf=self.min_leaf,
+            criterion=self.criterion,
+            gain=self.gain,
+            ties=self.ties,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RRF(_RegularisedForest):
+    """Regularised random forest.
+
+    Trees grow one after the other. At each node all units in use are candidates, and `mtry` of the
+    others, whose gain is multiplied by `lam`: a unit comes into use only where it is clearly
+    better than those that are. What is in use at the end is selected.
+
+    Parameters
+    ----------
+    lam : float, optional
+        Coefficient lambda of equation 2 of [1]_, from 0 (only kept units) to 1 (a new unit must
+        still be better than those in use). None: the number of units decides.
+    n_trees : int
+        Trees, at least 1. More trees use more units.
+    mtry : int, optional
+        Units not yet in use that are tried at a node; the root of the number of units, rounded
+        up, by default.
+    sample_fraction : float
+        Share of the distinct rows that each tree grows on, above 0, at most 1.
+    replace : bool
+        Whether these are drawn with replacement.
+    max_depth : int, optional
+        Greatest depth; trees grow fully by default.
+    min_leaf : int
+        Least number of rows in a leaf, at least 1. Where the units in use can't split a node any
+        more, any other one comes in, whatever its coefficient: on data with many equal values
+        larger leaves, or fewer trees, leave smaller selections. For the same reason numbers are
+        split at all their values.
+    criterion : {"gini", "entropy"}
+        Impurity of classes. For numbers it is the sum of squares, whatever is said.
+    gain : {"uncentred", "decrease"}
+        What `lam` multiplies. ``"uncentred"``: the criterion of the children themselves,
+        ``sum_k n_k**2 / n`` over both, as the authors' package does, the only form that gives the
+        tables of [1]_; nothing new enters a node whose purity is `lam` or more. For numbers it is
+        taken about their mean. ``"decrease"``: the decrease of impurity, as the texts say.
+    ties : {"used", "random"}
+        Which of equal splits is taken: that of a unit in use, then the lower rank; or any, as in
+        the authors' package, which lets exact copies in.
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range, or entropy is to be un-centred, or is asked for numbers.
+
+    Notes
+    -----
+    Algorithm 1 of [1]_ and Algorithm 2 of [2]_, for classes and numbers alike. A price in `costs`
+    is a power: the coefficient of a unit of price c is ``lam ** c``, so that price 1 is the
+    paper's rule and price 0 none. A price that several units share is paid by each of them. With
+    an offset the trees grow on the negative gradient at the constant model.
+
+    References
+    ----------
+    .. [1] H. Deng, G. Runger (2013). Gene selection with guided regularized random forest.
+       Pattern Recognition 46, 3483-3489.
+    .. [2] H. Deng, G. Runger (2012). Feature selection via regularized trees. IJCNN 2012.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="rrf", k=3, n_trees=50, seed=1)
+    >>> fit.k
+    3
+    """
+
+    lam: float | None = None
+
+    name: ClassVar[str] = "rrf"
+    title: ClassVar[str] = "Regularised random forest (RRF)"
+    paper: ClassVar[str] = (
+        "H. Deng, G. Runger (2013). Gene selection with guided regularized random forest. "
+        "Pattern Recognition 46, 3483-3489."
+    )
+    tuning_name: ClassVar[str] = "lam"
+    splits_exactly: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self, "lam", least=0.0, most=1.0, optional=True)
+
+    @property
+    def tuning_value(self) -> float | None:
+        """The fixed coefficient, None for the path."""
+        return self.lam
+
+    def path(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+        every_size: bool = True,
+        n_threads: int = 1,
+    ) -> tuple[Step, ...]:
+        """Path of selected units along a rising coefficient (see ``base.SelectionMethod``)."""
+        rules, costs = self._rules(), problem.groups.costs
+
+        def try_at(lam: float) -> Step:
+            forest = grow_shared(problem, weight, rules, lam**costs, seed=seed)
+            return step_at(lam, forest, problem.groups.keep)
+
+        if self.lam is not None:
+            return (try_at(self.lam),)
+        return trace(try_at, max_size, every_size=every_size, n_threads=n_threads)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GRRF(_RegularisedForest):
+    """Guided regularised random forest.
+
+    As :class:`RRF` with a coefficient for each unit: an ordinary forest is grown first, and the
+    more important a unit is there, the less it is penalised.
+
+    Parameters
+    ----------
+    gamma : float, optional
+        Weight of the importance, equation 6 of [1]_, from 0 (all units have the coefficient `lam`)
+        to 1. None: the number of units decides.
+    lam : float
+        Base coefficient lambda_0, from 0 to 1.
+    n_trees, mtry, sample_fraction, replace, max_depth, min_leaf, criterion, gain, ties
+        As for :class:`RRF`, of both forests; the first one tries `mtry` of all units at a node.
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range, or entropy is to be un-centred, or is asked for numbers.
+
+    Notes
+    -----
+    The importance of a unit is its decrease of impurity, weighted by the nodes' rows in the bag
+    and summed over its columns, relative to the largest (equations 1, 4 and 5 of [1]_, with the
+    weights of the authors' package). Where there are prices, it is the importance per price that
+    is relative to the largest, and a price is a power of `lam`, as in :class:`RRF`.
+
+    References
+    ----------
+    .. [1] H. Deng, G. Runger (2013). Gene selection with guided regularized random forest.
+       Pattern Recognition 46, 3483-3489.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="grrf", gamma=0.5, n_trees=50, seed=1)
+    >>> "sex" in fit.selected
+    True
+    """
+
+    gamma: float | None = None
+    lam: float = 1.0
+
+    name: ClassVar[str] = "grrf"
+    title: ClassVar[str] = "Guided regularised random forest (GRRF)"
+    paper: ClassVar[str] = RRF.paper
+    tuning_name: ClassVar[str] = "gamma"
+    splits_exactly: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self, "gamma", least=0.0, most=1.0, optional=True)
+        check_number(self, "lam", least=0.0, most=1.0)
+
+    @property
+    def tuning_value(self) -> float | None:
+        """The fixed weight of the importance, None for the path."""
+        return self.gamma
+
+    def path(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+        every_size: bool = True,
+        n_threads: int = 1,
+    ) -> tuple[Step, ...]:
+        """Path of selected units along a falling `gamma` (see ``base.SelectionMethod``)."""
+        rules, groups = self._rules(), problem.groups
+        relative = self._relative_importance(problem, weight, seed)
+
+        def try_with(gamma: float) -> Step:
+            coefficient = (1 - gamma) * self.lam**groups.costs + gamma * relative
+            forest = grow_shared(problem, weight, rules, coefficient, seed=seed)
+            return step_at(gamma, forest, groups.keep)
+
+        if self.gamma is not None:
+            return (try_with(self.gamma),)
+        return trace(
+            lambda at: try_with(1.0 - at), max_size, every_size=every_size, n_threads=n_threads
+        )
+
+    def _relative_importance(self, problem: Problem, weight: WeightArray, seed: int) -> FloatArray:
+        """Importance in an ordinary forest per price, relative to the largest; 1 for units that
+        cost nothing (equations 4 and 5)."""
+        rules = dataclasses.replace(self._rules(), all_open=False, gain="decrease", ties="random")
+        free = np.ones(len(problem.groups.names))
+        gains = grow_shared(problem, weight, rules, free, seed=stream_seed(seed, "guide")).gains
+        costs = problem.groups.costs
+        is_free = costs == 0
+        worth = np.where(is_free, 0.0, gains / np.where(is_free, 1.0, costs))
+        largest = worth.max(initial=0.0)
+        return np.where(is_free, 1.0, worth / largest if largest > 0 else 0.0)
