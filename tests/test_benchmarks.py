@@ -53,3 +53,24 @@ def test_outputs_prints_its_table():
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("one tree for all") == 8
+
+
+PAPERS = sorted(p.name for p in (FOLDER / "papers").glob("*.py") if p.name != "common.py")
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
+@pytest.mark.parametrize("program", PAPERS)
+def test_a_papers_program_prints_its_tables(program):
+    before = {p: p.stat().st_mtime_ns for p in (FOLDER / "papers").rglob("*")}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(FOLDER / "papers" / program), "--quick", "--jobs", "1"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "treeselect" in done.stdout
+    assert done.stdout.count("|\n") >= 4
+    written = {p: p.stat().st_mtime_ns for p in (FOLDER / "papers").rglob("*.md")}
+    assert written == {p: t for p, t in before.items() if p.suffix == ".md"}

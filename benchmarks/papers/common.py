@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 
 from treeselect.algorithms.base import Problem
 from treeselect.design import FeatureGroups
-from treeselect.engine.binning import BinnedData, bin_columns, bin_edges
+from treeselect.encoding import build_design
+from treeselect.engine.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
 from treeselect.engine.forests import BOOTSTRAP, bagged_forest
 from treeselect.engine.growth import UNBOUNDED, Growth
 from treeselect.engine.prediction import predict_mean
 from treeselect.engine.targets import class_target
 from treeselect.families import BINOMIAL, multinomial
+from treeselect.formula import parse_formula
+from treeselect.units import make_units
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -65,11 +68,24 @@ def class_problem(X: FloatArray, y: IntArray, bags: Sequence[int] | None = None)
     )
     data, exact = (
         bin_columns(columns, [bin_edges(c, most) for c in columns], [0] * len(columns), ids)
-        for most in (254, None)
+        for most in (MAX_BINS, None if len(y) > MAX_BINS else MAX_BINS)
     )
     n_classes = int(y.max()) + 1
     family = BINOMIAL if n_classes == 2 else multinomial(n_classes)
     return Problem(data, groups, y.astype(np.float64), family, exact=exact)
+
+
+def frame_problem(frame: pd.DataFrame, target: str) -> Problem:
+    """Classes to be told apart by the other columns of a frame: text is a factor."""
+    frame = frame.rename(columns={target: "the_response"})
+    terms = [f"`{name}`" for name in frame.columns if name != "the_response"]
+    parsed = parse_formula(f"the_response ~ {' + '.join(terms)}", list(frame.columns))
+    units = make_units(parsed.terms, None, None, None)
+    design, _, _ = build_design(parsed, frame, units)
+    y = pd.factorize(frame["the_response"], sort=True)[0]
+    n_classes = int(y.max()) + 1
+    family = BINOMIAL if n_classes == 2 else multinomial(n_classes)
+    return Problem(design.binned, design.groups, y.astype(np.float64), family, exact=design.exact())
 
 
 def forest_error(

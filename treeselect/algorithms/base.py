@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -61,6 +62,8 @@ class Step:
         Score of the method's own ensemble on its training rows.
     cut_from : int or None
         Number of units of the step that this one was cut from, if it was.
+    error : float or None
+        Out-of-bag error of a forest on the selected units, if the backward pass was made.
     """
 
     tuning: float
@@ -68,6 +71,7 @@ class Step:
     importance: FloatArray
     train_score: float
     cut_from: int | None = None
+    error: float | None = None
 
     @property
     def size(self) -> int:
@@ -135,6 +139,16 @@ class SelectionMethod(Protocol):
     def options(self) -> dict[str, Any]:
         """All options by name, for the report."""
         ...
+
+
+def best_of_each_size(steps: Iterable[Step]) -> dict[int, Step]:
+    """Of the steps of each size the first, or that of the least error where errors are known."""
+    best: dict[int, Step] = {}
+    for step in steps:
+        other = best.setdefault(step.size, step)
+        if step.error is not None and other.error is not None and step.error < other.error:
+            best[step.size] = step
+    return best
 
 
 def without_tuning(method: SelectionMethod) -> SelectionMethod:

@@ -12,6 +12,7 @@ from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.final import REFITTED_TREES, refit_forest
 from treeselect.algorithms.forest import ForestModel
 from treeselect.algorithms.options import check_flag, check_integer, check_number
+from treeselect.algorithms.pruning import prune_path
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.bag_boosting import BagBoosting, BoostedBag, bag_boost
 from treeselect.engine.random import stream_seed
@@ -61,6 +62,9 @@ class ControlBurn:
         Greatest depth, 1 to 16. None: as deep as the out-of-bag loss goes on falling.
     n_trees : int
         Trees of the forest that is refitted on the selected terms.
+    prune : bool
+        Whether units are dropped from each selection, of up to 30 units, whose removal does not
+        raise the out-of-bag error of a forest by more than its standard error.
 
     Raises
     ------
@@ -92,6 +96,7 @@ class ControlBurn:
     min_trees: int = 10
     max_depth: int | None = None
     n_trees: int = REFITTED_TREES
+    prune: bool = False
 
     name: ClassVar[str] = "controlburn"
     title: ClassVar[str] = "ControlBurn"
@@ -111,6 +116,7 @@ class ControlBurn:
         check_integer(self, "min_trees", least=1)
         check_integer(self, "max_depth", least=1, most=_MAX_DEPTH, optional=True)
         check_integer(self, "n_trees", least=1)
+        check_flag(self, "prune")
 
     @classmethod
     def published(cls) -> ControlBurn:
@@ -164,7 +170,8 @@ class ControlBurn:
                 problem.groups.prices(uses, self._discount(forest, first, gains))
             )
         solutions = solution_path(forest, uses, keep, max_size, last_lam=self.lam)
-        return tuple(self._step(problem, weight, forest, s, uses, gains) for s in solutions)
+        steps = tuple(self._step(problem, weight, forest, s, uses, gains) for s in solutions)
+        return prune_path(problem, weight, steps, seed) if self.prune else steps
 
     def refit(
         self,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from treeselect.algorithms.base import Problem
+from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.forest import ForestModel, fit_forest
+from treeselect.algorithms.pruning import prune_step
 from treeselect.design import BoolArray, WeightArray
 from treeselect.engine.random import stream_seed
 
@@ -41,6 +42,12 @@ def refit_forest(
 @dataclass(frozen=True, kw_only=True)
 class RefitsForest:
     """What methods have in common whose final model is such a forest."""
+
+    prune: bool = False
+
+    def finish(self, problem: Problem, weight: WeightArray, step: Step, seed: int) -> Step:
+        """A step of the path, after the backward pass if that was asked for."""
+        return prune_step(problem, weight, step, seed) if self.prune else step
 
     def options(self) -> dict[str, Any]:
         """All options by name."""

@@ -69,6 +69,8 @@ class GBFS(RefitsForest):
         ``{("a", "b"): 0.5}``: using unit a multiplies the price of unit b by a factor from 0 to 1
         (the general cost function of section 4.2). Bags of features, one of which makes the others
         free, are `groups` of ``select()``.
+    prune : bool
+        As for :class:`RRF`.
 
     Raises
     ------
@@ -120,6 +122,7 @@ class GBFS(RefitsForest):
         check_integer(self, "min_leaf", least=1)
         check_flag(self, "newton")
         check_flag(self, "charge_each_split")
+        check_flag(self, "prune")
         object.__setattr__(self, "discounts", _read_discounts(self.discounts))
 
     @property
@@ -140,14 +143,14 @@ class GBFS(RefitsForest):
         """Path of selected units along a falling price (see ``base.SelectionMethod``)."""
         ensembles = _Ensembles(self, problem, weight, seed)
         if self.mu is not None:
-            return (ensembles.step(self.mu),)
+            return (self.finish(problem, weight, ensembles.step(self.mu), seed),)
         dearest = ensembles.dearest_price()
-        return trace(
-            lambda at: ensembles.step(dearest * 10 ** (-_DECADES * at) if at < 1 else 0.0),
-            max_size,
-            every_size=every_size,
-            n_threads=n_threads,
-        )
+
+        def try_at(at: float) -> Step:
+            mu = dearest * 10 ** (-_DECADES * at) if at < 1 else 0.0
+            return self.finish(problem, weight, ensembles.step(mu), seed)
+
+        return trace(try_at, max_size, every_size=every_size, n_threads=n_threads)
 
 
 class _Ensembles:

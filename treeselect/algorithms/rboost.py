@@ -9,7 +9,13 @@ import numpy as np
 
 from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.final import RefitsForest
-from treeselect.algorithms.options import check_choice, check_integer, check_number, refuse_together
+from treeselect.algorithms.options import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_number,
+    refuse_together,
+)
 from treeselect.algorithms.regularised import Criterion, Gain, Ties
 from treeselect.algorithms.tracing import trace
 from treeselect.design import FloatArray, WeightArray
@@ -59,6 +65,8 @@ class RBoost(RefitsForest):
     form : {"auto", "reweighting", "gradient"}
         AdaBoost by reweighting, for classes; or gradient boosting with a rate of 0.1, for numbers,
         too. ``"auto"`` takes the first for classes without an offset, else the second.
+    prune : bool
+        As for :class:`RRF`.
 
     Raises
     ------
@@ -113,6 +121,7 @@ class RBoost(RefitsForest):
         check_choice(self, "criterion", ("entropy", "gini"))
         check_choice(self, "gain", ("decrease", "uncentred"))
         check_choice(self, "ties", ("used", "random"))
+        check_flag(self, "prune")
         check_choice(self, "form", ("auto", "reweighting", "gradient"))
         refuse_together(
             self, criterion="entropy", gain="uncentred", way='Use `criterion="gini"` for it.'
@@ -145,7 +154,7 @@ class RBoost(RefitsForest):
         grow = self._reweighted if by_weights else self._by_gradient
 
         def try_at(lam: float) -> Step:
-            return grow(problem, weight, lam, seed)
+            return self.finish(problem, weight, grow(problem, weight, lam, seed), seed)
 
         if self.lam is not None:
             return (try_at(self.lam),)

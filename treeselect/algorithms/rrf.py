@@ -54,6 +54,7 @@ class _RegularisedForest(RefitsForest):
         check_choice(self, "criterion", ("gini", "entropy"))
         check_choice(self, "gain", ("uncentred", "decrease"))
         check_choice(self, "ties", ("used", "random"))
+        check_flag(self, "prune")
         refuse_together(
             self, criterion="entropy", gain="uncentred", way='Use `gain="decrease"`, its decrease.'
         )
@@ -111,6 +112,9 @@ class RRF(_RegularisedForest):
     ties : {"used", "random"}
         Which of equal splits is taken: that of a unit in use, then the lower rank; or any, as in
         the authors' package, which lets exact copies in.
+    prune : bool
+        Whether units are dropped from each selection, of up to 30 units, whose removal does not
+        raise the out-of-bag error of a forest by more than its standard error.
 
     Raises
     ------
@@ -174,7 +178,8 @@ class RRF(_RegularisedForest):
 
         def try_at(lam: float) -> Step:
             forest = grow_shared(problem, weight, rules, lam**costs, seed=seed)
-            return step_at(lam, forest, problem.groups.keep)
+            step = step_at(lam, forest, problem.groups.keep)
+            return self.finish(problem, weight, step, seed)
 
         if self.lam is not None:
             return (try_at(self.lam),)
@@ -195,7 +200,7 @@ class GRRF(_RegularisedForest):
         to 1. None: the number of units decides.
     lam : float
         Base coefficient lambda_0, from 0 to 1.
-    n_trees, mtry, sample_fraction, replace, max_depth, min_leaf, criterion, gain, ties
+    n_trees, mtry, sample_fraction, replace, max_depth, min_leaf, criterion, gain, ties, prune
         As for :class:`RRF`, of both forests; the first one tries `mtry` of all units at a node.
 
     Raises
@@ -260,7 +265,7 @@ class GRRF(_RegularisedForest):
         def try_with(gamma: float) -> Step:
             coefficient = (1 - gamma) * self.lam**groups.costs + gamma * relative
             forest = grow_shared(problem, weight, rules, coefficient, seed=seed)
-            return step_at(gamma, forest, groups.keep)
+            return self.finish(problem, weight, step_at(gamma, forest, groups.keep), seed)
 
         if self.gamma is not None:
             return (try_with(self.gamma),)

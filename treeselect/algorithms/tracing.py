@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
-from treeselect.algorithms.base import Step
+from treeselect.algorithms.base import Step, best_of_each_size
 
 _FIRST = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Positions that are always tried."""
@@ -74,9 +74,7 @@ def _next_positions(trials: dict[float, Step], max_size: int, *, every_size: boo
 
 
 def _rising(trials: dict[float, Step], max_size: int) -> tuple[Step, ...]:
-    by_size: dict[int, Step] = {}
-    for position in sorted(trials):
-        by_size.setdefault(trials[position].size, trials[position])
+    by_size = best_of_each_size(trials[position] for position in sorted(trials))
     sizes = sorted(by_size)
     kept = [size for size in sizes if size <= max_size]
     if max_size not in by_size:

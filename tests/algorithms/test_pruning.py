@@ -1,0 +1,70 @@
+"""The backward pass: what is not missed goes, what is missed stays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.algorithms.base import Step
+from treeselect.algorithms.pruning import prune_step
+from treeselect.algorithms.registry import METHODS
+from treeselect.errors import MethodError
+
+
+@pytest.fixture(scope="module")
+def simulated() -> pd.DataFrame:
+    """`x` and `y` decide together; `z` is their sum, `noise` is none of both."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.uniform(-1, 1, size=(800, 3)), columns=["x", "y", "noise"])
+    data["z"] = data["x"] + data["y"]
+    data["four"] = ((data["x"] > 0) != (data["y"] > 0)).astype(int)
+    data["sum"] = 3 * data["x"] + data["y"] + 0.3 * rng.normal(size=800)
+    return data
+
+
+def everything(fit) -> Step:
+    n = len(fit.design.arrays.groups.names)
+    return Step(0.0, np.ones(n, dtype=bool), np.full(n, 1 / n), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("formula", "left"),
+    [("four ~ x + y + z + noise", {"x", "y"}), ("sum ~ x + y + noise", {"x", "y"})],
+)
+def test_what_is_not_missed_goes(simulated, formula, left):
+    fit = treeselect.select(formula, simulated, k=1, seed=1, forests=1, n_trees=1)
+    problem, weight = fit.design.problem, fit.design.weight
+    pruned = prune_step(problem, weight, everything(fit), seed=3)
+    names = np.array(problem.groups.names)
+    assert set(names[pruned.selected]) == left
+    assert pruned.importance.sum() == pytest.approx(1.0)
+    again = prune_step(problem, weight, pruned, seed=3)
+    np.testing.assert_array_equal(again.selected, pruned.selected)
+
+
+def test_kept_units_stay_and_one_unit_is_left(simulated):
+    fit = treeselect.select(
+        "four ~ z + noise", simulated, k=1, seed=1, forests=1, n_trees=1, keep="noise"
+    )
+    problem, weight = fit.design.problem, fit.design.weight
+    pruned = prune_step(problem, weight, everything(fit), seed=3)
+    names = np.array(problem.groups.names)
+    assert "noise" in names[pruned.selected]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_can_end_with_it(simulated, method):
+    few = {"n_trees": 20} if method != "controlburn" else {"forests": 1, "n_trees": 20}
+    fit = treeselect.select(
+        "four ~ x + y + z + noise", simulated, method=method, k=2, seed=1, prune=True, **few
+    )
+    assert fit.k == 2
+    assert "noise" not in fit.selected
+    if method != "grrf":  # whose path meets another pair first
+        assert set(fit.selected) == {"x", "y"}
+    sizes = [step.size for step in fit.steps]
+    assert sizes == sorted(set(sizes))
+    with pytest.raises(MethodError, match=r"`prune` of .* True or False"):
+        METHODS[method](prune=1)
