@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from treeselect.errors import DataError, NotBuiltError, OptionError
+from treeselect.errors import DataError, OptionError
 from treeselect.formula import parse_formula
 from treeselect.response import read_response
 
@@ -35,6 +35,13 @@ def response(values, family="auto", left="y"):
         (pd.Series([True, None, False], dtype=object), "binomial", (False, True), [1, 0]),
         ([3, None, 7, 8], "gaussian", (), [3, 7, 8]),
         ([-1, 1, 1], "gaussian", (), [-1, 1, 1]),
+        (["b", "c", None, "a", "b"], "multinomial", ("a", "b", "c"), [1, 2, 0, 1]),
+        (
+            pd.Categorical(["b", "a", "c"], ["c", "z", "b", "a"]),
+            "multinomial",
+            ("c", "b", "a"),
+            [1, 2, 0],
+        ),
     ],
 )
 def test_f13_family_and_classes_are_found(values, family, classes, y):
@@ -49,6 +56,12 @@ def test_family_can_be_asked_for():
     assert response([0, 1, 1], "gaussian").family.name == "gaussian"
     two = response([1, 2, 2], "binomial")
     assert (two.family.name, two.classes, two.y.tolist()) == ("binomial", (1, 2), [0, 1, 1])
+    three = response([5, 1, 2, 1], "multinomial")
+    assert (three.family.name, three.classes) == ("multinomial", (1, 2, 5))
+    assert three.y.tolist() == [2, 0, 1, 0]
+    assert response(["a", "b"], "multinomial").family.name == "binomial"
+    counts = response([0, 3, 1], "poisson")
+    assert (counts.family.name, counts.classes, counts.reason) == ("poisson", (), "as asked")
 
 
 def test_expressions_on_the_left():
@@ -60,7 +73,7 @@ def test_expressions_on_the_left():
 @pytest.mark.parametrize(
     ("values", "family", "error", "says"),
     [
-        (["a", "a"], "auto", DataError, "must have two classes.\n  Found: only 'a'"),
+        (["a", "a"], "auto", DataError, "must have at least two classes.\n  Found: only 'a'"),
         ([1, 1], "auto", DataError, "Found: only 1"),
         ([True, True], "auto", DataError, "Found: only True"),
         ([3.5, 3.5], "auto", DataError, "must vary"),
@@ -69,17 +82,17 @@ def test_expressions_on_the_left():
         (["a", None], "auto", DataError, "Found: only 'a'"),
         ([0, 0], "binomial", DataError, "Found: only 0"),
         (pd.Categorical(["a", "a"], ["a", "b"]), "auto", DataError, "Found: only 'a'"),
-        (["a", "b", "c"], "auto", NotBuiltError, "has 3: `a`, `b`, `c`"),
-        (["a", "b", "c"], "binomial", NotBuiltError, "has 3: `a`, `b`, `c`"),
-        (pd.Categorical([1, 2, 3]), "auto", NotBuiltError, r"I\(y == 3\) ~"),
+        (["a", "b", "c"], "binomial", OptionError, "has 3: `a`, `b`, `c`"),
+        ([str(i) for i in range(300)], "auto", DataError, "at most 255 classes"),
+        (["a", "b", "c"], "poisson", OptionError, "needs a numeric response"),
         (pd.to_datetime(["2020", "2021"]), "auto", DataError, "dates or times"),
         ([1.0, np.inf], "auto", DataError, "`y` must be finite"),
-        ([1, 2], "multinomial", NotBuiltError, "one class against the rest"),
-        ([1, 2, 3], "binomial", NotBuiltError, "more than two classes"),
+        ([1, 2, 3], "binomial", OptionError, 'write `family="multinomial"`'),
         ([1.0, 1e200], "auto", DataError, "at most 1e\\+100 in absolute value"),
         (["a", "b"], "gaussian", OptionError, "needs a numeric response"),
-        ([1, 2], "poisson", NotBuiltError, "not built yet"),
-        (["a", "b"], "multinomial", NotBuiltError, "not built yet"),
+        ([1, 2.5], "poisson", OptionError, "Found: 2.5 in `y`. Rates become counts"),
+        ([1, -1], "poisson", OptionError, "whole numbers, at least 0"),
+        ([0, 0], "poisson", DataError, "must vary"),
         ([1, 2], "normal", OptionError, "must be one of"),
     ],
 )

@@ -64,7 +64,9 @@ def _parser() -> argparse.ArgumentParser:
     select.add_argument(
         "-k", default="1se", type=_units, help="a whole number, 1se (the default) or best"
     )
-    select.add_argument("--family", default="auto", help="auto, gaussian or binomial")
+    select.add_argument(
+        "--family", default="auto", help="auto, gaussian, binomial, multinomial or poisson"
+    )
     select.add_argument("--weights", metavar="COLUMN", help="column with case weights")
     select.add_argument("--offset", metavar="COLUMN", help="column with the offset")
     select.add_argument(
@@ -204,7 +206,8 @@ def _predict(options: argparse.Namespace) -> None:
     from treeselect.modelfile import load
 
     fitted = load(options.model).predict(options.data, type=options.type)
-    text = fitted.to_frame().to_csv(index=False)
+    frame = fitted if fitted.ndim == 2 else fitted.to_frame()
+    text = frame.to_csv(index=False)
     if options.output:
         _write_text(options.output, text)
     else:

@@ -164,5 +164,17 @@ def multinomial(n_classes: int) -> Family:
     )
 
 
-FAMILIES_BY_NAME = {family.name: family for family in (GAUSSIAN, BINOMIAL)}
-"""The families that ``select()`` reads so far."""
+def family_of(name: str, n_classes: int) -> Family:
+    """The family of that name, for so many classes (0 for numbers).
+
+    Raises
+    ------
+    KeyError
+        If there is no such family for so many classes.
+    """
+    if name == "multinomial" and n_classes > 2:
+        return multinomial(n_classes)
+    family = {family.name: family for family in (GAUSSIAN, BINOMIAL, POISSON)}[name]
+    if family.n_classes != n_classes:
+        raise KeyError(name)
+    return family

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from treeselect.errors import OptionError, quoted
@@ -98,3 +98,19 @@ def as_column(values: Sequence[Any], name: str, data: Any) -> Any:
     if isinstance(frame, nw.LazyFrame) and not backend.is_polars():
         backend = nw.Implementation.PYARROW
     return nw.new_series(name, values, backend=backend).to_native()
+
+
+def as_frame(columns: Mapping[str, Sequence[Any]], data: Any) -> Any:
+    """A frame of results, of the library of the user's data and with its index."""
+    import pandas as pd
+
+    if isinstance(data, str | os.PathLike | pd.DataFrame):
+        index = data.index if isinstance(data, pd.DataFrame) else None
+        return pd.DataFrame(columns, index=index)
+    import narwhals as nw
+
+    frame = nw.from_native(data)
+    backend: Any = frame.implementation
+    if isinstance(frame, nw.LazyFrame) and not backend.is_polars():
+        backend = nw.Implementation.PYARROW
+    return nw.from_dict(dict(columns), backend=backend).to_native()

@@ -108,7 +108,7 @@ def _forest_arrays(model: ForestModel) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {
         "forest_groups": model.groups,
         "forest_importance": model.importance,
-        "forest_constant": np.array([model.constant]),
+        "forest_constant": model.constant,
     }
     if model.trees is not None:
         nodes = model.trees.nodes._asdict()

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.errors import DataError, FormulaError, NotBuiltError, OptionError, listing, quoted
+from treeselect.engine.targets import MOST_CLASSES
+from treeselect.errors import DataError, FormulaError, OptionError, listing, quoted
 from treeselect.evaluation import Basis, evaluate
-from treeselect.families import BINOMIAL, GAUSSIAN, Family
+from treeselect.families import BINOMIAL, GAUSSIAN, POISSON, Family, multinomial
 from treeselect.formula import ParsedFormula
 from treeselect.frames import Labels, Numbers, read_column
-from treeselect.guard import formula_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,14 +34,14 @@ class Response:
     name : str
         The left-hand side.
     y : ndarray of float, shape (n_rows,)
-        For two classes the indicator of the second.
+        For two classes the indicator of the second, for more their number from 0.
     rows : ndarray of int64, shape (n_rows,)
         Rows of the data that are used.
     family : Family
     reason : str
         How the family was found.
     classes : tuple
-        The two classes, as the user has them, the positive one last; empty for numbers.
+        The classes, as the user has them, of two the positive one last; empty for numbers.
     n_dropped : int
         Rows left out because the response is missing.
     """
@@ -60,28 +60,18 @@ def read_response(
 ) -> Response:
     """Evaluate the left-hand side and settle the family.
 
-    Text, truth values, categories and numbers that are only 0 and 1 are classes. The positive
-    class is 1, True, the last category, else the second in sorted order.
+    Text, truth values, categories and numbers that are only 0 and 1 are classes. Of two, the
+    positive one is 1, True, the last category, else the second in sorted order.
 
     Raises
     ------
     OptionError
         If `family` is unknown or does not fit the response.
     DataError
-        If there is one class only, no variation, or nothing known.
-    NotBuiltError
-        For more than two classes and for counts.
+        If there is one class only, no variation, nothing known, or too many classes.
     """
     if family not in FAMILIES:
         raise OptionError(f"`family` must be one of {listing(FAMILIES)}.\n  Found: {family!r}.")
-    if family in ("multinomial", "poisson"):
-        raise NotBuiltError(
-            f'`family="{family}"` is not built yet.\n  This version has "gaussian" and "binomial":'
-            ' counts may be taken as numbers, with `family="gaussian"`, perhaps on the log scale.'
-            if family == "poisson"
-            else f'`family="{family}"` is not built yet.\n  This version has "gaussian" and'
-            ' "binomial": select for one class against the rest, as in `I(y == "a") ~ ...`.'
-        )
     term = formula.response
     columns = {name: read_column(frame[name], name, needed=True) for name in term.variables}
     values = evaluate(term.factors[0], columns, {}, trusted=trusted)
@@ -96,19 +86,20 @@ def read_response(
 
 
 def _classes(name: str, labels: Labels, family: str) -> Response:
-    if family == "gaussian":
+    if family in ("gaussian", "poisson"):
         raise OptionError(
-            f'`family="gaussian"` needs a numeric response.\n'
+            f"`family={family!r}` needs a numeric response.\n"
             f"  Found: {quoted(name)} holds text or categories."
         )
     rows = np.flatnonzero(labels.codes >= 0)
-    present = np.unique(labels.codes[rows])
+    present, y = np.unique(labels.codes[rows], return_inverse=True)
     kind = "a category" if labels.declared else "text"
-    _check_two(name, [labels.levels[c] for c in present])
-    classes = (labels.levels[present[0]], labels.levels[present[-1]])
-    y = (labels.codes[rows] == present[-1]).astype(np.float64)
-    reason = f"{quoted(name)} is {kind} with two classes"
-    return _response(name, y, rows, len(labels.codes), BINOMIAL, reason, classes)
+    classes = tuple(labels.levels[c] for c in present)
+    reason = f"{quoted(name)} is {kind} with {_COUNTS.get(len(classes), len(classes))} classes"
+    return _class_response(name, classes, y, rows, len(labels.codes), family, reason)
+
+
+_COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
 
 def _numbers(name: str, numbers: Numbers, family: str) -> Response:
@@ -118,20 +109,12 @@ def _numbers(name: str, numbers: Numbers, family: str) -> Response:
     if not len(distinct):
         raise DataError(f"The response {quoted(name)} must have known values.\n  Found: none.")
     zero_one = bool(np.isin(distinct, (0.0, 1.0)).all())
-    if family == "gaussian" or (family == "auto" and not zero_one):
-        if len(distinct) < 2:
-            raise DataError(
-                f"The response {quoted(name)} must vary.\n  Found: {distinct[0]:g} in every row."
-            )
-        if np.abs(y).max() > _LARGEST:
-            raise DataError(
-                f"The response {quoted(name)} must be at most {_LARGEST:g} in absolute value.\n"
-                f"  Found: {y[np.argmax(np.abs(y))]:g}. Give it in other units."
-            )
-        reason = "as asked" if family == "gaussian" else f"{quoted(name)} is numeric"
-        return _response(name, y, rows, len(numbers.values), GAUSSIAN, reason, ())
-    classes: list[Any] = [bool(v) if numbers.is_bool else _plain(v) for v in distinct]
-    _check_two(name, classes)
+    if family in ("gaussian", "poisson") or (family == "auto" and not zero_one):
+        _check_numbers(name, y, distinct, family)
+        reason = f"{quoted(name)} is numeric" if family == "auto" else "as asked"
+        kind = POISSON if family == "poisson" else GAUSSIAN
+        return _response(name, y, rows, len(numbers.values), kind, reason, ())
+    classes = tuple(bool(v) if numbers.is_bool else _plain(v) for v in distinct)
     reason = (
         f"{quoted(name)} holds truth values"
         if numbers.is_bool
@@ -139,28 +122,64 @@ def _numbers(name: str, numbers: Numbers, family: str) -> Response:
         if zero_one
         else "as asked"
     )
-    indicator = (y == distinct[-1]).astype(np.float64)
-    return _response(name, indicator, rows, len(numbers.values), BINOMIAL, reason, tuple(classes))
+    at = np.searchsorted(distinct, y)
+    return _class_response(name, classes, at, rows, len(numbers.values), family, reason)
+
+
+def _check_numbers(
+    name: str, y: NDArray[np.float64], distinct: NDArray[np.float64], family: str
+) -> None:
+    if len(distinct) < 2:
+        raise DataError(
+            f"The response {quoted(name)} must vary.\n  Found: {distinct[0]:g} in every row."
+        )
+    if np.abs(y).max() > _LARGEST:
+        raise DataError(
+            f"The response {quoted(name)} must be at most {_LARGEST:g} in absolute value.\n"
+            f"  Found: {y[np.argmax(np.abs(y))]:g}. Give it in other units."
+        )
+    odd = np.flatnonzero((y < 0) | (y != np.floor(y)))
+    if family == "poisson" and len(odd):
+        raise OptionError(
+            '`family="poisson"` needs counts: whole numbers, at least 0.\n'
+            f"  Found: {y[odd[0]]:g} in {quoted(name)}. Rates become counts again if they are"
+            " multiplied by their exposure, whose logarithm is then the `offset`."
+        )
 
 
 def _plain(value: float) -> int | float:
     return int(value) if value == int(value) else float(value)
 
 
-def _check_two(name: str, classes: list[Any]) -> None:
+def _class_response(
+    name: str,
+    classes: tuple[Any, ...],
+    y: NDArray[Any],
+    rows: NDArray[np.int64],
+    n_rows: int,
+    family: str,
+    reason: str,
+) -> Response:
+    """Classes numbered in their order."""
     if len(classes) < 2:
         found = f"only {classes[0]!r}" if classes else "no known value"
         raise DataError(
-            f"The response {quoted(name)} must have two classes.\n  Found: {found}.\n"
+            f"The response {quoted(name)} must have at least two classes.\n  Found: {found}.\n"
             "  Nothing can explain a response that does not vary: check which rows are in `data`."
         )
-    if len(classes) > 2:
-        left = name if name.endswith(")") else formula_name(name)
-        raise NotBuiltError(
-            f"A response with more than two classes is not built yet.\n"
-            f"  Found: {quoted(name)} has {len(classes)}: {listing(classes, 6)}.\n"
-            f"  Select for one class against the rest: `I({left} == {classes[-1]!r}) ~ ...`."
+    if len(classes) > 2 and family == "binomial":
+        raise OptionError(
+            f'`family="binomial"` needs two classes.\n'
+            f"  Found: {quoted(name)} has {len(classes)}: {listing(classes, 6)}. Leave `family` out"
+            ' or write `family="multinomial"`.'
         )
+    if len(classes) > MOST_CLASSES:
+        raise DataError(
+            f"The response {quoted(name)} must have at most {MOST_CLASSES} classes.\n"
+            f"  Found: {len(classes)}. Is it an identifier, or a number as text?"
+        )
+    kind = BINOMIAL if len(classes) == 2 else multinomial(len(classes))
+    return _response(name, y.astype(np.float64), rows, n_rows, kind, reason, classes)
 
 
 def _response(

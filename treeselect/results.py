@@ -19,7 +19,7 @@ from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import NotBuiltError, OptionError, StabilityError, quoted
 from treeselect.frames import read_data
-from treeselect.libraries import as_column, in_library, with_column
+from treeselect.libraries import as_column, as_frame, in_library, with_column
 from treeselect.modeldata import ModelData
 from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.stability import Scheme, Stability, assess
@@ -133,7 +133,7 @@ class SelectionResult:
 
     @property
     def family(self) -> str:
-        """``"gaussian"`` or ``"binomial"``."""
+        """``"gaussian"``, ``"binomial"``, ``"multinomial"`` or ``"poisson"``."""
         return self.design.response.family.name
 
     @property
@@ -157,8 +157,8 @@ class SelectionResult:
         frame, in the library of the data
             ``k``; ``tuning``, the value of the tuning parameter; ``terms``, tuples of unit names,
             most important first; ``train_score`` of the method's own ensemble on its training
-            rows; ``cv_score`` and ``cv_se`` of the refitted model on held-out rows (missing where
-            no cross-validation was needed).
+            rows (out of bag for forests); ``cv_score`` and ``cv_se`` of the refitted model on
+            held-out rows (missing where no cross-validation was needed).
         """
         return in_library(path_table(self), self.design.library)
 
@@ -201,14 +201,22 @@ class SelectionResult:
         -------
         frame
             A copy, in the library of `data`, with the column ``fitted`` (:meth:`predict` on the
-            response's scale), in the same order and of the same length.
+            response's scale; of more than two classes the most probable one), in the same order
+            and of the same length.
 
         Raises
         ------
         OptionError
             If there is a column ``fitted`` already.
         """
-        return with_column(data, "fitted", lambda frame: self._predict(frame, "response", offset))
+        kind = "class" if len(self.design.response.classes) > 2 else "response"
+
+        def fitted(frame: Any) -> list[Any]:
+            values = self._predict(frame, kind, offset)
+            assert isinstance(values, list)
+            return values
+
+        return with_column(data, "fitted", fitted)
 
     def summary(self) -> Summary:
         """Printed summary.
@@ -238,15 +246,16 @@ class SelectionResult:
             Must hold the columns behind the selected terms (:attr:`variables`); others are not
             looked at.
         type : {"response", "link", "class"}
-            The mean (for classes the probability of the positive one), its linear predictor
-            (log-odds), or the more probable class.
+            The mean (for two classes the probability of the positive one, for more a column with
+            the probability of each), its linear predictor (log-odds; logarithms of the
+            probabilities or of the mean count), or the most probable class.
         offset : sequence of float, optional
             One value per row, needed if the fit had an array of them. If it had a column, `new`
             must have that column.
 
         Returns
         -------
-        series
+        series, or frame with a column for each of more than two classes
             Of the length of `new`, in its library, with its index if it has one.
 
         Raises
@@ -256,9 +265,14 @@ class SelectionResult:
         NewDataError
             If `new` does not match the data of the fit.
         """
-        return as_column(self._predict(new, type, offset), self.design.response.name, new)
+        found = self._predict(new, type, offset)
+        if isinstance(found, dict):
+            return as_frame(found, new)
+        return as_column(found, self.design.response.name, new)
 
-    def _predict(self, new: Any, type: str, offset: Sequence[float] | None) -> list[Any]:
+    def _predict(
+        self, new: Any, type: str, offset: Sequence[float] | None
+    ) -> list[Any] | dict[str, list[float]]:
         check_choice("type", type, PREDICTION_TYPES)
         response = self.design.response
         if type == "class" and not response.classes:
@@ -268,7 +282,11 @@ class SelectionResult:
             )
         mean = self._predict_mean(read_data(new), offset)
         if type == "class":
-            return [response.classes[i] for i in (mean >= 0.5).astype(int)]
+            chosen = mean.argmax(axis=1) if mean.ndim == 2 else (mean >= 0.5).astype(int)
+            return [response.classes[i] for i in chosen]
+        if mean.ndim == 2:
+            shown = mean if type == "response" else response.family.link(mean)
+            return {str(c): shown[:, k].tolist() for k, c in enumerate(response.classes)}
         values: list[Any] = (mean if type == "response" else response.family.link(mean)).tolist()
         return values
 
@@ -276,7 +294,7 @@ class SelectionResult:
         groups, known = self.model.groups, self.design.offset_of(frame, offset)
         check_offset(known, np.arange(len(frame)))
         if not groups.any():
-            return self.model.on_response_scale(np.zeros(len(frame)), known)
+            return self.model.without_trees(len(frame), known)
         names = self.design.arrays.groups.terms
         terms = [term for g in np.flatnonzero(groups) for term in names[g]]
         columns = self.design.spec.encode(frame, terms)

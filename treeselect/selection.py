@@ -83,9 +83,11 @@ def select(
         within one standard error of the best; ``"best"``; or None, where the method's tuning
         value decides (giving that value implies it). ``"1se"`` and ``"best"`` consider up to 30
         units. Where the path jumps over an integer, the next larger support is cut to it.
-    family : {"auto", "gaussian", "binomial"}
+    family : {"auto", "gaussian", "binomial", "multinomial", "poisson"}
         ``"auto"`` takes text, truth values, categories and numbers that are only 0 and 1 for
-        classes. The positive class is 1, True, the last category, else the second in sorted order.
+        classes, two (binomial) or more (multinomial), other numbers for gaussian; counts must be
+        asked for. Of two classes the positive one is 1, True, the last category, else the second
+        in sorted order.
     weights : str or array of float, shape (n_rows,), optional
         Column or array with case weights, at least 0. If all are whole numbers a weight of 2 is
         two copies of the row; otherwise weights are relative, and a row counts once where rows are
@@ -93,8 +95,9 @@ def select(
         ``.``.
     offset : str or array of float, shape (n_rows,), optional
         Column or array with a known part of the linear predictor: it is added, and not selected. On
-        the scale of the link: the response's own for numbers, log-odds for classes. Prediction
-        needs it, too. The column is not among the terms of ``.``.
+        the scale of the link: the response's own for numbers, log-odds for two classes, the
+        logarithm of the exposure for counts; not for more classes. Prediction needs it, too. The
+        column is not among the terms of ``.``.
     groups : dict of str to list of str, optional
         Terms (or variables) that are selected and paid for as one.
     costs : dict of str to float, optional
@@ -247,6 +250,11 @@ def _encode(
     check_weight(weight, response.y)
     known = read_offset(offset, frame)
     check_offset(known, response.rows)
+    if known is not None and response.family.n_classes > 2:
+        raise OptionError(
+            "`offset` must be left out for more than two classes, each of which has its own linear"
+            f" predictor.\n  Found: {response.family.n_classes} classes in {quoted(response.name)}."
+        )
     used = frame if response.n_dropped == 0 else frame.iloc[response.rows].reset_index(drop=True)
     design, spec, notes = build_design(parsed, used, units, new_levels=new_levels, trusted=trusted)
     if isinstance(weights, str):

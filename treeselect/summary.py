@@ -60,7 +60,7 @@ def summarise(result: SelectionResult) -> SummaryContent:
 def _facts(result: SelectionResult) -> tuple[tuple[str, str], ...]:
     response = result.design.response
     family = f"{response.family.name} ({response.reason})"
-    if response.classes:
+    if len(response.classes) == 2:
         family += f"; positive class: {response.classes[-1]}"
     glance = glance_table(result).iloc[0]
     facts = [
@@ -73,7 +73,8 @@ def _facts(result: SelectionResult) -> tuple[tuple[str, str], ...]:
     if np.isfinite(glance["cv_score"]):
         score = f"{glance['cv_score']:.3f} (s.e. {glance['cv_se']:.3f}), cross-validated"
     else:
-        score = f"{glance['train_score']:.3f} on the training rows"
+        rows = "out of bag" if result.chosen_method.scores_out_of_bag else "on the training rows"
+        score = f"{glance['train_score']:.3f} {rows}"
         if result.step.cut_from is not None:
             score += f", of the {result.step.cut_from} units before the cut"
     facts.append((str(glance["score"]), score))

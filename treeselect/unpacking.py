@@ -19,7 +19,7 @@ from treeselect.design import Design
 from treeselect.encoding import DesignSpec
 from treeselect.engine.binning import MAX_BINS, bin_columns
 from treeselect.engine.nodes import LEAF, Nodes, Trees
-from treeselect.families import FAMILIES_BY_NAME
+from treeselect.families import family_of
 from treeselect.formula import parse_formula
 from treeselect.frames import Labels, Numbers, to_series
 from treeselect.modeldata import ModelData, RowCounts
@@ -177,9 +177,8 @@ def _units(record: Mapping[str, Any], terms: list[str]) -> Units:
 
 
 def _response(record: Mapping[str, Any]) -> Response:
-    family = FAMILIES_BY_NAME[record["family"]]
     classes = _labels(record["classes"])
-    _check(len(classes) == (2 if family.has_classes else 0), "family and classes")
+    family = family_of(record["family"], len(classes))
     return Response(
         name=str(record["name"]),
         y=np.empty(0),
@@ -353,17 +352,17 @@ def _forest(arrays: Mapping[str, NDArray[Any]], data: ModelData) -> ForestModel:
     groups, importance = arrays["forest_groups"], arrays["forest_importance"]
     n = len(design.groups.names)
     constants = arrays["forest_constant"]
+    n_outputs = family.n_classes if family.n_classes > 2 else 1
     _check(
         groups.shape == importance.shape == (n,)
-        and constants.shape == (1,)
+        and constants.shape == (n_outputs,)
         and groups.dtype == np.bool_
         and importance.dtype == constants.dtype == np.float64,
         "the forest",
     )
-    constant = float(constants[0])
     if "forest_start" not in arrays:
         _check(not groups.any(), "the forest")
-        return ForestModel(groups, None, constant, importance, family, has_offset)
+        return ForestModel(groups, None, constants, importance, family, has_offset)
     types = {"column": np.int32, "code": np.uint8, "missing_left": np.bool_, "left": np.int32,
              "value": np.float64, "gain": np.float64, "weight": np.int64}  # fmt: skip
     stored = {name: arrays[f"forest_{name}"] for name in types}
@@ -372,14 +371,14 @@ def _forest(arrays: Mapping[str, NDArray[Any]], data: ModelData) -> ForestModel:
             stored[name].dtype == kind and stored[name].ndim == 1 + (name == "value")
             for name, kind in types.items()
         )
-        and stored["value"].shape[1] == 1
+        and stored["value"].shape[1] == n_outputs
         and len({len(array) for array in stored.values()}) == 1,
         "the forest",
     )
     stored["code"] = stored["code"].astype(np.int64)
     trees = Trees(Nodes(**stored), arrays["forest_start"])
     _check_trees(trees, int(groups[design.groups.ids].sum()))
-    return ForestModel(groups, trees, constant, importance, family, has_offset)
+    return ForestModel(groups, trees, constants, importance, family, has_offset)
 
 
 def _check_trees(trees: Trees, n_columns: int) -> None:

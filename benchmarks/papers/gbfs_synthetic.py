@@ -93,7 +93,8 @@ def main():
         "gbfs_synthetic",
         pd.DataFrame(lines, columns=names),
         f"GBFS paper, section 5.1, and designs like it, by treeselect: {seeds} seeds,"
-        f" {n} rows, a tenth of them to test on. The paper reports x and y and no error on its data, which it does not print.",
+        f" {n} rows, a tenth of them to test on. The paper reports x and y and no error on its"
+        " data, which it does not print.",
         quick=options.quick,
     )
 

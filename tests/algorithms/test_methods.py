@@ -188,3 +188,12 @@ def test_an_exposure_is_an_offset_of_counts():
         steps = METHODS["gbfs"](n_trees=30).path(problem, fit.design.weight, max_size=1, seed=1)
         one = step_of_size(steps, 1, problem.groups.keep)
         assert np.array(problem.groups.names)[one.selected].tolist() == [first]
+
+
+@EVERY
+def test_training_scores_are_called_what_they_are(mixed, method, tmp_path):
+    fit = select("died ~ . - dose", mixed, method, k=2)
+    out_of_bag = METHODS[method].scores_out_of_bag
+    assert ("out of bag" in fit.summary().as_text()) == out_of_bag
+    report = fit.report(tmp_path / "r.html").read_text()
+    assert ("trees that have not seen it" in report) == out_of_bag

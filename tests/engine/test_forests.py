@@ -230,7 +230,7 @@ def test_a_full_discount_between_members_is_a_bag_that_costs_one_price(numbers, 
     )  # fmt: skip
     apart = grow(
         data, mean_target(score), weight, growth, 3, BOOTSTRAP, shared=True,
-        penalty=SplitPenalty(ones, price, False, discounts),
+        penalty=SplitPenalty(ones, price, discounts=discounts),
     )  # fmt: skip
     for a, b in zip(together.nodes, apart.nodes, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -287,3 +287,40 @@ def test_gains_of_groups_are_those_of_their_columns(numbers):
     np.testing.assert_allclose(
         group_gains(pairs, together), group_gains(apart, data).reshape(3, 4, 2).sum(axis=2)
     )
+
+
+@pytest.mark.parametrize(("n_open", "share"), [(0, 0.0), (1, 0.5), (3, 0.875)])
+def test_coins_between_closed_and_open_columns_fall_on_the_open_ones_last(n_open, share):
+    """Ten equal columns, some of them open: each of those has a chance of one half at its turn."""
+    code = np.tile([1, 2], 30)
+    data = make_data([code] * 10, [False] * 10, np.arange(10))
+    growth = Growth(1, 1, 4, 0.0, all_open=True, random_ties=True)
+    opened = 0
+    for seed in range(600):
+        is_open = np.arange(10) < n_open
+        trees = bagged_forest(
+            data, mean_target(code * 1.0), np.ones(60, dtype=np.int64), n_trees=1, growth=growth,
+            seed=seed, rank=np.arange(10), sampling=ALL_ROWS, is_open=is_open, shared=True,
+        )  # fmt: skip
+        opened += trees.nodes.column[0] < n_open
+    assert opened / 600 == pytest.approx(share, abs=0.06)
+
+
+def test_two_classes_are_a_mean_about_one_half_also_where_the_criterion_is_not_centred():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(6, 500))
+    y = (X[0] + X[1] * X[2] + rng.normal(size=500) > 0) * 1.0
+    data = bin_columns(list(X), [bin_edges(c) for c in X], [0] * 6, np.arange(6))
+    ones = np.ones(500, dtype=np.int64)
+    grown = []
+    for target, level in ((class_target(y, 2), 0.0), (mean_target(y - 0.5), 0.25)):
+        is_open = np.zeros(6, dtype=np.bool_)
+        trees = bagged_forest(
+            data, target, ones, n_trees=5, growth=Growth(6, 5, 3, 0.0, all_open=True), seed=1,
+            rank=np.arange(6), is_open=is_open, shared=True,
+            penalty=SplitPenalty(np.full(6, 0.75), np.zeros(6), True, level),
+        )  # fmt: skip
+        grown.append((trees.nodes.column, trees.nodes.code, is_open))
+    assert 1 <= grown[0][2].sum() < 6
+    for a, b in zip(*grown, strict=True):
+        np.testing.assert_array_equal(a, b)

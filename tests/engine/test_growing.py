@@ -90,7 +90,11 @@ def test_penalised_tree_is_its_naive_twin(
         for f, g in rng.integers(0, data.n_groups, size=(int(rng.integers(5)), 2))
     }
     penalty = SplitPenalty(
-        np.full(n, scale) * rng.choice([1, 0.5], n), np.full(n, cost), uncentred, discounts
+        np.full(n, scale) * rng.choice([1, 0.5], n),
+        np.full(n, cost),
+        uncentred,
+        float(rng.choice([0.0, 0.25])),
+        discounts,
     )
     fast_open, slow_open = opened.copy(), opened.copy()
     fast = grow_target(data, target, weight, growth, penalty, fast_open, rank, seed=7)

@@ -59,7 +59,7 @@ class Step:
     importance : ndarray of float, shape (n_groups,)
         Share of the unpenalised gain, summing to 1, or all 0 if nothing is selected.
     train_score : float
-        Score of the method's own ensemble on its training rows.
+        Score of the method's own ensemble on its training rows, out of bag where it has bags.
     cut_from : int or None
         Number of units of the step that this one was cut from, if it was.
     error : float or None
@@ -93,6 +93,8 @@ class SelectionMethod(Protocol):
         Option that holds the path's tuning value.
     splits_exactly : bool
         Whether its trees tell all values of a number apart (``Problem.exact``), or quantiles.
+    scores_out_of_bag : bool
+        Whether the training scores of its steps are those of out-of-bag predictions.
     """
 
     name: ClassVar[str]
@@ -100,6 +102,7 @@ class SelectionMethod(Protocol):
     paper: ClassVar[str]
     tuning_name: ClassVar[str]
     splits_exactly: ClassVar[bool]
+    scores_out_of_bag: ClassVar[bool]
 
     @property
     def tuning_value(self) -> float | None:

@@ -23,6 +23,7 @@ from treeselect.engine.weight_path import (
     support,
     weighted_importance,
 )
+from treeselect.errors import NotBuiltError
 
 _MAX_DEPTH = 16
 _MAX_TREES_PER_DEPTH = 200
@@ -106,6 +107,7 @@ class ControlBurn:
     )
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = False
+    scores_out_of_bag: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_number(self, "lam", above=0.0, optional=True)
@@ -143,6 +145,11 @@ class ControlBurn:
         n_threads: int = 1,
     ) -> tuple[Step, ...]:
         """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
+        if problem.family.name not in ("gaussian", "binomial"):
+            raise NotBuiltError(
+                f"ControlBurn for {problem.family.name} responses is not built yet.\n"
+                '  Use another method, for example `method="grrf"` or `method="gbfs"`.'
+            )
         rank = problem.groups.ranks(seed)
         base = problem.constant(weight)
 

@@ -11,9 +11,10 @@ from treeselect.engine.binning import BinnedData, select_groups
 from treeselect.engine.forests import bagged_forest
 from treeselect.engine.growth import UNBOUNDED, Growth
 from treeselect.engine.leaves import with_newton_steps
+from treeselect.engine.losses import PoissonLoss
 from treeselect.engine.nodes import Trees, group_gains
 from treeselect.engine.prediction import predict_mean
-from treeselect.engine.targets import copies, target_of_mean
+from treeselect.engine.targets import class_target, copies, target_of_mean
 from treeselect.families import Family
 
 
@@ -26,8 +27,9 @@ class ForestModel:
     groups : ndarray of bool, shape (n_groups,)
         Groups that the trees may use; their columns are numbered among these groups only.
     trees : Trees or None
-    constant : float
-        Mean response; with an offset, the linear predictor of the constant model without it.
+    constant : ndarray of float, shape (1,) or (n_classes,)
+        Mean response, or share of each of more than two classes; with an offset, the linear
+        predictor of the constant model without it.
     importance : ndarray of float, shape (n_groups,)
         Mean decrease of impurity of each group, in units of the gain; 0 for groups not used.
     family : Family
@@ -37,7 +39,7 @@ class ForestModel:
 
     groups: BoolArray
     trees: Trees | None
-    constant: float
+    constant: FloatArray
     importance: FloatArray
     family: Family
     has_offset: bool = False
@@ -45,7 +47,8 @@ class ForestModel:
     def predict(
         self, data: BinnedData, offset: FloatArray | None = None, n_threads: int = 1
     ) -> FloatArray:
-        """Mean response of each row of `data`, which has all groups; shape (n_rows,)."""
+        """Mean response of each row of `data`, which has all groups; shape (n_rows,), or
+        (n_rows, n_classes) for more than two classes."""
         part = data if self.trees is None else select_groups(data, self.groups)
         return self.predict_selected(part, offset, n_threads)
 
@@ -54,17 +57,23 @@ class ForestModel:
     ) -> FloatArray:
         """The same for `data` that have :attr:`groups` only."""
         if self.trees is None:
-            found = np.zeros(data.n_rows)
-        else:
-            found = predict_mean(self.trees, data, n_threads)[:, 0]
-        return self.on_response_scale(found, offset)
+            return self.without_trees(data.n_rows, offset)
+        found = predict_mean(self.trees, data, n_threads)
+        if self.family.n_classes > 2:
+            return found
+        if not self.has_offset:
+            return found[:, 0]
+        assert offset is not None
+        return np.asarray(self.family.mean(self.constant[0] + offset + found[:, 0]))
 
-    def on_response_scale(self, found: FloatArray, offset: FloatArray | None) -> FloatArray:
-        """Mean response from the mean of the trees."""
+    def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
+        """What the constant model predicts for so many rows."""
         if self.has_offset:
             assert offset is not None
-            return np.asarray(self.family.mean(self.constant + offset + found))
-        return found if self.trees is not None else np.full(len(found), self.constant)
+            return np.asarray(self.family.mean(self.constant[0] + offset))
+        if self.family.n_classes > 2:
+            return np.tile(self.constant, (n_rows, 1))
+        return np.full(n_rows, self.constant[0])
 
 
 def fit_forest(
@@ -84,18 +93,26 @@ def fit_forest(
 
     Trees are grown fully down to leaves of weight ``2 * family.min_leaf - 1``, on bootstrap bags
     of the distinct rows, trying at each node the square root of the number of groups (a third of
-    them for numbers), rounded up.
+    them for numbers), rounded up. More than two classes are split by the Gini index.
 
     With an offset the trees are grown on the negative gradient at the constant model and add to the
-    linear predictor: for numbers the mean residual of a leaf, for classes its Newton step (Friedman
-    2001, Algorithm 5), with one more row of mean curvature so that pure leaves stay finite.
+    linear predictor: for numbers the mean residual of a leaf, for classes its Newton step
+    (Friedman 2001, Algorithm 5), with one more row of mean curvature so that pure leaves stay
+    finite; for counts the logarithm of their sum over that of their means, likewise.
     """
     has_offset = offset is not None
-    constant, target, eta = float(np.average(y, weights=weight)), y, np.zeros(0)
+    constant, residual, eta = np.array([np.average(y, weights=weight)]), y, np.zeros(0)
     if offset is not None:
-        constant = float(family.loss.constant(y, weight, offset))
-        eta = constant + offset
-        target = family.loss.negative_gradient(y, eta)
+        constant = np.array([family.loss.constant(y, weight, offset)])
+        eta = constant[0] + offset
+        residual = family.loss.negative_gradient(y, eta)
+    if family.n_classes > 2:
+        constant = np.bincount(y.astype(np.int64), weight, family.n_classes) / weight.sum()
+        whole = np.issubdtype(weight.dtype, np.integer)
+        real = None if whole else np.asarray(weight, dtype=np.float64)
+        target = class_target(y, family.n_classes, weight=real)
+    else:
+        target = target_of_mean(residual, weight)
     importance = np.zeros(len(groups))
     n_groups = int(groups.sum())
     if n_groups == 0:
@@ -104,7 +121,7 @@ def fit_forest(
     n_candidates = int(np.ceil(n_groups / 3 if not family.has_classes else np.sqrt(n_groups)))
     trees = bagged_forest(
         part,
-        target_of_mean(target, weight),
+        target,
         copies(weight),
         n_trees=n_trees,
         growth=Growth(UNBOUNDED, family.min_leaf, n_candidates, 0.0),
@@ -113,7 +130,10 @@ def fit_forest(
         n_threads=n_threads,
     )
     importance[groups] = group_gains(trees, part).mean(axis=0)
-    if has_offset and family.has_classes:
+    if has_offset and not family.loss.is_squared:
         curvature = family.loss.curvature(y, eta)
-        trees = with_newton_steps(trees, part, target, curvature, weight)
+        trees = with_newton_steps(trees, part, residual, curvature, weight)
+        if isinstance(family.loss, PoissonLoss):
+            value = family.loss.exact_step(trees.nodes.value)
+            trees = trees._replace(nodes=trees.nodes._replace(value=value))
     return ForestModel(groups, trees, constant, importance, family, has_offset)

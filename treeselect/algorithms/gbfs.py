@@ -59,9 +59,10 @@ class GBFS(RefitsForest):
         Share of each tree that is added, above 0, at most 1.
     min_leaf : int
         Least number of rows in a leaf, at least 1.
-    newton : bool
+    newton : bool, optional
         Whether splits and leaves are those of Newton steps instead of the gradients' means, which
-        takes fewer trees; `mu` is then in units of the loss.
+        takes fewer trees; `mu` is then in units of the loss. None: for counts only, where the
+        gradient has no bound.
     charge_each_split : bool
         Whether a unit is charged for at every split until the first tree that uses it is grown,
         not at the first split alone.
@@ -101,7 +102,7 @@ class GBFS(RefitsForest):
     max_depth: int | None = 4
     learning_rate: float = 0.1
     min_leaf: int = 1
-    newton: bool = False
+    newton: bool | None = None
     charge_each_split: bool = False
     discounts: Mapping[tuple[str, str], float] | Discounts = ()
 
@@ -113,6 +114,7 @@ class GBFS(RefitsForest):
     )
     tuning_name: ClassVar[str] = "mu"
     splits_exactly: ClassVar[bool] = False
+    scores_out_of_bag: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_number(self, "mu", least=0.0, optional=True)
@@ -120,7 +122,7 @@ class GBFS(RefitsForest):
         check_integer(self, "max_depth", least=1, optional=True)
         check_number(self, "learning_rate", above=0.0, most=1.0)
         check_integer(self, "min_leaf", least=1)
-        check_flag(self, "newton")
+        check_flag(self, "newton", optional=True)
         check_flag(self, "charge_each_split")
         check_flag(self, "prune")
         object.__setattr__(self, "discounts", _read_discounts(self.discounts))
@@ -141,7 +143,8 @@ class GBFS(RefitsForest):
         n_threads: int = 1,
     ) -> tuple[Step, ...]:
         """Path of selected units along a falling price (see ``base.SelectionMethod``)."""
-        ensembles = _Ensembles(self, problem, weight, seed)
+        # One ensemble shares the columns of each tree between threads, many have one each.
+        ensembles = Ensembles(self, problem, weight, seed, n_threads if self.mu is not None else 1)
         if self.mu is not None:
             return (self.finish(problem, weight, ensembles.step(self.mu), seed),)
         dearest = ensembles.dearest_price()
@@ -153,15 +156,25 @@ class GBFS(RefitsForest):
         return trace(try_at, max_size, every_size=every_size, n_threads=n_threads)
 
 
-class _Ensembles:
+class Ensembles:
     """Boosted ensembles of one problem at any price."""
 
-    def __init__(self, method: GBFS, problem: Problem, weight: WeightArray, seed: int) -> None:
+    def __init__(
+        self,
+        method: GBFS,
+        problem: Problem,
+        weight: WeightArray,
+        seed: int,
+        n_threads: int = 1,
+    ) -> None:
         self._method, self._problem, self._weight, self._seed = method, problem, weight, seed
+        self._n_threads = n_threads
         groups = problem.groups
         self._prices = np.where(groups.keep, 0.0, groups.costs)
         self._rank = groups.ranks(seed)
-        self._loss = problem.family.loss if method.newton else GradientOnly(problem.family.loss)
+        loss = problem.family.loss
+        newton = loss.needs_curvature if method.newton is None else method.newton
+        self._loss = loss if newton else GradientOnly(loss)
         self._base = problem.constant(weight)
         self._discounts = _numbered(method, groups.names)
 
@@ -182,13 +195,17 @@ class _Ensembles:
         worth = gains[priced] / self._prices[priced]
         return float(worth.max()) / 2 * (1 + 1e-9) or 1.0
 
+    def grow(self, mu: float) -> BoostedTrees:
+        """The ensemble at a price."""
+        depth, n_trees = self._sizes(mu)
+        rules = Boosting(n_trees, self._method.learning_rate, self._growth(depth))
+        is_open = self._problem.groups.keep.copy()
+        return self._boost(rules, self._penalty(mu), is_open, _ends_without_split)
+
     def step(self, mu: float) -> Step:
         """The path's step at a price."""
         problem, groups = self._problem, self._problem.groups
-        depth, n_trees = self._sizes(mu)
-        is_open = groups.keep.copy()
-        rules = Boosting(n_trees, self._method.learning_rate, self._growth(depth))
-        found = self._boost(rules, self._penalty(mu), is_open, _ends_without_split)
+        found = self.grow(mu)
         gains = group_gains(found.trees, problem.data).sum(axis=0)
         rows = self._weight > 0
         return Step(
@@ -225,6 +242,7 @@ class _Ensembles:
         return boost(
             problem.data, self._loss, problem.y, self._weight, self._base, rules, seed=self._seed,
             rank=self._rank, is_open=is_open, penalty=penalty, after_round=after_round,
+            n_threads=self._n_threads,
         )  # fmt: skip
 
     def _sizes(self, mu: float) -> tuple[int, int]:
@@ -246,7 +264,7 @@ class _Ensembles:
             problem.data, self._loss, problem.y, train, self._base,
             Boosting(n_trees, method.learning_rate, self._growth(depth)), seed=self._seed,
             rank=self._rank, is_open=problem.groups.keep.copy(), penalty=self._penalty(mu),
-            after_round=judge.after_round,
+            after_round=judge.after_round, n_threads=self._n_threads,
         )  # fmt: skip
         return judge.least, max(judge.rounds, 1)
 

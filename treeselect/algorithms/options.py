@@ -64,11 +64,11 @@ def refuse_together(method: object, *, way: str, **values: str) -> None:
         raise MethodError(f"{type(method).__name__} can't have {said} together.\n  {way}")
 
 
-def check_flag(method: object, option: str) -> None:
+def check_flag(method: object, option: str, *, optional: bool = False) -> None:
     """Raise a MethodError unless the option is True or False."""
     value = getattr(method, option)
-    if not isinstance(value, bool):
-        raise _error(method, option, "True or False", False, value)
+    if not isinstance(value, bool) and not (optional and value is None):
+        raise _error(method, option, "True or False", optional, value)
 
 
 def _error(method: object, option: str, allowed: str, optional: bool, value: object) -> MethodError:

@@ -112,6 +112,7 @@ class RBoost(RefitsForest):
     )
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = True
+    scores_out_of_bag: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_number(self, "lam", least=0.0, most=1.0, optional=True)
@@ -216,7 +217,7 @@ class RBoost(RefitsForest):
             max_depth=depth, order=BEST_FIRST, max_leaves=2 ** min(depth, 20)
         )
         found = boost(
-            data, GradientOnly(loss), problem.y, weight,
+            data, loss if loss.needs_curvature else GradientOnly(loss), problem.y, weight,
             problem.constant(weight),
             Boosting(self.n_trees, _GRADIENT_RATE, growth), seed=seed, rank=groups.ranks(seed),
             is_open=groups.keep.copy(), penalty=self._penalty(problem, lam),

@@ -22,6 +22,9 @@ Criterion = Literal["gini", "entropy"]
 Gain = Literal["uncentred", "decrease"]
 Ties = Literal["used", "random"]
 
+_HALF = 0.5
+"""What is taken from the indicator of two classes (see ``engine.penalty``)."""
+
 _TREES_AT_ONCE = 100
 """Trees that are grown before their gains are summed and the trees forgotten."""
 
@@ -74,12 +77,12 @@ class ForestRules:
 
 
 def forest_target(
-    problem: Problem, weight: WeightArray, criterion: Criterion, gain: Gain
+    problem: Problem, weight: WeightArray, criterion: Criterion
 ) -> tuple[Target, bool]:
     """What the trees are grown on, and whether they predict classes.
 
-    Classes by the Gini index or the entropy. Two classes by the decrease of Gini are the mean of
-    their indicator, of which it is twice the decrease. Numbers by the sum of squares, centred, so
+    Classes by the Gini index or the entropy. Two classes by Gini are the mean of their indicator
+    less one half, of which it is twice the decrease. Numbers by the sum of squares, centred, so
     that the un-centred criterion does not depend on their mean. With an offset, the negative
     gradient at the constant model takes the place of the response.
 
@@ -100,12 +103,12 @@ def forest_target(
         residual = family.loss.negative_gradient(y, problem.constant(weight))
         centred = residual - np.average(residual, weights=weight)
         return target_of_mean(centred, weight), False
-    if family.n_classes > 2 or criterion == "entropy" or gain == "uncentred":
+    if family.n_classes > 2 or criterion == "entropy":
         whole = np.issubdtype(weight.dtype, np.integer)
         real = None if whole else np.asarray(weight, dtype=np.float64)
         entropy = criterion == "entropy"
         return class_target(y, family.n_classes, entropy=entropy, weight=real), True
-    return target_of_mean(y, weight), False
+    return target_of_mean(y - _HALF, weight), False
 
 
 def grow_shared(
@@ -124,12 +127,13 @@ def grow_shared(
         Factor on the gain of each unit that is not open, in [0, 1].
     """
     data, groups = problem.exact or problem.data, problem.groups
-    target, has_classes = forest_target(problem, weight, rules.criterion, rules.gain)
+    target, has_classes = forest_target(problem, weight, rules.criterion)
     counts, rank = copies(weight), groups.ranks(seed)
     sampling = Sampling(rules.replace, rules.sample_fraction)
     penalty = SplitPenalty(
-        scale[groups.ids], np.zeros(len(groups.ids)), uncentred=rules.gain == "uncentred"
-    )
+        scale[groups.ids], np.zeros(len(groups.ids)), uncentred=rules.gain == "uncentred",
+        level=_HALF**2 if problem.family.has_classes and problem.offset is None else 0.0,
+    )  # fmt: skip
     is_open = groups.keep.copy()
     gains = np.zeros(data.n_groups)
     outside = np.zeros((len(problem.y), problem.family.n_classes if has_classes else 1))
@@ -164,6 +168,8 @@ def _out_of_bag_score(
         fitted = (total[rows] + shares) / (seen[rows, np.newaxis] + 1)
     else:
         fitted = fitted[:, -1]
+        if family.has_classes and problem.offset is None and total.shape[1] == 1:
+            fitted = fitted + _HALF
     if problem.offset is not None or not family.has_classes:
         # Minus the gradient at the constant model is the response minus its mean there.
         fitted = fitted + family.mean(problem.constant(weight)[rows])

@@ -110,8 +110,8 @@ class RRF(_RegularisedForest):
         tables of [1]_; nothing new enters a node whose purity is `lam` or more. For numbers it is
         taken about their mean. ``"decrease"``: the decrease of impurity, as the texts say.
     ties : {"used", "random"}
-        Which of equal splits is taken: that of a unit in use, then the lower rank; or any, as in
-        the authors' package, which lets exact copies in.
+        Which of equal splits is taken: that of a unit in use, then the lower rank; or one that
+        coins decide for, as in the authors' package, which lets exact copies in.
     prune : bool
         Whether units are dropped from each selection, of up to 30 units, whose removal does not
         raise the out-of-bag error of a forest by more than its standard error.
@@ -153,6 +153,7 @@ class RRF(_RegularisedForest):
     )
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = True
+    scores_out_of_bag: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -237,6 +238,7 @@ class GRRF(_RegularisedForest):
     paper: ClassVar[str] = RRF.paper
     tuning_name: ClassVar[str] = "gamma"
     splits_exactly: ClassVar[bool] = True
+    scores_out_of_bag: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -113,7 +113,7 @@ def write_node(pack, growth, prices, work, table, nodes, first, slot, node, begi
     table.leaf[slot, DEPTH] = depth
     table.leaf[slot, BEST] = -1
     table.worth[slot] = growth.min_gain
-    table.base[slot] = own_term(pack, total) if prices.uncentred else 0.0
+    table.base[slot] = own_term(pack, total, prices.level) if prices.uncentred else 0.0
     for j in range(table.gain.shape[1]):
         table.gain[slot, j] = -1.0
     write_leaf(nodes, first + node)

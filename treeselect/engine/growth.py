@@ -51,7 +51,10 @@ class Growth(NamedTuple):
         Least sum of curvatures of a leaf, for Newton steps; above 0.
     random_ties : bool
         Whether equal splits have equal chances; otherwise an open group wins, then the lower rank.
-        Not for ``BEST_FIRST``.
+        Not for ``BEST_FIRST``. Where all open groups are tried and only some of the closed ones, a
+        coin decides between each split and the best of those before it, the closed groups being
+        first: so it is in the authors' package of regularised random forests, which looks at all
+        groups in random order but soon has its fill of closed ones.
     opens_late : bool
         Whether a group that a tree has split on stays closed until the tree is grown, so that each
         of these splits pays for it.

@@ -147,7 +147,7 @@ def find_split(data, pack, rule, growth, prices, is_open, rank, state, work, n_o
     than ``growth.min_gain``.
     """
     total = work.total
-    base = own_term(pack, total) if prices.uncentred else 0.0
+    base = own_term(pack, total, prices.level) if prices.uncentred else 0.0
     best_column = -1
     best_code = np.int64(0)
     best_missing_left = False
@@ -162,9 +162,12 @@ def find_split(data, pack, rule, growth, prices, is_open, rank, state, work, n_o
     n_candidates = n_groups
     if not in_blocks:
         n_candidates = draw_candidates(work, n_open, growth.n_candidates, state)
+    # Coins fall for the later one, and open groups come last: see Growth.random_ties.
+    by_coins = growth.random_ties and growth.all_open and n_candidates < n_groups
     block = -1
     for c in range(n_candidates):
-        group = np.int64(c if in_blocks else work.order[c])
+        place = n_candidates - 1 - c if by_coins else c
+        group = np.int64(c if in_blocks else work.order[place])
         for j in range(data.group_start[group], data.group_start[group + 1]):
             if in_blocks and data.wide_at[j] < 0:
                 # All columns are scored in order: their histograms come eight at a time.
@@ -187,7 +190,9 @@ def find_split(data, pack, rule, growth, prices, is_open, rank, state, work, n_o
             worth = penalised_gain(gain + base, prices.scale[j], prices.price[j], is_open[group])
             better = worth > best_worth
             if worth == best_worth and best_column >= 0:
-                if growth.random_ties:
+                if by_coins:
+                    better = random_below(state, 2) == 0
+                elif growth.random_ties:
                     n_ties += 1
                     better = random_below(state, n_ties) == 0
                 else:

@@ -21,6 +21,11 @@ class Loss(Protocol):
         ...
 
     @property
+    def needs_curvature(self) -> bool:
+        """Whether steps along the gradient alone go astray, since it has no bound."""
+        ...
+
+    @property
     def n_outputs(self) -> int:
         """Linear predictors of a row; if there is more than one they are columns of `eta`."""
         ...
@@ -48,6 +53,7 @@ class SquaredLoss:
     """``(y - eta)**2 / 2``: its negative gradient is the residual."""
 
     is_squared = True
+    needs_curvature = False
     n_outputs = 1
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
@@ -69,6 +75,7 @@ class LogisticLoss:
     """``log(1 + exp(eta)) - y * eta`` for y in {0, 1}; `eta` is the log-odds of 1."""
 
     is_squared = False
+    needs_curvature = False
     n_outputs = 1
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
@@ -102,6 +109,7 @@ class PoissonLoss:
     """``exp(eta) - y * eta`` for counts y; `eta` is the log of the mean, the offset included."""
 
     is_squared = False
+    needs_curvature = True
     n_outputs = 1
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
@@ -112,6 +120,11 @@ class PoissonLoss:
 
     def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         return np.asarray(np.exp(eta))
+
+    def exact_step(self, step: FloatArray) -> FloatArray:
+        """From the Newton step of rows that move together to the step of the least loss: the step
+        is the relative excess of the counts over their means, whose logarithm is wanted."""
+        return np.asarray(np.log1p(step))
 
     def constant(
         self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
@@ -132,6 +145,7 @@ class MultinomialLoss:
 
     n_outputs: int
     is_squared = False
+    needs_curvature = False
 
     def _indicators(self, y: FloatArray) -> FloatArray:
         return (y[:, np.newaxis] == np.arange(self.n_outputs)).astype(np.float64)
@@ -164,6 +178,7 @@ class GradientOnly:
 
     loss: Loss
     is_squared = True
+    needs_curvature = False
 
     @property
     def n_outputs(self) -> int:

@@ -117,7 +117,7 @@ def _entropy(shares: FloatArray) -> float:
     return float(-(known * np.log(known)).sum())
 
 
-def own_term(rows: Rows) -> float:
+def own_term(rows: Rows, level: float) -> float:
     """A node's own part of the un-centred criterion."""
     if rows.kind == VECTOR:
         return float(sum(float(g) ** 2 for g in rows.gradient.sum(axis=0)) / rows.weight.sum())
@@ -127,7 +127,8 @@ def own_term(rows: Rows) -> float:
         return float(squares / counts.sum())
     size = rows.weight if rows.kind == MEAN else rows.curvature
     g = float(rows.gradient.sum())
-    return g * g / float(size.sum())
+    a = float(size.sum())
+    return g * g / a + level * a
 
 
 def best_split(codes: AnyArray, rows: Rows, growth: Growth, *, is_factor: bool) -> Split:
@@ -261,7 +262,9 @@ def grow(
 
     def choose(leaf: Leaf) -> tuple[float, int] | None:
         """Worth and column of the best split of a leaf under the groups that are open now."""
-        base = own_term(rows.take(leaf.rows)) * per_weight if penalty.uncentred else 0.0
+        base = (
+            own_term(rows.take(leaf.rows), penalty.level) * per_weight if penalty.uncentred else 0.0
+        )
         best: tuple[float, int] | None = None
         for j, split in leaf.splits.items():
             if split.code < 0:

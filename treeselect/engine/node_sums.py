@@ -78,7 +78,7 @@ def write_value(pack, total, value):
 
 
 @inner
-def own_term(pack, total):
+def own_term(pack, total, level):
     """A node's own part of the un-centred criterion, in units of the gain."""
     if pack.kind == ENTROPY:
         return 0.0
@@ -98,4 +98,7 @@ def own_term(pack, total):
         return squares / weight * pack.to_gain
     gradient = np.float64(moment_gradient(total[0], pack.shift))
     size = size_of(pack, total)
-    return gradient * gradient / size * pack.to_gain if size > 0 else 0.0
+    if size <= 0:
+        return 0.0
+    share = level * size * (pack.unit / pack.second_unit) ** 2
+    return (gradient * gradient / size + share) * pack.to_gain

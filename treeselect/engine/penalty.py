@@ -7,7 +7,9 @@ twice the quadratic approximation of the loss, or of the Gini index or entropy o
 
 With ``uncentred`` the criterion of the children themselves is scaled, as the authors' R package
 of regularised random forests does: the gain plus the node's own term, ``g**2 / a`` for a mean
-(whose target the caller has centred), ``sum_k n_k**2 / n`` for classes.
+(whose target the caller has centred), ``sum_k n_k**2 / n`` for classes. Of two classes that is
+twice ``g**2 / a + a / 4`` for the mean of ``y - 1/2``: a mean may have a ``level`` of so much per
+weight.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ class SplitPenalty(NamedTuple):
         Subtracted from it, at least 0, in units of the gain.
     uncentred : bool
         Whether the node's own term is added to the gain before it is scaled.
+    level : float
+        Part of the own term that is the same for all nodes, per unit of their weight.
     discounts : dict of (int, int) to float
         ``{(f, g): factor}``: opening group f multiplies the cost of group g by a factor in [0, 1]
         (the general price function of Xu et al. 2014, section 4.2).
@@ -42,6 +46,7 @@ class SplitPenalty(NamedTuple):
     scale: FloatArray
     cost: FloatArray
     uncentred: bool = False
+    level: float = 0.0
     discounts: Mapping[tuple[int, int], float] = MappingProxyType({})
 
 
@@ -55,7 +60,7 @@ class Prices(NamedTuple):
 
     Attributes
     ----------
-    scale, cost, uncentred
+    scale, cost, uncentred, level
         As in :class:`SplitPenalty`; discounts for groups open from the start are taken off.
     price : ndarray of float, shape (n_columns,)
         What is left of the cost; changed when groups open.
@@ -71,6 +76,7 @@ class Prices(NamedTuple):
     cost: FloatArray
     price: FloatArray
     uncentred: bool
+    level: float
     start: IntArray
     group: IntArray
     factor: FloatArray
@@ -89,6 +95,7 @@ def price_list(penalty: SplitPenalty, data: BinnedData, is_open: BoolArray) -> P
         cost=cost,
         price=cost.copy(),
         uncentred=penalty.uncentred,
+        level=penalty.level,
         start=np.searchsorted(first, np.arange(data.n_groups + 1)).astype(np.int64),
         group=np.array([g for _, g, _ in listed], dtype=np.int64),
         factor=np.array([factor for _, _, factor in listed], dtype=np.float64),

@@ -271,6 +271,11 @@ def _path_notes(result: SelectionResult) -> tuple[str, ...]:
             f"{score} of the method's own ensemble on its training rows: it tends to rise with"
             " every unit and does not tell how well new rows are predicted."
         )
+        if result.chosen_method.scores_out_of_bag:
+            first = (
+                f"{score} of the method's own ensemble, each row predicted by the trees that have"
+                " not seen it. The units were chosen on all rows, so it is optimistic for new ones."
+            )
     else:
         first = (
             f"{score} on held-out rows, mean of {len(result.scores.scores)} folds, with one"
