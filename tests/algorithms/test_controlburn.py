@@ -103,6 +103,24 @@ def test_depth_one_trees_use_one_unit_each(mixed):
     assert [s.size for s in fit.steps] == list(range(fit.k + 1))
 
 
+def test_feature_sparse_trees_use_fewer_units(fitted):
+    """Section 3.2.4: a cost within each tree, which forgets it at its end."""
+    problem, weight = fitted.design.problem, fitted.design.weight
+    per_tree = []
+    for cost in (0.0, 0.02, 0.1):
+        method = ControlBurn(forests=1, tree_cost=cost, max_depth=4)
+        bag = method._grow(
+            problem, weight, problem.constant(weight), problem.groups.ranks(1), seed=1
+        )
+        per_tree.append((bag.gains > 0).sum(axis=1).mean())
+    assert per_tree[0] > per_tree[1] > per_tree[2] > 0
+    assert path_of(fitted, ControlBurn(forests=1, tree_cost=50.0))[-1].size == 0
+    sparse = path_of(fitted, ControlBurn(forests=2, tree_cost=0.02))
+    names = np.array(problem.groups.names)
+    two = next(step for step in sparse if step.size >= 2)
+    assert "site" in names[two.selected]
+
+
 def test_constant_and_missing_columns_give_an_empty_path():
     data = pd.DataFrame({"y": [0.0, 1.0, 2.0, 3.0] * 5, "a": 1.0, "b": np.nan})
     fit = treeselect.select("y ~ .", data, k=1, seed=1, forests=1, n_trees=3)
@@ -122,6 +140,7 @@ def test_refit_uses_the_selected_units_only(fitted, mixed):
         ({"lam": np.inf}, "`lam`"),
         ({"forests": 1.5}, "`forests`"),
         ({"tail": 1}, "at least 2"),
+        ({"tree_cost": -1.0}, "`tree_cost` of ControlBurn must be a finite number at least 0"),
         ({"max_depth": 17}, "from 1 to 16, or None"),
         ({"n_trees": True}, "`n_trees`"),
         ({"adaptive": "yes"}, "must be True or False"),
