@@ -142,9 +142,10 @@ def test_validation_stops_before_all_trees_are_grown():
     with mock.patch.object(gbfs, "boost", counting):
         method.path(problem, weight, max_size=3, seed=1)
         GBFS(mu=0.0, max_depth=None).path(problem, weight, max_size=3, seed=1)
-    assert seen[0] == 2000
-    assert seen[1] < 200
-    assert seen[2:5] == [2000] * 3
+    assert seen[:5] == [2000] * 5  # five splits of few rows
+    assert seen[5] < 200
+    assert seen[6:21] == [2000] * 15  # for each of three depths
+    assert seen[21] < 200
 
 
 @pytest.mark.parametrize(

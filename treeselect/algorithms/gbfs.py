@@ -28,6 +28,10 @@ _MOST_TREES = 2000
 _PATIENCE = 50
 """Rounds without a lower loss on the validation rows after which boosting ends."""
 
+_FEW_ROWS = 2000
+"""Up to so many rows the losses of five splits are averaged, as in the paper; one is enough for
+more."""
+
 _DEPTHS = (2, 4, 6)
 """Depths that validation chooses from."""
 
@@ -52,7 +56,7 @@ class GBFS(RefitsForest):
         divided by the sum of weights. None: the number of units decides.
     n_trees : int, optional
         Rounds. None: as many, up to 2000, as give the lowest loss on a fifth of the rows that is
-        held out; then all rows are boosted so often.
+        held out, with up to 2000 rows in five splits; then all rows are boosted so often.
     max_depth : int, optional
         Depth of the trees, at least 1. None: 2, 4 or 6, which gives the lowest such loss.
     learning_rate : float
@@ -256,9 +260,18 @@ class Ensembles:
         return depths[best], n_trees or found[best][1]
 
     def _validate(self, mu: float, depth: int, n_trees: int) -> tuple[float, int]:
-        """Least loss on the rows that are held out, and after how many rounds."""
+        """Least mean loss on rows that are held out, and after how many rounds."""
+        n_splits = 5 if np.count_nonzero(self._weight) <= _FEW_ROWS else 1
+        curves = [self._curve(mu, depth, n_trees, split) for split in range(n_splits)]
+        length = min(len(curve) for curve in curves)
+        mean = np.mean([curve[:length] for curve in curves], axis=0)
+        return float(mean.min()), max(int(mean.argmin()), 1)
+
+    def _curve(self, mu: float, depth: int, n_trees: int, split: int) -> list[float]:
+        """Loss on the rows of one split that are held out, from the constant model on."""
         problem, method = self._problem, self._method
-        train, held_out = split_rows(problem, self._weight, stream_seed(self._seed, "validation"))
+        seed = stream_seed(self._seed, "validation", split)
+        train, held_out = split_rows(problem, self._weight, seed)
         judge = _Judge(problem, self._weight, self._base, held_out)
         boost(
             problem.data, self._loss, problem.y, train, self._base,
@@ -266,7 +279,7 @@ class Ensembles:
             rank=self._rank, is_open=problem.groups.keep.copy(), penalty=self._penalty(mu),
             after_round=judge.after_round, n_threads=self._n_threads,
         )  # fmt: skip
-        return judge.least, max(judge.rounds, 1)
+        return judge.losses
 
 
 class _Judge:
@@ -279,7 +292,7 @@ class _Judge:
         self._data = take_rows(problem.data, rows)
         self._y, self._weight = problem.y[rows], weight[rows]
         self._eta = base[rows]
-        self.least, self.rounds = self._value(), 0
+        self.losses = [self._value()]
 
     def _value(self) -> float:
         return float(np.average(self._loss.value(self._y, self._eta), weights=self._weight))
@@ -289,10 +302,9 @@ class _Judge:
         for tree in trees:
             step = predict_sum(tree, self._data)
             self._eta += step if self._eta.ndim == 2 else step[:, 0]
-        value = self._value()
-        if value < self.least:
-            self.least, self.rounds = value, number
-        return number - self.rounds >= _PATIENCE or _ends_without_split(number, eta, trees)
+        self.losses.append(self._value())
+        best = int(np.argmin(self.losses))
+        return number - best >= _PATIENCE or _ends_without_split(number, eta, trees)
 
 
 def _ends_without_split(number: int, eta: FloatArray, trees: Sequence[Trees]) -> bool:
