@@ -14,7 +14,7 @@ from treeselect.engine.leaves import with_newton_steps
 from treeselect.engine.losses import PoissonLoss
 from treeselect.engine.nodes import Trees, group_gains
 from treeselect.engine.prediction import predict_mean
-from treeselect.engine.targets import class_target, copies, target_of_mean
+from treeselect.engine.targets import copies, target_of_classes, target_of_mean
 from treeselect.families import Family
 
 
@@ -108,9 +108,7 @@ def fit_forest(
         residual = family.loss.negative_gradient(y, eta)
     if family.n_classes > 2:
         constant = np.bincount(y.astype(np.int64), weight, family.n_classes) / weight.sum()
-        whole = np.issubdtype(weight.dtype, np.integer)
-        real = None if whole else np.asarray(weight, dtype=np.float64)
-        target = class_target(y, family.n_classes, weight=real)
+        target = target_of_classes(y, family.n_classes, weight)
     else:
         target = target_of_mean(residual, weight)
     importance = np.zeros(len(groups))

@@ -18,7 +18,7 @@ from treeselect.engine.forests import BOOTSTRAP, bagged_forest
 from treeselect.engine.growth import UNBOUNDED, Growth
 from treeselect.engine.out_of_bag import out_of_bag
 from treeselect.engine.random import stream_seed
-from treeselect.engine.targets import class_target, copies, target_of_mean
+from treeselect.engine.targets import copies, target_of_classes, target_of_mean
 
 _TREES = 200
 """Trees of the forests that are compared."""
@@ -83,9 +83,7 @@ def _errors(problem: Problem, weight: WeightArray, groups: BoolArray, seed: int)
     family, y = problem.family, problem.y
     if family.n_classes > 2:
         truth = np.eye(family.n_classes)[y.astype(np.int64)]
-        whole = np.issubdtype(weight.dtype, np.integer)
-        real = None if whole else np.asarray(weight, dtype=np.float64)
-        target = class_target(y, family.n_classes, weight=real)
+        target = target_of_classes(y, family.n_classes, weight)
     else:
         truth = family.loss.negative_gradient(y, problem.constant(weight))
         target = target_of_mean(truth, weight)

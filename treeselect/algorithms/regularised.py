@@ -15,7 +15,7 @@ from treeselect.engine.nodes import group_gains
 from treeselect.engine.out_of_bag import out_of_bag
 from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.random import stream_seed
-from treeselect.engine.targets import Target, class_target, copies, target_of_mean
+from treeselect.engine.targets import Target, copies, target_of_classes, target_of_mean
 from treeselect.errors import MethodError
 
 Criterion = Literal["gini", "entropy"]
@@ -104,10 +104,8 @@ def forest_target(
         centred = residual - np.average(residual, weights=weight)
         return target_of_mean(centred, weight), False
     if family.n_classes > 2 or criterion == "entropy":
-        whole = np.issubdtype(weight.dtype, np.integer)
-        real = None if whole else np.asarray(weight, dtype=np.float64)
         entropy = criterion == "entropy"
-        return class_target(y, family.n_classes, entropy=entropy, weight=real), True
+        return target_of_classes(y, family.n_classes, weight, entropy=entropy), True
     return target_of_mean(y - _HALF, weight), False
 
 

@@ -84,6 +84,15 @@ def class_target(
     return Target(kind, np.empty(0), weights, np.asarray(label, dtype=np.uint8), n_classes)
 
 
+def target_of_classes(
+    y: AnyArray, n_classes: int, weight: WeightArray, *, entropy: bool = False
+) -> Target:
+    """Trees for the shares of classes under weights of either kind."""
+    whole = np.issubdtype(weight.dtype, np.integer)
+    real = None if whole else np.asarray(weight, dtype=np.float64)
+    return class_target(y, n_classes, entropy=entropy, weight=real)
+
+
 def copies(weight: WeightArray) -> IntArray:
     """How often each row counts: whole weights are copies; real ones stand in the target, and the
     row counts once, or not at all."""
