@@ -144,6 +144,17 @@ class SelectionMethod(Protocol):
         ...
 
 
+def step_of_gains(tuning: float, gains: FloatArray, keep: BoolArray, train_score: float) -> Step:
+    """The step of an ensemble by the unpenalised gain of each unit in it."""
+    total = gains.sum()
+    return Step(
+        tuning=tuning,
+        selected=(gains > 0) | keep,
+        importance=gains / total if total > 0 else gains,
+        train_score=train_score,
+    )
+
+
 def best_of_each_size(steps: Iterable[Step]) -> dict[int, Step]:
     """Of the steps of each size the first, or that of the least error where errors are known."""
     best: dict[int, Step] = {}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.base import Problem, Step, step_of_gains
 from treeselect.algorithms.final import RefitsForest
 from treeselect.algorithms.options import check_flag, check_integer, check_number
 from treeselect.algorithms.tracing import trace
@@ -208,18 +208,14 @@ class Ensembles:
 
     def step(self, mu: float) -> Step:
         """The path's step at a price."""
-        problem, groups = self._problem, self._problem.groups
+        problem = self._problem
         found = self.grow(mu)
         gains = group_gains(found.trees, problem.data).sum(axis=0)
         rows = self._weight > 0
-        return Step(
-            tuning=mu,
-            selected=(gains > 0) | groups.keep,
-            importance=gains / gains.sum() if gains.sum() > 0 else gains,
-            train_score=problem.family.score(
-                problem.y[rows], problem.family.mean(found.eta)[rows], self._weight[rows]
-            ),
+        score = problem.family.score(
+            problem.y[rows], problem.family.mean(found.eta)[rows], self._weight[rows]
         )
+        return step_of_gains(mu, gains, problem.groups.keep, score)
 
     def _penalty(self, mu: float) -> SplitPenalty:
         # The engine's gain is the decrease of the squared error, twice what the price is set by.

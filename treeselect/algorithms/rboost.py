@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.base import Problem, Step, step_of_gains
 from treeselect.algorithms.final import RefitsForest
 from treeselect.algorithms.options import (
     check_choice,
@@ -57,7 +57,7 @@ class RBoost(RefitsForest):
     max_depth : int, optional
         Greatest depth; trees grow fully by default, to depth 4 in the gradient form.
     criterion : {"entropy", "gini"}
-        Impurity of classes.
+        Impurity of classes in the form by reweighting; the other one has the sum of squares.
     gain : {"decrease", "uncentred"}
         What `lam` multiplies, as for :class:`RRF`.
     ties : {"used", "random"}
@@ -184,7 +184,7 @@ class RBoost(RefitsForest):
         label, n_classes = problem.y.astype(np.int64), family.n_classes
         target = class_target(label, n_classes, entropy=self.criterion == "entropy")
         rows = np.flatnonzero(weight > 0)
-        boosting = np.asarray(weight, dtype=np.float64) / weight.sum()
+        boosting = start = np.asarray(weight, dtype=np.float64) / weight.sum()
         is_open, gains = groups.keep.copy(), np.zeros(data.n_groups)
         votes = np.zeros((len(label), n_classes))
         for number in range(self.n_trees):
@@ -200,11 +200,9 @@ class RBoost(RefitsForest):
             )  # fmt: skip
             gains += group_gains(tree, data)[0]
             guess = predict_mean(tree, data).argmax(axis=1)
-            round_ = reweight(boosting, guess != label, n_classes)
+            round_ = reweight(boosting, guess != label, n_classes, start=start)
             votes[np.arange(len(label)), guess] += round_.vote
-            # Uniform means by case weights.
-            back = round_.error == 0 or round_.error >= 1 - 1 / n_classes
-            boosting = weight / weight.sum() if back else round_.weight
+            boosting = round_.weight
         total = votes.sum(axis=1, keepdims=True)
         share = np.where(total > 0, votes / np.where(total > 0, total, 1.0), 1 / n_classes)
         fitted = share[:, 1] if n_classes == 2 else share
@@ -230,9 +228,5 @@ def _step(
     problem: Problem, weight: WeightArray, lam: float, gains: FloatArray, fitted: FloatArray
 ) -> Step:
     rows = weight > 0
-    return Step(
-        tuning=lam,
-        selected=(gains > 0) | problem.groups.keep,
-        importance=gains / gains.sum() if gains.sum() > 0 else gains,
-        train_score=problem.family.score(problem.y[rows], fitted[rows], weight[rows]),
-    )
+    score = problem.family.score(problem.y[rows], fitted[rows], weight[rows])
+    return step_of_gains(lam, gains, problem.groups.keep, score)

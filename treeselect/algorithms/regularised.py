@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, Step
-from treeselect.design import BoolArray, FloatArray, WeightArray
+from treeselect.algorithms.base import Problem
+from treeselect.design import FloatArray, WeightArray
 from treeselect.engine.forests import Sampling, bagged_forest
 from treeselect.engine.growth import BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.engine.nodes import group_gains
@@ -35,15 +35,12 @@ class SharedForest:
 
     Attributes
     ----------
-    used : ndarray of bool, shape (n_groups,)
-        Units that some tree splits on.
     gains : ndarray of float, shape (n_groups,)
-        Unpenalised gain of each unit, mean over the trees.
+        Unpenalised gain of each unit, mean over the trees; 0 for units that no tree splits on.
     train_score : float
         Score of the out-of-bag predictions.
     """
 
-    used: BoolArray
     gains: FloatArray
     train_score: float
 
@@ -148,7 +145,7 @@ def grow_shared(
         seen += found.n_trees
         outside += np.nan_to_num(found.prediction) * found.n_trees[:, np.newaxis]
     score = _out_of_bag_score(problem, weight, outside, seen)
-    return SharedForest(is_open & (gains > 0), gains / rules.n_trees, score)
+    return SharedForest(gains / rules.n_trees, score)
 
 
 def _out_of_bag_score(
@@ -172,14 +169,3 @@ def _out_of_bag_score(
         # Minus the gradient at the constant model is the response minus its mean there.
         fitted = fitted + family.mean(problem.constant(weight)[rows])
     return family.score(problem.y[rows], fitted, weight[rows])
-
-
-def step_at(value: float, forest: SharedForest, keep: BoolArray) -> Step:
-    """The path's step for a grown forest."""
-    total = forest.gains.sum()
-    return Step(
-        tuning=value,
-        selected=forest.used | keep,
-        importance=forest.gains / total if total > 0 else forest.gains,
-        train_score=forest.train_score,
-    )

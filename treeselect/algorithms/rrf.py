@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.base import Problem, Step, step_of_gains
 from treeselect.algorithms.final import RefitsForest
 from treeselect.algorithms.options import (
     check_choice,
@@ -23,7 +23,6 @@ from treeselect.algorithms.regularised import (
     Gain,
     Ties,
     grow_shared,
-    step_at,
 )
 from treeselect.algorithms.tracing import trace
 from treeselect.design import FloatArray, WeightArray
@@ -179,7 +178,7 @@ class RRF(_RegularisedForest):
 
         def try_at(lam: float) -> Step:
             forest = grow_shared(problem, weight, rules, lam**costs, seed=seed)
-            step = step_at(lam, forest, problem.groups.keep)
+            step = step_of_gains(lam, forest.gains, problem.groups.keep, forest.train_score)
             return self.finish(problem, weight, step, seed)
 
         if self.lam is not None:
@@ -267,7 +266,8 @@ class GRRF(_RegularisedForest):
         def try_with(gamma: float) -> Step:
             coefficient = (1 - gamma) * self.lam**groups.costs + gamma * relative
             forest = grow_shared(problem, weight, rules, coefficient, seed=seed)
-            return self.finish(problem, weight, step_at(gamma, forest, groups.keep), seed)
+            step = step_of_gains(gamma, forest.gains, groups.keep, forest.train_score)
+            return self.finish(problem, weight, step, seed)
 
         if self.gamma is not None:
             return (try_with(self.gamma),)

@@ -19,8 +19,8 @@ class Reweighted(NamedTuple):
         0 if it is no better than guessing, ``log(K - 1)`` plus that of half a row if it makes no
         error.
     weight : ndarray of float64, shape (n_rows,)
-        Weights of the next round, summing to 1 over the rows with weight; uniform again where the
-        error was 0 or at least that of guessing.
+        Weights of the next round, summing to 1 over the rows with weight; those of the first again
+        where the error was 0 or at least that of guessing.
     error : float
         Weighted share of the rows that are classified wrongly.
     """
@@ -30,7 +30,9 @@ class Reweighted(NamedTuple):
     error: float
 
 
-def reweight(weight: FloatArray, wrong: BoolArray, n_classes: int) -> Reweighted:
+def reweight(
+    weight: FloatArray, wrong: BoolArray, n_classes: int, *, start: FloatArray | None = None
+) -> Reweighted:
     """Weights of the next round, Algorithm 2 of Zhu et al. (2009), steps 2b to 2e.
 
     Parameters
@@ -41,6 +43,8 @@ def reweight(weight: FloatArray, wrong: BoolArray, n_classes: int) -> Reweighted
         Rows that this round's classifier gets wrong.
     n_classes : int
         At least 2.
+    start : ndarray of float64, shape (n_rows,), optional
+        Weights of the first round, to which they return; uniform by default.
 
     Returns
     -------
@@ -48,14 +52,15 @@ def reweight(weight: FloatArray, wrong: BoolArray, n_classes: int) -> Reweighted
     """
     share = weight / weight.sum()
     has_weight = weight > 0
-    uniform = has_weight / has_weight.sum()
+    first = has_weight if start is None else start
+    first = first / first.sum()
     error = float(share[wrong].sum())
     if error >= 1 - 1 / n_classes:
-        return Reweighted(0.0, uniform, error)
+        return Reweighted(0.0, first, error)
     # A classifier without error would have an endless vote.
     shown = error if error > 0 else 0.5 / float(has_weight.sum())
     vote = float(np.log((1 - shown) / shown) + np.log(n_classes - 1))
     if error == 0:
-        return Reweighted(vote, uniform, error)
+        return Reweighted(vote, first, error)
     raised = share * np.where(wrong, np.exp(vote), 1.0)
     return Reweighted(vote, raised / raised.sum(), error)
