@@ -11,7 +11,6 @@ from treeselect.engine.binning import BinnedData, select_groups
 from treeselect.engine.forests import bagged_forest
 from treeselect.engine.growth import UNBOUNDED, Growth
 from treeselect.engine.leaves import with_newton_steps
-from treeselect.engine.losses import PoissonLoss
 from treeselect.engine.nodes import Trees, group_gains
 from treeselect.engine.prediction import predict_mean
 from treeselect.engine.targets import copies, target_of_classes, target_of_mean
@@ -131,7 +130,6 @@ def fit_forest(
     if has_offset and not family.loss.is_squared:
         curvature = family.loss.curvature(y, eta)
         trees = with_newton_steps(trees, part, residual, curvature, weight)
-        if isinstance(family.loss, PoissonLoss):
-            value = family.loss.exact_step(trees.nodes.value)
-            trees = trees._replace(nodes=trees.nodes._replace(value=value))
+        value = family.loss.exact_step(trees.nodes.value)
+        trees = trees._replace(nodes=trees.nodes._replace(value=value))
     return ForestModel(groups, trees, constant, importance, family, has_offset)

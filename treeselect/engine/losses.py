@@ -42,6 +42,11 @@ class Loss(Protocol):
         """Second derivative in `eta`, shape (n_rows,)."""
         ...
 
+    def exact_step(self, step: FloatArray) -> FloatArray:
+        """From the Newton step of rows that move together to the step of the least loss, where
+        there is a formula; the Newton step itself elsewhere."""
+        ...
+
     def constant(
         self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
     ) -> float | FloatArray:
@@ -49,11 +54,20 @@ class Loss(Protocol):
         ...
 
 
-class SquaredLoss:
+class _Usual:
+    """What most losses say of themselves."""
+
+    is_squared = False
+    needs_curvature = False
+
+    def exact_step(self, step: FloatArray) -> FloatArray:
+        return step
+
+
+class SquaredLoss(_Usual):
     """``(y - eta)**2 / 2``: its negative gradient is the residual."""
 
     is_squared = True
-    needs_curvature = False
     n_outputs = 1
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
@@ -71,11 +85,9 @@ class SquaredLoss:
         return float(np.average(y if offset is None else y - offset, weights=weight))
 
 
-class LogisticLoss:
+class LogisticLoss(_Usual):
     """``log(1 + exp(eta)) - y * eta`` for y in {0, 1}; `eta` is the log-odds of 1."""
 
-    is_squared = False
-    needs_curvature = False
     n_outputs = 1
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
@@ -105,10 +117,9 @@ class LogisticLoss:
         return float(brentq(slope, low, high))
 
 
-class PoissonLoss:
+class PoissonLoss(_Usual):
     """``exp(eta) - y * eta`` for counts y; `eta` is the log of the mean, the offset included."""
 
-    is_squared = False
     needs_curvature = True
     n_outputs = 1
 
@@ -122,8 +133,8 @@ class PoissonLoss:
         return np.asarray(np.exp(eta))
 
     def exact_step(self, step: FloatArray) -> FloatArray:
-        """From the Newton step of rows that move together to the step of the least loss: the step
-        is the relative excess of the counts over their means, whose logarithm is wanted."""
+        """The Newton step is the relative excess of the counts over their means; the logarithm of
+        their ratio is wanted."""
         return np.asarray(np.log1p(step))
 
     def constant(
@@ -134,7 +145,7 @@ class PoissonLoss:
 
 
 @dataclass(frozen=True)
-class MultinomialLoss:
+class MultinomialLoss(_Usual):
     """``log(sum_k exp(eta_k)) - eta_y`` for classes y = 0, ..., K - 1; `eta` has K columns.
 
     Attributes
@@ -144,8 +155,6 @@ class MultinomialLoss:
     """
 
     n_outputs: int
-    is_squared = False
-    needs_curvature = False
 
     def _indicators(self, y: FloatArray) -> FloatArray:
         return (y[:, np.newaxis] == np.arange(self.n_outputs)).astype(np.float64)
@@ -179,6 +188,9 @@ class GradientOnly:
     loss: Loss
     is_squared = True
     needs_curvature = False
+
+    def exact_step(self, step: FloatArray) -> FloatArray:
+        return step
 
     @property
     def n_outputs(self) -> int:
