@@ -110,6 +110,19 @@ def test_weights_of_three_classes(flowers):
         assert fit.step.train_score > 0
 
 
+@pytest.mark.parametrize("method", ["rrf", "rboost", "gbfs"])
+def test_a_class_without_rows_in_a_resample_is_no_obstacle(flowers, method):
+    rare = flowers.assign(kind=np.where(np.arange(450) < 2, "tulip", flowers["kind"]))
+    fit = treeselect.select("kind ~ .", rare, method=method, k=2, seed=1, n_trees=20)
+    weight = np.where(np.arange(450) < 2, 0, 1)
+    problem = fit.design.problem_for(fit.chosen_method)
+    steps = fit.chosen_method.path(problem, weight, max_size=2, seed=1)
+    assert all(np.isfinite(step.train_score) for step in steps)
+    model = fit.chosen_method.refit(problem, weight, steps[-1].selected, seed=1)
+    assert not model.predict(problem.data)[:, 3].any()
+    assert fit.resample(5).stability.n_resamples == 5
+
+
 def test_an_offset_is_for_one_linear_predictor(flowers):
     with pytest.raises(OptionError, match="`offset` must be left out for more than two classes"):
         treeselect.select("kind ~ a", flowers, method="rrf", k=1, offset="b")

@@ -93,11 +93,7 @@ def as_column(values: Sequence[Any], name: str, data: Any) -> Any:
         return pd.Series(values, index=index, name=name)
     import narwhals as nw
 
-    frame = nw.from_native(data)
-    backend: Any = frame.implementation
-    if isinstance(frame, nw.LazyFrame) and not backend.is_polars():
-        backend = nw.Implementation.PYARROW
-    return nw.new_series(name, values, backend=backend).to_native()
+    return nw.new_series(name, values, backend=_eager_backend(data)).to_native()
 
 
 def as_frame(columns: Mapping[str, Sequence[Any]], data: Any) -> Any:
@@ -109,8 +105,14 @@ def as_frame(columns: Mapping[str, Sequence[Any]], data: Any) -> Any:
         return pd.DataFrame(columns, index=index)
     import narwhals as nw
 
+    return nw.from_dict(dict(columns), backend=_eager_backend(data)).to_native()
+
+
+def _eager_backend(data: Any) -> Any:
+    """The library of a frame; Arrow for a lazy one that has no columns by themselves."""
+    import narwhals as nw
+
     frame = nw.from_native(data)
-    backend: Any = frame.implementation
-    if isinstance(frame, nw.LazyFrame) and not backend.is_polars():
-        backend = nw.Implementation.PYARROW
-    return nw.from_dict(dict(columns), backend=backend).to_native()
+    if isinstance(frame, nw.LazyFrame) and not frame.implementation.is_polars():
+        return nw.Implementation.PYARROW
+    return frame.implementation

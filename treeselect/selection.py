@@ -77,7 +77,8 @@ def select(
         in the same library.
         Missing values are allowed everywhere; rows are dropped only if the response is missing.
     method : str or method
-        ``"controlburn"``, or an object such as ``ControlBurn(forests=1)``.
+        A name in ``treeselect.methods()``: ``"controlburn"``, ``"rrf"``, ``"grrf"``, ``"rboost"``,
+        ``"gbfs"``; or an object such as ``ControlBurn(forests=1)``.
     k : int, "1se", "best" or None
         Number of units to keep: an integer; ``"1se"``, the fewest whose cross-validated score is
         within one standard error of the best; ``"best"``; or None, where the method's tuning

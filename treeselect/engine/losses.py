@@ -11,6 +11,8 @@ from scipy.special import expit, logit, logsumexp, softmax
 
 from treeselect.engine._types import FloatArray, WeightArray
 
+_LEAST_SHARE = 1e-6
+
 
 class Loss(Protocol):
     """What boosting and the sparse forest need of a loss."""
@@ -174,10 +176,11 @@ class MultinomialLoss(_Usual):
     def constant(
         self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
     ) -> FloatArray:
-        """Log of the classes' shares; there is no offset."""
+        """Log of the classes' shares, of a millionth for a class without rows (a resample may
+        have none of a rare one); there is no offset."""
         assert offset is None
         shares = np.bincount(y.astype(np.int64), weights=weight, minlength=self.n_outputs)
-        return np.asarray(np.log(shares / shares.sum()))
+        return np.asarray(np.log(np.maximum(shares / shares.sum(), _LEAST_SHARE)))
 
 
 @dataclass(frozen=True)
