@@ -93,6 +93,12 @@ def test_more_folds_than_rows_of_a_class(mixed):
         treeselect.select("died ~ signal + noise", data, seed=1)
 
 
+def test_a_fold_in_which_the_response_is_constant(mixed):
+    rare = mixed.assign(visits=np.arange(len(mixed)) < 3).astype({"visits": int})
+    with pytest.raises(OptionError, match="varies in every fold"):
+        treeselect.select("visits ~ signal", rare, family="poisson", method="rrf", seed=1)
+
+
 def test_held_out_rows_have_no_part_in_their_folds_fit(mixed):
     """Selection and refit happen inside the fold: noise gets no credit from held-out rows."""
     rng = np.random.default_rng(3)

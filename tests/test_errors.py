@@ -104,7 +104,7 @@ CASES = {
     "third class of an odd name": (
         "`port of call` ~ age", with_column("port of call", ["C", "Q", "S", "S"] * (N // 4)), {},
     ),
-    "counts": ("survived ~ .", plain, {"family": "poisson"}),
+    "counts": ("survived ~ .", plain, {"family": "poisson", "seed": 1}),
     "counts that are none": ("age ~ .", plain, {"family": "poisson"}),
     "interactions of too many columns": (
         "survived ~ .:.:.", lambda d: pd.DataFrame(0, [0], ["survived", *map(str, range(2, 99))]),

@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss
 import treeselect
 from treeselect.cli import main
 from treeselect.errors import NotBuiltError, OptionError
-from treeselect.families import POISSON, family_of, multinomial
+from treeselect.families import BINOMIAL, GAUSSIAN, POISSON, family_of, multinomial
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +91,14 @@ def test_cross_validation_scores_the_explained_deviance(flowers):
     assert 0.2 < fit.glance()["cv_score"].item() < 1
     nothing = fit.path[fit.path["k"] == 0]
     assert abs(nothing["cv_score"].item()) < 0.05
+
+
+@pytest.mark.parametrize("family", [GAUSSIAN, BINOMIAL, POISSON, multinomial(3)])
+def test_rows_with_one_value_have_no_score(family):
+    y, weight = np.array([1.0, 1.0, 0.0]), np.array([1, 1, 0])
+    prediction = np.full((3, 3), 1 / 3) if family.n_classes > 2 else np.full(3, 0.5)
+    assert np.isnan(family.score(y, prediction, weight))
+    assert np.isfinite(family.score(y, prediction, np.ones(3)))
 
 
 def test_nothing_selected_predicts_the_shares_of_the_classes(flowers):

@@ -51,7 +51,7 @@ def assign_folds(problem: Problem, weight: WeightArray, folds: int, seed: int) -
     Raises
     ------
     OptionError
-        If there are fewer rows (of a class) than folds.
+        If there are fewer rows (of a class) than folds, or the response is constant in a fold.
     """
     from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -71,6 +71,12 @@ def assign_folds(problem: Problem, weight: WeightArray, folds: int, seed: int) -
     fold = np.full(len(weight), -1, dtype=np.int64)
     for number, (_, held_out) in enumerate(splitter.split(rows, y)):
         fold[rows[held_out]] = number
+        if y[held_out].min() == y[held_out].max():
+            raise OptionError(
+                "Cross-validation needs a response that varies in every fold.\n"
+                f"  Found: {y[held_out][0]:g} in all {len(held_out)} rows of fold {number + 1} of"
+                f" {folds}. Give a smaller `folds`, or an integer `k`, which needs none."
+            )
     return fold
 
 

@@ -60,9 +60,12 @@ class Family:
 
 
 def r_squared(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
-    """Share of the weighted variance that is explained; negative if worse than the mean."""
+    """Share of the weighted variance that is explained; negative if worse than the mean. NaN if
+    all values with weight are equal."""
     from sklearn.metrics import r2_score
 
+    if _is_constant(y, weight):
+        return float("nan")
     return float(r2_score(y, prediction, sample_weight=weight))
 
 
@@ -70,17 +73,19 @@ def area_under_curve(y: FloatArray, prediction: FloatArray, weight: WeightArray)
     """Area under the ROC curve; NaN if only one class has weight."""
     from sklearn.metrics import roc_auc_score
 
-    rows = weight > 0
-    if len(np.unique(y[rows])) < 2:
+    if _is_constant(y, weight):
         return float("nan")
+    rows = weight > 0
     return float(roc_auc_score(y[rows], prediction[rows], sample_weight=weight[rows]))
 
 
 def class_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Share of the log loss of the classes' shares that is explained; `prediction` has a column
-    for each class."""
+    for each class. NaN if only one class has weight."""
     from sklearn.metrics import d2_log_loss_score
 
+    if _is_constant(y, weight):
+        return float("nan")
     shares = np.clip(prediction, _NEAR_CERTAIN, None)
     shares /= shares.sum(axis=1, keepdims=True)
     labels = np.arange(prediction.shape[1])
@@ -88,11 +93,19 @@ def class_deviance_explained(y: FloatArray, prediction: FloatArray, weight: Weig
 
 
 def poisson_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
-    """Share of the Poisson deviance of the mean that is explained; means are above 0."""
+    """Share of the Poisson deviance of the mean that is explained; means are above 0. NaN if all
+    counts with weight are equal."""
     from sklearn.metrics import d2_tweedie_score
 
+    if _is_constant(y, weight):
+        return float("nan")
     mean = np.clip(prediction, _NEAR_CERTAIN, None)
     return float(d2_tweedie_score(y, mean, sample_weight=weight, power=1))
+
+
+def _is_constant(y: FloatArray, weight: WeightArray) -> bool:
+    rows = weight > 0
+    return not rows.any() or bool(y[rows].min() == y[rows].max())
 
 
 def _softmax(eta: FloatArray) -> FloatArray:

@@ -141,6 +141,21 @@ def apart(ours: tuple[float, float], peer: tuple[float, float | None]) -> bool:
     return bool(abs(ours[0] - peer[0]) > 2 * error + 1e-9)
 
 
+def with_earlier_sets(name: str, summary: pd.DataFrame, *, quick: bool) -> pd.DataFrame:
+    """Rows of this run after those of earlier runs on other sets, which a CSV file keeps."""
+    if quick:
+        return summary
+    path = RESULTS / f"{name}.csv"
+    if path.exists():
+        text = [c for c in summary if not pd.api.types.is_numeric_dtype(summary[c])]
+        earlier = pd.read_csv(path, dtype=dict.fromkeys(text, str))
+        earlier = earlier[~earlier["set"].isin(summary["set"])].fillna(dict.fromkeys(text, ""))
+        summary = pd.concat([earlier, summary], ignore_index=True)
+    RESULTS.mkdir(exist_ok=True)
+    summary.to_csv(path, index=False)
+    return summary
+
+
 def write_table(name: str, frame: pd.DataFrame, intro: str, *, quick: bool) -> None:
     """Print a table, and write it to the results unless it is a quick run."""
     rows = [frame.columns.tolist(), *frame.astype(str).to_numpy().tolist()]

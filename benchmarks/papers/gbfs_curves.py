@@ -19,7 +19,7 @@ import time
 
 import numpy as np
 import pandas as pd
-from common import data_folder, forest_error, frame_problem, run_all, write_table
+from common import data_folder, forest_error, frame_problem, run_all, with_earlier_sets, write_table
 from sklearn.linear_model import LogisticRegression
 
 from treeselect import GBFS
@@ -161,9 +161,10 @@ def main():
         lines += curve(name, frame, target, options.jobs, quick=options.quick)
         columns = ["set", "method", "mu, paper's scale", "features", "test error, treeselect",
                    "trees", "CPU s"]  # fmt: skip
+        table = pd.DataFrame(lines, columns=columns).astype(str)
         write_table(
             "gbfs_curves",
-            pd.DataFrame(lines, columns=columns),
+            with_earlier_sets("gbfs_curves", table, quick=options.quick),
             "GBFS paper, Figures 3 and 4: error on a fifth of the rows (adult: its test file)"
             " against the number of features. The paper prints curves only.",
             quick=options.quick,

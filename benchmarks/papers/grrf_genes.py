@@ -23,6 +23,7 @@ from common import (
     mean_and_error,
     run_all,
     shown,
+    with_earlier_sets,
     write_table,
 )
 from sklearn.tree import DecisionTreeClassifier
@@ -36,6 +37,7 @@ SETS = {
 }  # fmt: skip
 """Files, and their names in the paper."""
 
+MEASURES = ("size", "error", "tree")
 METHODS = ("RRF(1)", "RRF(0.9)", "GRRF(0.1)", "GRRF(0.2)")
 GRID = tuple(f"RRF({lam / 10:g})" for lam in range(1, 10)) + tuple(
     f"GRRF({gamma / 10:g})" for gamma in range(10)
@@ -154,12 +156,23 @@ def references():
     return found
 
 
-def table_of(found, paper, peers):
+def summary_of(found):
+    """Means over the splits, and their standard errors."""
+    lines = [
+        (*key, len(part), *(v for c in MEASURES for v in mean_and_error(part[c])))
+        for key, part in found.groupby(["set", "form", "method"], sort=False)
+    ]
+    measured = [c + end for c in MEASURES for end in ("", " s.e.")]
+    return pd.DataFrame(lines, columns=["set", "form", "method", "splits", *measured])
+
+
+def table_of(summary, paper, peers):
     """The lines of the table, and how many cells are apart from the paper and from R."""
     lines = []
     counts = {"paper": [0, 0], "R": [0, 0]}
-    for (name, form, method), part in found.groupby(["set", "form", "method"], sort=False):
-        ours = [mean_and_error(part[c]) for c in ("size", "error", "tree")]
+    for _, row in summary.iterrows():
+        name, form, method = row["set"], row["form"], row["method"]
+        ours = [(row[c], row[f"{c} s.e."]) for c in MEASURES]
         there = paper.get((SETS.get(name, name), method), (np.nan,) * 3)
         peer = peers.get((form or PARITY, SETS.get(name, name), method))
         if method != "All" and form == PARITY and np.isfinite(there[0]):
@@ -211,12 +224,14 @@ def main():
 def write(found, options):
     """Write the table of what is there so far."""
     known = (data_folder() / "seed_tables.json").exists()
-    table, counts = table_of(found, printed() if known else {}, references())
+    name = "grrf_genes_grid" if options.figures else "grrf_genes"
+    summary = with_earlier_sets(name, summary_of(found), quick=options.quick)
+    table, counts = table_of(summary, printed() if known else {}, references())
     write_table(
-        "grrf_genes_grid" if options.figures else "grrf_genes",
+        name,
         table,
         f"GRRF paper, {'Figures 2 and 3' if options.figures else 'Tables 3 to 6'}:"
-        f" {found['replicate'].nunique()} of the authors' splits. Apart by more than two standard"
+        f" {summary['splits'].max()} of the authors' splits. Apart by more than two standard"
         " errors of the difference (the paper's taken to be ours), with the un-centred criterion"
         f" and coin flips at ties: {counts['paper'][0]} of {counts['paper'][1]} printed sizes and"
         f" forest errors, {counts['R'][0]} of {counts['R'][1]} of the R package's.",

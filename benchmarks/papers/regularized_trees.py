@@ -15,7 +15,15 @@ import json
 
 import numpy as np
 import pandas as pd
-from common import data_folder, frame_problem, mean_and_error, run_all, shown, write_table
+from common import (
+    data_folder,
+    frame_problem,
+    mean_and_error,
+    run_all,
+    shown,
+    with_earlier_sets,
+    write_table,
+)
 from scipy.stats import ttest_rel
 from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
@@ -117,7 +125,7 @@ def write(found, options):
     printed = json.loads(path.read_text())["RegularizedTrees"] if path.exists() else None
     sizes = {r["dataset"]: r for r in printed["table_II"]["values"]} if printed else {}
     errors = {r["dataset"]: r for r in printed["table_III"]["values"]} if printed else {}
-    lines, counts = [], {}
+    lines = []
     for name, part in found.groupby("set", sort=False):
         paper = SETS[name][2] if name in SETS else name
         by_replicate = part.groupby(["method", "trees", "replicate"])["accuracy"].mean()
@@ -129,23 +137,27 @@ def write(found, options):
                 differs = not np.allclose(accuracy, every)
                 p = ttest_rel(accuracy, every).pvalue if differs else 1.0
                 verdict = "tie" if p >= 0.05 else "win" if (accuracy - every).mean() > 0 else "lose"
-                counts.setdefault((method, n), []).append(verdict)
             there = {"All": "RF_All", "RRF": "RF_RRF", "RBoost": "RF_RBoost"}.get(method, "")
             lines.append(
-                [name, method, n or "", sizes.get(paper, {}).get(method, ""),
-                 shown(*mean_and_error(own["size"]), 1), errors.get(paper, {}).get(there, ""),
+                [name, method, str(n or ""), str(sizes.get(paper, {}).get(method, "")),
+                 shown(*mean_and_error(own["size"]), 1),
+                 str(errors.get(paper, {}).get(there, "")),
                  shown(*mean_and_error(accuracy), 3), verdict]
             )  # fmt: skip
     columns = ["set", "method", "trees", "size, paper", "size, treeselect",
                "forest accuracy, paper", "forest accuracy, treeselect", "against all"]  # fmt: skip
+    table = with_earlier_sets(
+        "regularized_trees", pd.DataFrame(lines, columns=columns), quick=options.quick
+    )
     totals = "; ".join(
         f"{method}{f', {n} trees' if n else ''}: "
-        + "/".join(str(verdicts.count(word)) for word in ("win", "lose", "tie"))
-        for (method, n), verdicts in counts.items()
+        + "/".join(str((part["against all"] == word).sum()) for word in ("win", "lose", "tie"))
+        for (method, n), part in table.groupby(["method", "trees"], sort=False)
+        if method != "All"
     )
     write_table(
         "regularized_trees",
-        pd.DataFrame(lines, columns=columns),
+        table,
         "Regularized trees paper, Tables II and III, entropy decrease, lambda 0.5, ten times two-"
         f"fold cross-validation. Win/lose/tie against all columns: {totals}. SVM-RFE keeps as many"
         " columns as RRF with 100 trees.",

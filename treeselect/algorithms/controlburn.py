@@ -186,7 +186,7 @@ class ControlBurn:
             )
         solutions = solution_path(forest, uses, keep, max_size, last_lam=self.lam)
         steps = tuple(self._step(problem, weight, forest, s, uses, gains) for s in solutions)
-        return prune_path(problem, weight, steps, seed) if self.prune else steps
+        return prune_path(problem, weight, steps, seed, max_size) if self.prune else steps
 
     def refit(
         self,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.forest import ForestModel, fit_forest
-from treeselect.algorithms.pruning import prune_step
+from treeselect.algorithms.pruning import BackwardPass
 from treeselect.design import BoolArray, WeightArray
 from treeselect.engine.random import stream_seed
 
@@ -45,9 +46,11 @@ class RefitsForest:
 
     prune: bool = False
 
-    def finish(self, problem: Problem, weight: WeightArray, step: Step, seed: int) -> Step:
-        """A step of the path, after the backward pass if that was asked for."""
-        return prune_step(problem, weight, step, seed) if self.prune else step
+    def finisher(
+        self, problem: Problem, weight: WeightArray, seed: int, max_size: int
+    ) -> Callable[[Step], Step]:
+        """What ends each step of a path: the backward pass if that was asked for."""
+        return BackwardPass(problem, weight, seed, max_size) if self.prune else lambda step: step
 
     def options(self) -> dict[str, Any]:
         """All options by name."""

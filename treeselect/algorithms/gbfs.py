@@ -149,13 +149,14 @@ class GBFS(RefitsForest):
         """Path of selected units along a falling price (see ``base.SelectionMethod``)."""
         # One ensemble shares the columns of each tree between threads, many have one each.
         ensembles = Ensembles(self, problem, weight, seed, n_threads if self.mu is not None else 1)
+        finish = self.finisher(problem, weight, seed, max_size)
         if self.mu is not None:
-            return (self.finish(problem, weight, ensembles.step(self.mu), seed),)
+            return (finish(ensembles.step(self.mu)),)
         dearest = ensembles.dearest_price()
 
         def try_at(at: float) -> Step:
             mu = dearest * 10 ** (-_DECADES * at) if at < 1 else 0.0
-            return self.finish(problem, weight, ensembles.step(mu), seed)
+            return finish(ensembles.step(mu))
 
         return trace(try_at, max_size, every_size=every_size, n_threads=n_threads)
 

@@ -153,9 +153,10 @@ class RBoost(RefitsForest):
             )
         by_weights = can_reweight and self.form != "gradient"
         grow = self._reweighted if by_weights else self._by_gradient
+        finish = self.finisher(problem, weight, seed, max_size)
 
         def try_at(lam: float) -> Step:
-            return self.finish(problem, weight, grow(problem, weight, lam, seed), seed)
+            return finish(grow(problem, weight, lam, seed))
 
         if self.lam is not None:
             return (try_at(self.lam),)

@@ -175,11 +175,12 @@ class RRF(_RegularisedForest):
     ) -> tuple[Step, ...]:
         """Path of selected units along a rising coefficient (see ``base.SelectionMethod``)."""
         rules, costs = self._rules(), problem.groups.costs
+        finish = self.finisher(problem, weight, seed, max_size)
 
         def try_at(lam: float) -> Step:
             forest = grow_shared(problem, weight, rules, lam**costs, seed=seed)
             step = step_of_gains(lam, forest.gains, problem.groups.keep, forest.train_score)
-            return self.finish(problem, weight, step, seed)
+            return finish(step)
 
         if self.lam is not None:
             return (try_at(self.lam),)
@@ -262,12 +263,13 @@ class GRRF(_RegularisedForest):
         """Path of selected units along a falling `gamma` (see ``base.SelectionMethod``)."""
         rules, groups = self._rules(), problem.groups
         relative = self._relative_importance(problem, weight, seed)
+        finish = self.finisher(problem, weight, seed, max_size)
 
         def try_with(gamma: float) -> Step:
             coefficient = (1 - gamma) * self.lam**groups.costs + gamma * relative
             forest = grow_shared(problem, weight, rules, coefficient, seed=seed)
             step = step_of_gains(gamma, forest.gains, groups.keep, forest.train_score)
-            return self.finish(problem, weight, step, seed)
+            return finish(step)
 
         if self.gamma is not None:
             return (try_with(self.gamma),)
