@@ -141,7 +141,7 @@ def apart(ours: tuple[float, float], peer: tuple[float, float | None]) -> bool:
     return bool(abs(ours[0] - peer[0]) > 2 * error + 1e-9)
 
 
-def with_earlier_sets(name: str, summary: pd.DataFrame, *, quick: bool) -> pd.DataFrame:
+def with_earlier(name: str, summary: pd.DataFrame, *, by: str = "set", quick: bool) -> pd.DataFrame:
     """Rows of this run after those of earlier runs on other sets, which a CSV file keeps."""
     if quick:
         return summary
@@ -149,7 +149,7 @@ def with_earlier_sets(name: str, summary: pd.DataFrame, *, quick: bool) -> pd.Da
     if path.exists():
         text = [c for c in summary if not pd.api.types.is_numeric_dtype(summary[c])]
         earlier = pd.read_csv(path, dtype=dict.fromkeys(text, str))
-        earlier = earlier[~earlier["set"].isin(summary["set"])].fillna(dict.fromkeys(text, ""))
+        earlier = earlier[~earlier[by].isin(summary[by])].fillna(dict.fromkeys(text, ""))
         summary = pd.concat([earlier, summary], ignore_index=True)
     RESULTS.mkdir(exist_ok=True)
     summary.to_csv(path, index=False)

@@ -20,7 +20,7 @@ import time
 
 import numpy as np
 import pandas as pd
-from common import data_folder, forest_error, frame_problem, run_all, with_earlier_sets, write_table
+from common import data_folder, forest_error, frame_problem, run_all, with_earlier, write_table
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
@@ -190,7 +190,7 @@ def main():
         table = pd.DataFrame(lines, columns=columns).astype(str)
         write_table(
             "gbfs_curves",
-            with_earlier_sets("gbfs_curves", table, quick=options.quick),
+            with_earlier("gbfs_curves", table, quick=options.quick),
             "GBFS paper, Figures 3, 4 and 5: error on a fifth of the rows (adult: its test file)"
             " against the number of features. The paper prints curves only.",
             quick=options.quick,

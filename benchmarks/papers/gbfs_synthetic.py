@@ -15,7 +15,7 @@ import argparse
 
 import numpy as np
 import pandas as pd
-from common import mean_and_error, run_all, shown, write_table
+from common import mean_and_error, run_all, shown, with_earlier, write_table
 
 import treeselect
 
@@ -91,11 +91,12 @@ def main():
     ]  # fmt: skip
     names = ["method", "k", "design", "noise columns", "prune", "exactly x, y", "with z",
              "noise kept", "size", "test error"]  # fmt: skip
+    table = pd.DataFrame(lines, columns=names).astype(str)
     write_table(
         "gbfs_synthetic",
-        pd.DataFrame(lines, columns=names),
-        f"GBFS paper, section 5.1, and designs like it, by treeselect: {n} rows, a tenth of them to test on. The paper reports x and y and no error on its"
-        " data, which it does not print.",
+        with_earlier("gbfs_synthetic", table, by="method", quick=options.quick),
+        f"GBFS paper, section 5.1, and designs like it, by treeselect: {n} rows, a tenth of them to"
+        " test on. The paper reports x and y and no error on its data, which it does not print.",
         quick=options.quick,
     )
 

@@ -23,7 +23,7 @@ from common import (
     mean_and_error,
     run_all,
     shown,
-    with_earlier_sets,
+    with_earlier,
     write_table,
 )
 from sklearn.tree import DecisionTreeClassifier
@@ -225,7 +225,7 @@ def write(found, options):
     """Write the table of what is there so far."""
     known = (data_folder() / "seed_tables.json").exists()
     name = "grrf_genes_grid" if options.figures else "grrf_genes"
-    summary = with_earlier_sets(name, summary_of(found), quick=options.quick)
+    summary = with_earlier(name, summary_of(found), quick=options.quick)
     table, counts = table_of(summary, printed() if known else {}, references())
     write_table(
         name,

@@ -21,7 +21,7 @@ from common import (
     mean_and_error,
     run_all,
     shown,
-    with_earlier_sets,
+    with_earlier,
     write_table,
 )
 from scipy.stats import ttest_rel
@@ -146,7 +146,7 @@ def write(found, options):
             )  # fmt: skip
     columns = ["set", "method", "trees", "size, paper", "size, treeselect",
                "forest accuracy, paper", "forest accuracy, treeselect", "against all"]  # fmt: skip
-    table = with_earlier_sets(
+    table = with_earlier(
         "regularized_trees", pd.DataFrame(lines, columns=columns), quick=options.quick
     )
     totals = "; ".join(
