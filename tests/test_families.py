@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss
 
 import treeselect
 from treeselect.cli import main
-from treeselect.errors import NotBuiltError, OptionError
+from treeselect.errors import MethodError, OptionError
 from treeselect.families import BINOMIAL, GAUSSIAN, POISSON, family_of, multinomial
 
 
@@ -118,7 +118,7 @@ def test_weights_of_three_classes(flowers):
         assert fit.step.train_score > 0
 
 
-@pytest.mark.parametrize("method", ["rrf", "rboost", "gbfs"])
+@pytest.mark.parametrize("method", ["controlburn", "rrf", "rboost", "gbfs"])
 def test_a_class_without_rows_in_a_resample_is_no_obstacle(flowers, method):
     rare = flowers.assign(kind=np.where(np.arange(450) < 2, "tulip", flowers["kind"]))
     fit = treeselect.select("kind ~ .", rare, method=method, k=2, seed=1, n_trees=20)
@@ -136,14 +136,15 @@ def test_an_offset_is_for_one_linear_predictor(flowers):
         treeselect.select("kind ~ a", flowers, method="rrf", k=1, offset="b")
 
 
-def test_controlburn_says_that_it_is_not_built_for_them(flowers, visits):
-    with pytest.raises(NotBuiltError, match="ControlBurn for multinomial responses"):
-        treeselect.select("kind ~ a + b", flowers, k=1)
-    with pytest.raises(NotBuiltError, match="ControlBurn for poisson responses"):
-        treeselect.select("n ~ a + b", visits, k=1, family="poisson")
+def test_controlburn_of_three_classes_has_one_tree_for_all(flowers):
+    fit = treeselect.select("kind ~ .", flowers, k=3, seed=1, forests=2)
+    assert set(fit.selected) == {"a", "b", "soil"}
+    assert fit.step.train_score > 0.2
+    with pytest.raises(MethodError, match="whole `weights`"):
+        treeselect.select("kind ~ .", flowers, k=3, seed=1, weights=np.full(450, 0.5))
 
 
-@pytest.mark.parametrize("method", ["rrf", "rboost", "gbfs"])
+@pytest.mark.parametrize("method", ["controlburn", "rrf", "rboost", "gbfs"])
 def test_counts_with_and_without_an_exposure(visits, method):
     plain = treeselect.select(
         "n ~ a + b + c + time", visits, family="poisson", method=method, k=2, seed=1, n_trees=40

@@ -110,7 +110,7 @@ def test_feature_sparse_trees_use_fewer_units(fitted):
     for cost in (0.0, 0.02, 0.1):
         method = ControlBurn(forests=1, tree_cost=cost, max_depth=4)
         bag = method._grow(
-            problem, weight, problem.constant(weight), problem.groups.ranks(1), seed=1
+            problem, weight, problem.constant(weight), problem.groups.ranks(1), 1, most_groups=9
         )
         per_tree.append((bag.gains > 0).sum(axis=1).mean())
     assert per_tree[0] > per_tree[1] > per_tree[2] > 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treeselect.engine.bag_boosting import BagBoosting, bag_boost
+from treeselect.engine.bag_boosting import BAGGING, DOUBLE, SCHEMES, BagBoosting, bag_boost
 from treeselect.engine.binning import bin_columns, bin_edges
 from treeselect.engine.losses import (
     LogisticLoss,
@@ -15,6 +15,7 @@ from treeselect.engine.losses import (
     mean_loss,
 )
 from treeselect.engine.random import stream_seed, tree_seeds
+from treeselect.errors import DataError
 
 RULES = BagBoosting(
     tail=5, tolerance=1e-3, min_trees=10, max_trees=60, max_depth=9, min_weight=1, n_candidates=99
@@ -69,7 +70,7 @@ def test_forest_reduces_the_loss():
     eta = np.full(300, y.mean())
     for depth in np.unique(bag.depths):
         trees = np.flatnonzero(bag.depths == depth)
-        eta += np.mean([bag.values[t][bag.leaves[t]] for t in trees], axis=0)
+        eta += np.mean([bag.values[t][bag.leaves[t], 0] for t in trees], axis=0)
     loss = SquaredLoss()
     assert mean_loss(loss, y, eta, weight) < 0.5 * mean_loss(
         loss, y, np.full(300, y.mean()), weight
@@ -97,6 +98,66 @@ def test_constant_response_gives_no_tree():
     bag = boost(data, np.ones(300), np.ones(300, dtype=np.int64))
     assert bag.leaves == []
     assert bag.gains.shape == (0, 4)
+
+
+def test_bagging_grows_every_depth_on_the_same_gradient():
+    data, y = data_and_response()
+    rules = RULES._replace(scheme=BAGGING, max_depth=4)
+    bag = boost(data, y, np.ones(300, dtype=np.int64), rules=rules)
+    assert np.unique(bag.depths).tolist() == [1, 2, 3, 4]
+    deep = np.flatnonzero(bag.depths == 4)
+    fitted = y.mean() + np.mean([bag.values[t][bag.leaves[t], 0] for t in deep], axis=0)
+    assert np.mean((y - fitted) ** 2) < 0.4 * y.var()  # each depth by itself, no residuals
+
+
+def test_double_bag_boosting_repeats_a_depth_as_long_as_it_helps():
+    data, y = data_and_response(2000)
+    rules = RULES._replace(scheme=DOUBLE)
+    bag = boost(data, y, np.ones(2000, dtype=np.int64), rules=rules)
+    stages = [np.unique(bag.stages[bag.depths == d]) for d in np.unique(bag.depths)]
+    assert max(len(own) for own in stages) > 1
+    # What did not lower the out-of-bag loss is left out.
+    assert (bag.improvements[np.unique(bag.stages)] > 0).all()
+    assert (bag.improvements <= 0).any()
+
+
+def test_depth_ends_where_every_tree_uses_more_groups_than_wanted():
+    data, y = data_and_response(2000)
+    weight = np.ones(2000, dtype=np.int64)
+    every = boost(data, y, weight)
+    few = boost(data, y, weight, rules=RULES._replace(most_groups=2))
+    uses = (few.gains > 0).sum(axis=1)
+    last = few.depths.max()
+    assert last < every.depths.max()
+    assert uses[few.depths == last].min() > 2 >= uses[few.depths == last - 1].min()
+
+
+@pytest.mark.parametrize("loss", [PoissonLoss(), MultinomialLoss(3)], ids=["poisson", "classes"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_other_losses_fall(loss, scheme):
+    data, signal = data_and_response()
+    rng = np.random.default_rng(4)
+    y = rng.poisson(np.exp(signal / 2)) if loss.n_outputs == 1 else np.digitize(signal, [-0.5, 0.5])
+    y, weight = y.astype(float), np.ones(300, dtype=np.int64)
+    rules = RULES._replace(scheme=scheme, max_depth=4)
+    bag = boost(data, y, weight, loss=loss, rules=rules)
+    assert bag.improvements[0] > 0
+    if scheme == BAGGING:
+        return
+    eta = start = np.zeros((300, loss.n_outputs)) + loss.constant(y, weight)
+    for stage in np.unique(bag.stages):
+        trees = np.flatnonzero(bag.stages == stage)
+        eta = eta + np.mean([bag.values[t][bag.leaves[t]] for t in trees], axis=0)
+    shaped = (eta, start) if loss.n_outputs > 1 else (eta[:, 0], start[:, 0])
+    after, before = (mean_loss(loss, y, one, weight) for one in shaped)
+    assert after < 0.9 * before
+
+
+def test_real_weights_and_several_outputs():
+    data, y = data_and_response()
+    classes = np.digitize(y, [-0.5, 0.5]).astype(float)
+    with pytest.raises(DataError, match=r"whole numbers for trees of several"):
+        boost(data, classes, np.full(300, 0.5), loss=MultinomialLoss(3))
 
 
 def test_streams_are_named():

@@ -17,6 +17,7 @@ from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.bag_boosting import BagBoosting, BoostedBag, bag_boost
 from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.random import stream_seed
+from treeselect.engine.tree_columns import TreeColumns
 from treeselect.engine.tree_weights import SparseForest, WeightedTrees
 from treeselect.engine.weight_path import (
     last_solution,
@@ -24,13 +25,14 @@ from treeselect.engine.weight_path import (
     support,
     weighted_importance,
 )
-from treeselect.errors import NotBuiltError
+from treeselect.errors import MethodError
 
 _MAX_DEPTH = 16
 _MAX_TREES_PER_DEPTH = 200
 _FIRST_PATH = 10
-"""Units at which the first of the two solutions ends; with fewer, it goes to the end of the path,
-so that what enters last has an importance by then."""
+"""Units at which the first of the two solutions ends, at least; with fewer, it goes to the end of
+the path, so that what enters last has an importance by then. Depth ends where every tree uses more
+units than that: none of them could be in a selection of so few."""
 
 _LEAST_IMPORTANCE = 1e-3
 """Least importance, relative to the largest, that the second solution reckons with."""
@@ -153,34 +155,45 @@ class ControlBurn:
         n_threads: int = 1,
     ) -> tuple[Step, ...]:
         """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
-        if problem.family.name not in ("gaussian", "binomial"):
-            raise NotBuiltError(
-                f"ControlBurn for {problem.family.name} responses is not built yet.\n"
-                '  Use another method, for example `method="grrf"` or `method="gbfs"`.'
+        is_whole = np.issubdtype(weight.dtype, np.integer)
+        if problem.family.n_classes > 2 and not is_whole:
+            raise MethodError(
+                "ControlBurn takes whole `weights` only if there are more than two classes: one"
+                " tree serves all of them.\n"
+                '  Use counts of rows, or another method, for example `method="grrf"`.'
             )
         rank = problem.groups.ranks(seed)
         base = problem.constant(weight)
 
+        most_groups = max(max_size, _FIRST_PATH)
+
         def grow(number: int) -> BoostedBag:
-            return self._grow(problem, weight, base, rank, stream_seed(seed, "forest", number))
+            own = stream_seed(seed, "forest", number)
+            return self._grow(problem, weight, base, rank, own, most_groups)
 
         with ThreadPoolExecutor(n_threads) as pool:
             bags = list(pool.map(grow, range(self.forests)))
         gains = np.concatenate([bag.gains for bag in bags])
         uses = gains > 0
         everything = np.ones(len(problem.groups.names))
-        forest = SparseForest(
+        rows = np.flatnonzero(weight)
+        columns = TreeColumns(
             [leaf for bag in bags for leaf in bag.leaves],
             [value for bag in bags for value in bag.values],
+            rows,
+            problem.family.loss.n_outputs,
+        )
+        forest = SparseForest(
+            columns,
             problem.family.loss,
-            problem.y,
-            weight,
-            base,
+            problem.y[rows],
+            weight[rows],
+            base[rows],
             problem.groups.prices(uses, everything),
         )
         keep = problem.groups.keep
         if self.adaptive:
-            first = last_solution(forest, uses, keep, max(max_size, _FIRST_PATH))
+            first = last_solution(forest, uses, keep, most_groups)
             forest = forest.with_prices(
                 problem.groups.prices(uses, self._discount(forest, first, gains))
             )
@@ -209,6 +222,7 @@ class ControlBurn:
         base: FloatArray,
         rank: IntArray,
         seed: int,
+        most_groups: int,
     ) -> BoostedBag:
         rules = BagBoosting(
             tail=self.tail,
@@ -218,6 +232,7 @@ class ControlBurn:
             max_depth=self.max_depth or _MAX_DEPTH,
             min_weight=1,
             n_candidates=problem.data.n_groups,
+            most_groups=most_groups,
         )
         return bag_boost(
             problem.data,
@@ -237,7 +252,8 @@ class ControlBurn:
         if self.tree_cost == 0:
             return None
         gradient = problem.family.loss.negative_gradient(problem.y, base)
-        unit = float(np.average(gradient**2, weights=weight))
+        square = (gradient.reshape(len(weight), -1) ** 2).sum(axis=1)
+        unit = float(np.average(square, weights=weight))
         prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)
         ids = problem.groups.ids
         return SplitPenalty(np.ones(len(ids)), self.tree_cost * unit * prices[ids])

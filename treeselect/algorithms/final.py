@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.forest import ForestModel, fit_forest
-from treeselect.algorithms.pruning import BackwardPass
+from treeselect.algorithms.pruning import BackwardPass, prune_path
+from treeselect.algorithms.tracing import trace
 from treeselect.design import BoolArray, WeightArray
 from treeselect.engine.random import stream_seed
 
@@ -46,11 +48,40 @@ class RefitsForest:
 
     prune: bool = False
 
-    def finisher(
-        self, problem: Problem, weight: WeightArray, seed: int, max_size: int
-    ) -> Callable[[Step], Step]:
-        """What ends each step of a path: the backward pass if that was asked for."""
-        return BackwardPass(problem, weight, seed, max_size) if self.prune else lambda step: step
+    def path_of(
+        self,
+        try_at: Callable[[float], Step],
+        fixed: Step | None,
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+        every_size: bool,
+        n_threads: int,
+    ) -> tuple[Step, ...]:
+        """The step at a fixed tuning value, or a path; after the backward pass if it was asked
+        for.
+
+        Parameters
+        ----------
+        try_at : callable
+            See ``tracing.trace``.
+        fixed : Step or None
+            The step at the tuning value, if one was asked for.
+        problem, weight, max_size, seed, every_size, n_threads
+            As for ``base.SelectionMethod.path``.
+        """
+        if fixed is not None:
+            return (BackwardPass(problem, weight, seed).chain(fixed)[-1] if self.prune else fixed,)
+        prune = functools.partial(prune_path, problem, weight, seed=seed, max_size=max_size)
+        return trace(
+            try_at,
+            max_size,
+            every_size=every_size,
+            n_threads=n_threads,
+            prune=prune if self.prune else None,
+        )
 
     def options(self) -> dict[str, Any]:
         """All options by name."""

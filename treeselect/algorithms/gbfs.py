@@ -11,7 +11,6 @@ import numpy as np
 from treeselect.algorithms.base import Problem, Step, step_of_gains
 from treeselect.algorithms.final import RefitsForest
 from treeselect.algorithms.options import check_flag, check_integer, check_number
-from treeselect.algorithms.tracing import trace
 from treeselect.algorithms.validation import split_rows
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import take_rows
@@ -75,7 +74,9 @@ class GBFS(RefitsForest):
         (the general cost function of section 4.2). Bags of features, one of which makes the others
         free, are `groups` of ``select()``.
     prune : bool
-        As for :class:`RRF`.
+        As for :class:`RRF`, but on by default: a unit that was taken first and is not missed later
+        would stay for good. Of x, y and their sum, which is the best first split, all three were
+        selected without, x and y with the backward pass (``benchmarks/papers/gbfs_synthetic.py``).
 
     Raises
     ------
@@ -109,6 +110,7 @@ class GBFS(RefitsForest):
     newton: bool | None = None
     charge_each_split: bool = False
     discounts: Mapping[tuple[str, str], float] | Discounts = ()
+    prune: bool = True
 
     name: ClassVar[str] = "gbfs"
     title: ClassVar[str] = "Gradient boosted feature selection (GBFS)"
@@ -149,16 +151,16 @@ class GBFS(RefitsForest):
         """Path of selected units along a falling price (see ``base.SelectionMethod``)."""
         # One ensemble shares the columns of each tree between threads, many have one each.
         ensembles = Ensembles(self, problem, weight, seed, n_threads if self.mu is not None else 1)
-        finish = self.finisher(problem, weight, seed, max_size)
-        if self.mu is not None:
-            return (finish(ensembles.step(self.mu)),)
-        dearest = ensembles.dearest_price()
+        fixed = None if self.mu is None else ensembles.step(self.mu)
+        dearest = ensembles.dearest_price() if self.mu is None else self.mu
 
         def try_at(at: float) -> Step:
-            mu = dearest * 10 ** (-_DECADES * at) if at < 1 else 0.0
-            return finish(ensembles.step(mu))
+            return ensembles.step(dearest * 10 ** (-_DECADES * at) if at < 1 else 0.0)
 
-        return trace(try_at, max_size, every_size=every_size, n_threads=n_threads)
+        return self.path_of(
+            try_at, fixed, problem, weight, max_size=max_size, seed=seed,
+            every_size=every_size, n_threads=n_threads,
+        )  # fmt: skip
 
 
 class Ensembles:

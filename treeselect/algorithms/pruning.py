@@ -38,43 +38,36 @@ class BackwardPass:
 
     Parameters
     ----------
-    problem, weight, seed, max_size
-        As for ``base.SelectionMethod.path``. A step is left as it is if it has more than 30 units,
-        or more than two beyond twice `max_size`: it could hardly lose so many.
+    problem, weight, seed
+        As for ``base.SelectionMethod.path``.
     """
 
-    def __init__(self, problem: Problem, weight: WeightArray, seed: int, max_size: int) -> None:
+    def __init__(self, problem: Problem, weight: WeightArray, seed: int) -> None:
         self._problem, self._weight, self._seed = problem, weight, seed
-        self._largest = min(2 * max_size + 2, _MOST_UNITS)
         self._rank = problem.groups.ranks(seed)
-        self._outcomes: dict[bytes, tuple[BoolArray, float]] = {}
+        self._chains: dict[bytes, list[tuple[BoolArray, float]]] = {}
 
-    def __call__(self, step: Step) -> Step:
-        """The step without what is not missed."""
-        if not 1 <= step.size <= self._largest:
-            return step
+    def chain(self, step: Step) -> list[Step]:
+        """The step and what it becomes with each unit that goes, with their errors; a step of none
+        or of more than 30 units alone."""
+        if not 1 <= step.size <= _MOST_UNITS:
+            return [step]
         key = step.selected.tobytes()
-        if key not in self._outcomes:  # depends on the set alone: steps of a path often share it
-            self._outcomes[key] = self._prune(step.selected)
-        selected, error = self._outcomes[key]
-        importance = np.where(selected, step.importance, 0.0)
-        total = importance.sum()
-        return dataclasses.replace(
-            step,
-            selected=selected,
-            importance=importance / total if total > 0 else importance,
-            error=error,
-        )
+        if key not in self._chains:  # depends on the set alone: steps of a path often share it
+            self._chains[key] = self._prune(step.selected)
+        return [_reduced(step, selected, error) for selected, error in self._chains[key]]
 
-    def _prune(self, selected: BoolArray) -> tuple[BoolArray, float]:
-        """What is left of a set, and the error with it."""
+    def _prune(self, selected: BoolArray) -> list[tuple[BoolArray, float]]:
+        """The sets from this one to what is left of it, and the errors with them."""
         error = self._errors(selected)
+        chain = [(selected, self._mean(error))]
         last = self._each_left_out(selected)
         while (found := self._first_not_missed(selected, error, last)) is not None:
             g, error = found
             selected = _without(selected, g)
+            chain.append((selected, self._mean(error)))
             del last[g]
-        return selected, self._mean(error)
+        return chain
 
     def _each_left_out(self, selected: BoolArray) -> dict[int, float]:
         """Mean error without each of the units that can go."""
@@ -135,9 +128,30 @@ class BackwardPass:
 def prune_path(
     problem: Problem, weight: WeightArray, steps: Sequence[Step], seed: int, max_size: int
 ) -> tuple[Step, ...]:
-    """The steps after the :class:`BackwardPass`, of rising size; the best of each."""
-    best = best_of_each_size(map(BackwardPass(problem, weight, seed, max_size), steps))
+    """Steps and what the :class:`BackwardPass` makes of them, of each size the one of least error.
+
+    The pass is made from the steps of up to twice `max_size` and two units, and from the smallest
+    of more units than `max_size`.
+    """
+    above = min((step.size for step in steps if step.size > max_size), default=0)
+    backward = BackwardPass(problem, weight, seed)
+    found: list[Step] = []
+    for step in steps:
+        near = step.size <= max(2 * max_size + 2, above)
+        found += backward.chain(step) if near else [step]
+    best = best_of_each_size(found)
     return tuple(best[size] for size in sorted(best))
+
+
+def _reduced(step: Step, selected: BoolArray, error: float) -> Step:
+    importance = np.where(selected, step.importance, 0.0)
+    total = importance.sum()
+    return dataclasses.replace(
+        step,
+        selected=selected,
+        importance=importance / total if total > 0 else importance,
+        error=error,
+    )
 
 
 def _without(selected: BoolArray, group: int) -> BoolArray:

@@ -17,7 +17,6 @@ from treeselect.algorithms.options import (
     refuse_together,
 )
 from treeselect.algorithms.regularised import Criterion, Gain, Ties
-from treeselect.algorithms.tracing import trace
 from treeselect.design import FloatArray, WeightArray
 from treeselect.engine.boosting import Boosting, boost
 from treeselect.engine.forests import ALL_ROWS, bagged_forest
@@ -153,14 +152,15 @@ class RBoost(RefitsForest):
             )
         by_weights = can_reweight and self.form != "gradient"
         grow = self._reweighted if by_weights else self._by_gradient
-        finish = self.finisher(problem, weight, seed, max_size)
 
         def try_at(lam: float) -> Step:
-            return finish(grow(problem, weight, lam, seed))
+            return grow(problem, weight, lam, seed)
 
-        if self.lam is not None:
-            return (try_at(self.lam),)
-        return trace(try_at, max_size, every_size=every_size, n_threads=n_threads)
+        fixed = None if self.lam is None else try_at(self.lam)
+        return self.path_of(
+            try_at, fixed, problem, weight, max_size=max_size, seed=seed,
+            every_size=every_size, n_threads=n_threads,
+        )  # fmt: skip
 
     def _growth(self, n_groups: int) -> Growth:
         return Growth(

@@ -24,7 +24,6 @@ from treeselect.algorithms.regularised import (
     Ties,
     grow_shared,
 )
-from treeselect.algorithms.tracing import trace
 from treeselect.design import FloatArray, WeightArray
 from treeselect.engine.random import stream_seed
 
@@ -175,16 +174,16 @@ class RRF(_RegularisedForest):
     ) -> tuple[Step, ...]:
         """Path of selected units along a rising coefficient (see ``base.SelectionMethod``)."""
         rules, costs = self._rules(), problem.groups.costs
-        finish = self.finisher(problem, weight, seed, max_size)
 
         def try_at(lam: float) -> Step:
             forest = grow_shared(problem, weight, rules, lam**costs, seed=seed)
-            step = step_of_gains(lam, forest.gains, problem.groups.keep, forest.train_score)
-            return finish(step)
+            return step_of_gains(lam, forest.gains, problem.groups.keep, forest.train_score)
 
-        if self.lam is not None:
-            return (try_at(self.lam),)
-        return trace(try_at, max_size, every_size=every_size, n_threads=n_threads)
+        fixed = None if self.lam is None else try_at(self.lam)
+        return self.path_of(
+            try_at, fixed, problem, weight, max_size=max_size, seed=seed,
+            every_size=every_size, n_threads=n_threads,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,19 +262,17 @@ class GRRF(_RegularisedForest):
         """Path of selected units along a falling `gamma` (see ``base.SelectionMethod``)."""
         rules, groups = self._rules(), problem.groups
         relative = self._relative_importance(problem, weight, seed)
-        finish = self.finisher(problem, weight, seed, max_size)
 
         def try_with(gamma: float) -> Step:
             coefficient = (1 - gamma) * self.lam**groups.costs + gamma * relative
             forest = grow_shared(problem, weight, rules, coefficient, seed=seed)
-            step = step_of_gains(gamma, forest.gains, groups.keep, forest.train_score)
-            return finish(step)
+            return step_of_gains(gamma, forest.gains, groups.keep, forest.train_score)
 
-        if self.gamma is not None:
-            return (try_with(self.gamma),)
-        return trace(
-            lambda at: try_with(1.0 - at), max_size, every_size=every_size, n_threads=n_threads
-        )
+        fixed = None if self.gamma is None else try_with(self.gamma)
+        return self.path_of(
+            lambda at: try_with(1.0 - at), fixed, problem, weight,
+            max_size=max_size, seed=seed, every_size=every_size, n_threads=n_threads,
+        )  # fmt: skip
 
     def _relative_importance(self, problem: Problem, weight: WeightArray, seed: int) -> FloatArray:
         """Importance in an ordinary forest per price, relative to the largest; 1 for units that

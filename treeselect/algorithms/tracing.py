@@ -24,7 +24,12 @@ _FINEST = 2.0**-8
 
 
 def trace(
-    try_at: Callable[[float], Step], max_size: int, *, every_size: bool, n_threads: int = 1
+    try_at: Callable[[float], Step],
+    max_size: int,
+    *,
+    every_size: bool,
+    n_threads: int = 1,
+    prune: Callable[[Sequence[Step]], Sequence[Step]] | None = None,
 ) -> tuple[Step, ...]:
     """Steps of sizes up to `max_size`.
 
@@ -40,6 +45,8 @@ def trace(
         Whether smaller sizes are looked for, too.
     n_threads : int
         Has no influence on the answer.
+    prune : callable, optional
+        What is made of the steps that were found, before one of each size is taken.
 
     Returns
     -------
@@ -52,7 +59,8 @@ def trace(
         while positions:
             trials |= zip(positions, pool.map(try_at, positions), strict=True)
             positions = _next_positions(trials, max_size, every_size=every_size)
-    return _rising(trials, max_size)
+    steps = [trials[position] for position in sorted(trials)]
+    return _rising(steps if prune is None else prune(steps), max_size)
 
 
 def _next_positions(trials: dict[float, Step], max_size: int, *, every_size: bool) -> list[float]:
@@ -73,8 +81,8 @@ def _next_positions(trials: dict[float, Step], max_size: int, *, every_size: boo
     return [middle for _, _, middle in sorted(gaps)[:_AT_ONCE]]
 
 
-def _rising(trials: dict[float, Step], max_size: int) -> tuple[Step, ...]:
-    by_size = best_of_each_size(trials[position] for position in sorted(trials))
+def _rising(steps: Sequence[Step], max_size: int) -> tuple[Step, ...]:
+    by_size = best_of_each_size(steps)
     sizes = sorted(by_size)
     kept = [size for size in sizes if size <= max_size]
     if max_size not in by_size:

@@ -1,4 +1,4 @@
-"""Incremental depth bag-boosting: the forest that ControlBurn prunes."""
+"""Incremental depth bagging and bag-boosting: the forests that ControlBurn prunes."""
 
 from __future__ import annotations
 
@@ -6,43 +6,73 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine._types import BoolArray, FloatArray, IntArray, UInt16Array, WeightArray
+from treeselect.engine._types import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    UInt8Array,
+    UInt16Array,
+    WeightArray,
+)
 from treeselect.engine.best_first import leaf_table
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.checks import check_array, check_data, check_weight
 from treeselect.engine.forests import BOOTSTRAP, grow_bagged_trees
-from treeselect.engine.growth import Growth, workspace
+from treeselect.engine.growth import UNBOUNDED, Growth, workspace
 from treeselect.engine.losses import Loss, mean_loss
 from treeselect.engine.nodes import Nodes, Trees, empty_nodes, group_gains
 from treeselect.engine.penalty import SplitPenalty, no_penalty, price_list
 from treeselect.engine.prediction import mark_leaves
 from treeselect.engine.random import stream_seed
-from treeselect.engine.targets import copies, target_of_mean
+from treeselect.engine.targets import (
+    Target,
+    copies,
+    newton_target,
+    target_of_mean,
+    vector_target,
+)
+from treeselect.errors import DataError
 
 
 class BoostedBag(NamedTuple):
-    """Trees of incremental depth bag-boosting, ready for the sparse-forest problem.
+    """Trees of growing depth, ready for the sparse-forest problem.
 
     Attributes
     ----------
-    leaves : list of ndarray of uint16, each of shape (n_rows,)
+    leaves : list of ndarray of uint8 or uint16, each of shape (n_rows,)
         Leaf of every row (also of rows with weight 0), for each tree that has a split.
-    values : list of ndarray of float, each of shape (n_leaves,)
-        Mean negative gradient in the leaves.
+    values : list of ndarray of float, each of shape (n_leaves, n_outputs)
+        Mean negative gradient in the leaves; for losses that need the curvature their step.
     gains : ndarray of float, shape (n_trees, n_groups)
         Gain of each group in each tree.
-    depths : ndarray of int64, shape (n_trees,)
-        Depth that each tree was grown to.
+    depths, stages : ndarray of int64, shape (n_trees,)
+        Depth that each tree was grown to, and its stage of the boosting, from 0.
+    trees : list of Trees
+        The trees themselves; their nodes hold ``values``.
+    improvements : ndarray of float, shape (n_stages,)
+        By how much each stage, those that were not kept included, lowered the out-of-bag loss.
     """
 
-    leaves: list[UInt16Array]
+    leaves: list[UInt8Array | UInt16Array]
     values: list[FloatArray]
     gains: FloatArray
     depths: IntArray
+    stages: IntArray
+    trees: list[Trees]
+    improvements: FloatArray
+
+
+BAG_BOOSTING, BAGGING, DOUBLE = "bag-boosting", "bagging", "double bag-boosting"
+"""Schemes: Algorithms 2 and 1 of the paper, and what its authors' software has besides."""
+
+SCHEMES = (BAG_BOOSTING, BAGGING, DOUBLE)
+
+_STALLED = 3
+"""Stages of one depth whose improvements are below the tolerance that end it (double)."""
 
 
 class BagBoosting(NamedTuple):
-    """How bag-boosting goes on.
+    """How the trees are grown.
 
     Attributes
     ----------
@@ -52,15 +82,19 @@ class BagBoosting(NamedTuple):
         A depth has converged when that tail lies in a tube of this width, in units of the loss
         of the constant model.
     min_trees : int
-        Least number of trees at each depth.
+        Least number of trees at each stage.
     max_trees : int
-        Most trees at each depth.
+        Most trees at each stage.
     max_depth : int
         Greatest depth.
     min_weight : int
         Least weight of a leaf.
     n_candidates : int
         Groups tried at each node.
+    most_groups : int
+        Depths stop growing when every tree of a stage uses more groups than this.
+    scheme : str
+        One of :data:`SCHEMES`.
     """
 
     tail: int
@@ -70,6 +104,8 @@ class BagBoosting(NamedTuple):
     max_depth: int
     min_weight: int
     n_candidates: int
+    most_groups: int = UNBOUNDED
+    scheme: str = BAG_BOOSTING
 
 
 def bag_boost(
@@ -84,11 +120,15 @@ def bag_boost(
     rank: IntArray,
     penalty: SplitPenalty | None = None,
 ) -> BoostedBag:
-    """Incremental depth bag-boosting, Algorithm 2 of Liu, Xie and Udell (2021).
+    """Trees of growing depth by bagging, boosted or not.
 
-    Stage d bags trees of depth d on the negative gradient at the current model until the training
-    loss has converged; the model then grows by their mean, and boosting ends when the out-of-bag
-    loss no longer improves (that last stage is kept, as in the paper).
+    A stage bags trees of one depth on the negative gradient at the current model until the training
+    loss has converged. In incremental depth bag-boosting (Liu, Xie and Udell 2021, Algorithm 2) the
+    model then grows by their mean, the depth by one, and boosting ends when the out-of-bag loss no
+    longer improves; that last stage is kept, as in the paper. In double bag-boosting there are
+    stages of one depth until that, and it ends when the first stage of a depth is no improvement.
+    In incremental depth bagging (Algorithm 1) all trees are grown on the gradient at the constant
+    model, up to the greatest depth.
 
     Parameters
     ----------
@@ -97,7 +137,7 @@ def bag_boost(
     y : ndarray of float, shape (n_rows,)
     weight : ndarray of int64 or float64, shape (n_rows,)
         Copies of each row, or its real weight; 0 leaves it out.
-    base : float or ndarray of float, shape (n_rows,)
+    base : float or ndarray of float, shape (n_rows,) or (n_rows, n_outputs)
         Linear predictor of the constant model, the offset included.
     rules : BagBoosting
     seed : int
@@ -110,57 +150,159 @@ def bag_boost(
     -------
     BoostedBag
         Trees without a split are left out.
+
+    Raises
+    ------
+    DataError
+        If an array is not as described, or weights are real and there are several outputs.
     """
     penalty = penalty or no_penalty(len(data.n_codes))
     check_data(data)
     check_weight(copies(weight), data.n_rows)
     check_array("y", y, np.float64, (data.n_rows,))
     check_array("rank", rank, np.int64, (data.n_groups,))
-    in_rows = np.flatnonzero(weight).astype(np.int64)
-    grower = _BaggedTree(data, weight, in_rows, penalty, rank)
-    eta = np.broadcast_to(base, data.n_rows).astype(np.float64)
-    eta_oob = eta.copy()
-    null_loss = mean_loss(loss, y, eta, weight)
-    leaves: list[UInt16Array] = []
-    values: list[FloatArray] = []
-    gains: list[FloatArray] = []
-    depths: list[int] = []
-    for depth in range(1, rules.max_depth + 1):
-        gradient = loss.negative_gradient(y, eta)
-        growth = Growth(depth, rules.min_weight, rules.n_candidates, 0.0)
-        total = np.zeros(data.n_rows)
-        oob_total = np.zeros(data.n_rows)
-        oob_count = np.zeros(data.n_rows, dtype=np.int64)
-        track: list[float] = []
-        split_before = len(leaves)
-        while len(track) < rules.max_trees and not _converged(track, rules, null_loss):
-            nodes, out_of_bag = grower.grow(
-                gradient, growth, stream_seed(seed, "depth", depth, len(track))
-            )
-            leaf = np.empty(data.n_rows, dtype=np.uint16)
-            tree = Trees(nodes, np.array([0, len(nodes.column)]))
-            value = mark_leaves(tree, data, leaf)[:, 0]
-            prediction = value[leaf]
-            total += prediction
-            oob_total[out_of_bag] += prediction[out_of_bag]
-            oob_count[out_of_bag] += 1
-            track.append(mean_loss(loss, y, eta + total / (len(track) + 1), weight))
-            if len(value) > 1:
-                leaves.append(leaf)
-                values.append(value)
-                gains.append(group_gains(tree, data)[0])
-                depths.append(depth)
-        eta = eta + total / len(track)
-        before = mean_loss(loss, y, eta_oob, weight)
-        eta_oob = eta_oob + oob_total / np.maximum(oob_count, 1)
-        if mean_loss(loss, y, eta_oob, weight) >= before or len(leaves) == split_before:
+    if loss.n_outputs > 1 and not np.issubdtype(weight.dtype, np.integer):
+        raise DataError(
+            "`weight` must be whole numbers for trees of several outputs.\n"
+            f"  Found: {weight.dtype}."
+        )
+    stages = _Stages(data, loss, y, weight, base, rules, seed, rank, penalty)
+    {BAG_BOOSTING: _bag_boosting, BAGGING: _bagging, DOUBLE: _double}[rules.scheme](stages)
+    return stages.forest()
+
+
+def _bag_boosting(stages: _Stages) -> None:
+    for depth in range(1, stages.rules.max_depth + 1):
+        if stages.grow(depth) <= 0 or not stages.goes_deeper():
             break
-    return BoostedBag(
-        leaves,
-        values,
-        np.array(gains).reshape(len(gains), data.n_groups),
-        np.array(depths, dtype=np.int64),
-    )
+        stages.advance()
+
+
+def _bagging(stages: _Stages) -> None:
+    for depth in range(1, stages.rules.max_depth + 1):
+        stages.grow(depth)
+        if not stages.goes_deeper():
+            break
+
+
+def _double(stages: _Stages) -> None:
+    for depth in range(1, stages.rules.max_depth + 1):
+        recent: list[float] = []
+        while (improvement := stages.grow(depth)) > 0:
+            stages.advance()
+            recent.append(improvement / stages.null_loss)
+            if len(recent) >= _STALLED and max(recent[-_STALLED:]) < stages.rules.tolerance:
+                break
+        deeper = stages.goes_deeper()
+        if improvement <= 0:
+            stages.drop()
+        if not recent or not deeper:
+            break
+
+
+class _Stages:
+    """The forest so far, its model, and the stage that was grown last."""
+
+    def __init__(
+        self,
+        data: BinnedData,
+        loss: Loss,
+        y: FloatArray,
+        weight: WeightArray,
+        base: FloatArray | float,
+        rules: BagBoosting,
+        seed: int,
+        rank: IntArray,
+        penalty: SplitPenalty,
+    ) -> None:
+        self.rules = rules
+        self._data, self._loss, self._y, self._weight, self._seed = data, loss, y, weight, seed
+        shape = (data.n_rows, loss.n_outputs) if loss.n_outputs > 1 else data.n_rows
+        self._eta = np.broadcast_to(base, shape).astype(np.float64)
+        self._eta_oob = self._eta.copy()
+        self.null_loss = mean_loss(loss, y, self._eta, weight)
+        in_rows = np.flatnonzero(weight).astype(np.int64)
+        self._grower = _BaggedTree(data, loss, weight, in_rows, penalty, rank)
+        self._kept: list[_GrownTree] = []
+        self._stage: list[_GrownTree] = []
+        self._step = self._oob_step = self._eta
+        self._improvements: list[float] = []
+
+    def grow(self, depth: int) -> float:
+        """Grow a stage at the current model; by how much it improves the out-of-bag loss."""
+        number = len(self._improvements)
+        gradient = self._loss.negative_gradient(self._y, self._eta)
+        curvature = None
+        if self._loss.needs_curvature:
+            curvature = self._loss.curvature(self._y, self._eta)
+        growth = Growth(depth, self.rules.min_weight, self.rules.n_candidates, 0.0)
+        total, oob_total = np.zeros_like(self._eta), np.zeros_like(self._eta)
+        oob_count = np.zeros(self._data.n_rows, dtype=np.int64)
+        track: list[float] = []
+        self._stage = []
+        while len(track) < self.rules.max_trees and not _converged(
+            track, self.rules, self.null_loss
+        ):
+            seed = stream_seed(self._seed, "stage", number, len(track))
+            tree, out = self._grower.grow(gradient, curvature, growth, seed)
+            prediction = tree.value[tree.leaf].reshape(total.shape)
+            total += prediction
+            oob_total[out] += prediction[out]
+            oob_count[out] += 1
+            track.append(
+                mean_loss(self._loss, self._y, self._eta + total / (len(track) + 1), self._weight)
+            )
+            if len(tree.value) > 1:
+                self._stage.append(tree._replace(depth=depth, stage=number))
+        self._kept += self._stage
+        self._step = total / len(track)
+        often = np.maximum(oob_count, 1)
+        self._oob_step = (oob_total.T / often).T
+        before, after = (
+            mean_loss(self._loss, self._y, eta, self._weight)
+            for eta in (self._eta_oob, self._eta_oob + self._oob_step)
+        )
+        self._improvements.append(before - after)
+        return before - after
+
+    def advance(self) -> None:
+        """Add the last stage to the model."""
+        self._eta = self._eta + self._step
+        self._eta_oob = self._eta_oob + self._oob_step
+
+    def goes_deeper(self) -> bool:
+        """Whether deeper trees than those of the last stage are of use."""
+        n_groups = [int((tree.gains > 0).sum()) for tree in self._stage]
+        return bool(n_groups) and min(n_groups) <= self.rules.most_groups
+
+    def drop(self) -> None:
+        """Leave the trees of the last stage out."""
+        self._kept = self._kept[: len(self._kept) - len(self._stage)]
+
+    def forest(self) -> BoostedBag:
+        """All trees that were kept."""
+        kept = self._kept
+        gains = np.array([tree.gains for tree in kept])
+        return BoostedBag(
+            [tree.leaf for tree in kept],
+            [tree.value for tree in kept],
+            gains.reshape(len(kept), self._data.n_groups),
+            np.array([tree.depth for tree in kept], dtype=np.int64),
+            np.array([tree.stage for tree in kept], dtype=np.int64),
+            [tree.tree for tree in kept],
+            np.array(self._improvements),
+        )
+
+
+class _GrownTree(NamedTuple):
+    """A tree, the leaf of each row, and the values of the leaves."""
+
+    tree: Trees
+    leaf: UInt8Array | UInt16Array
+    value: FloatArray
+    gains: FloatArray
+    depth: int = 0
+    stage: int = 0
 
 
 def _converged(track: list[float], rules: BagBoosting, null_loss: float) -> bool:
@@ -177,32 +319,80 @@ class _BaggedTree:
     def __init__(
         self,
         data: BinnedData,
+        loss: Loss,
         weight: WeightArray,
         in_rows: IntArray,
         penalty: SplitPenalty,
         rank: IntArray,
     ) -> None:
-        self._data, self._weight, self._in_rows = data, weight, in_rows
-        self._rank = rank
+        self._data, self._loss, self._weight, self._in_rows = data, loss, weight, in_rows
+        self._rank, n_outputs = rank, loss.n_outputs
         self._copies = copies(weight)
-        target = target_of_mean(np.zeros(data.n_rows), weight)
+        shape = (data.n_rows, n_outputs) if n_outputs > 1 else data.n_rows
+        zero = np.zeros(shape)
+        target = self._target(zero, zero if loss.needs_curvature else None)
         self._work = workspace(data, target)
         self._table = leaf_table(data, target, Growth(0, 1, 0, 0.0), 0)
         self._closed = np.zeros(data.n_groups, dtype=np.bool_)
         self._prices = price_list(penalty, data, self._closed)
         self._stop = np.zeros(1, dtype=np.int64)
         self._counts = np.zeros(data.n_rows, dtype=np.int64)
-        self._room = empty_nodes(2 * len(in_rows))
+        self._room = empty_nodes(2 * len(in_rows), n_outputs)
 
-    def grow(self, target: FloatArray, growth: Growth, seed: int) -> tuple[Nodes, BoolArray]:
+    def grow(
+        self,
+        gradient: FloatArray,
+        curvature: FloatArray | None,
+        growth: Growth,
+        seed: int,
+    ) -> tuple[_GrownTree, BoolArray]:
         """One tree on a bag drawn from the stream `seed`, and its out-of-bag rows."""
+        data = self._data
         start = np.zeros(2, dtype=np.int64)
         grow_bagged_trees(
-            self._data, target_of_mean(target, self._weight), self._copies, self._in_rows,
+            data, self._target(gradient, curvature), self._copies, self._in_rows,
             BOOTSTRAP, np.array([seed], dtype=np.uint64), growth, self._prices,
             self._closed, False, self._rank, self._work, self._table, self._counts,
             self._closed.copy(),
             np.zeros(1, dtype=np.uint64), self._room, start, self._stop,
         )  # fmt: skip
-        nodes = Nodes._make(array[: start[1]].copy() for array in self._room)
-        return nodes, (self._counts == 0) & (self._weight > 0)
+        n_nodes = int(start[1])
+        nodes = Nodes._make(array[:n_nodes].copy() for array in self._room)
+        tree = Trees(nodes, np.array([0, n_nodes]))
+        leaf = np.empty(data.n_rows, dtype=np.uint16)
+        value = mark_leaves(tree, data, leaf)
+        if curvature is not None:
+            value = self._steps(leaf, gradient, curvature, len(value))
+            node_value = nodes.value.copy()
+            node_value[nodes.column < 0] = value
+            tree = Trees(nodes._replace(value=node_value), tree.start)
+        narrow = leaf.astype(np.uint8) if len(value) <= 256 else leaf
+        grown = _GrownTree(tree, narrow, value, group_gains(tree, data)[0])
+        return grown, (self._counts == 0) & (self._weight > 0)
+
+    def _target(self, gradient: FloatArray, curvature: FloatArray | None) -> Target:
+        if self._loss.n_outputs > 1:
+            return vector_target(gradient)
+        if curvature is None:
+            return target_of_mean(gradient, self._weight)
+        if np.issubdtype(self._weight.dtype, np.integer):
+            return newton_target(gradient, curvature)
+        scaled = self._weight / np.mean(self._weight[self._weight > 0])
+        return newton_target(gradient * scaled, curvature * scaled)
+
+    def _steps(
+        self,
+        leaf: UInt16Array,
+        gradient: FloatArray,
+        curvature: FloatArray,
+        n_leaves: int,
+    ) -> FloatArray:
+        """Steps of the leaves by the rows in the bag and one more of mean curvature, so that they
+        are finite."""
+        bag = self._counts.astype(np.float64)
+        if not np.issubdtype(self._weight.dtype, np.integer):
+            bag *= self._weight
+        prior = float(np.average(curvature, weights=bag))
+        slope = np.bincount(leaf, bag * gradient, n_leaves)
+        step = slope / (np.bincount(leaf, bag * curvature, n_leaves) + prior)
+        return self._loss.exact_step(step)[:, np.newaxis]

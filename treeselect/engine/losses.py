@@ -44,6 +44,11 @@ class Loss(Protocol):
         """Second derivative in `eta`, shape (n_rows,)."""
         ...
 
+    def curvature_times(self, y: FloatArray, eta: FloatArray, directions: FloatArray) -> FloatArray:
+        """Second derivative times directions, shape (n_rows * n_outputs, n_directions); the
+        outputs of a row stand side by side."""
+        ...
+
     def exact_step(self, step: FloatArray) -> FloatArray:
         """From the Newton step of rows that move together to the step of the least loss, where
         there is a formula; the Newton step itself elsewhere."""
@@ -61,6 +66,12 @@ class _Usual:
 
     is_squared = False
     needs_curvature = False
+
+    def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray:
+        raise NotImplementedError
+
+    def curvature_times(self, y: FloatArray, eta: FloatArray, directions: FloatArray) -> FloatArray:
+        return self.curvature(y, eta)[:, np.newaxis] * directions
 
     def exact_step(self, step: FloatArray) -> FloatArray:
         return step
@@ -173,6 +184,11 @@ class MultinomialLoss(_Usual):
         p = softmax(eta, axis=1)
         return np.asarray(p * (1.0 - p))
 
+    def curvature_times(self, y: FloatArray, eta: FloatArray, directions: FloatArray) -> FloatArray:
+        p = softmax(eta, axis=1)[:, :, np.newaxis]
+        moved = p * directions.reshape(*eta.shape, -1)
+        return np.asarray((moved - p * moved.sum(axis=1, keepdims=True)).reshape(eta.size, -1))
+
     def constant(
         self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
     ) -> FloatArray:
@@ -207,6 +223,9 @@ class GradientOnly:
 
     def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         return np.ones_like(eta)
+
+    def curvature_times(self, y: FloatArray, eta: FloatArray, directions: FloatArray) -> FloatArray:
+        return directions
 
     def constant(
         self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None

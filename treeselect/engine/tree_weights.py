@@ -1,24 +1,28 @@
 """The sparse forest: a non-negative weighted lasso over trees.
 
-Problem (2) of Liu, Xie and Udell (2021), with a free intercept b::
+Problem (2) of Liu, Xie and Udell (2021), with a free intercept b and the ridge term of their
+section 6.2::
 
-    minimise over w >= 0, b:   mean_i L(y_i, F0 + b + (A w)_i)  +  lam * sum_t u_t w_t
+    minimise over w >= 0, b:
+        mean_i L(y_i, F0 + b + (A w)_i)  +  lam * sum_t u_t w_t  +  ridge / 2 * sum_t w_t ** 2
 
-Column t of A is the prediction of tree t, u_t the price of the groups it uses. The loss is that of
-``losses`` (half the squared error, or the log loss). It is solved by proximal Newton steps on a
-working set of trees; trees without a price are not penalised and are in from the start.
+Column t of A is the prediction of tree t, u_t the price of the groups it uses. The loss is one of
+``losses``; with several outputs (classes) a tree has a value for each of them and one weight. It is
+solved by proximal Newton steps on a working set of trees; trees without a price are not penalised
+and are in from the start.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
 from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine._types import FloatArray, IntArray, UInt16Array, WeightArray
+from treeselect.engine._types import FloatArray, IntArray, WeightArray
 from treeselect.engine.cache import kernel
 from treeselect.engine.losses import Loss
+from treeselect.engine.tree_columns import TreeColumns
 
 _MAX_NEWTON = 50
 _MAX_SWEEPS = 10_000
@@ -33,14 +37,15 @@ class WeightedTrees(NamedTuple):
         The penalty.
     weights : ndarray of float, shape (n_trees,)
         At least 0.
-    intercept : float
-    eta : ndarray of float, shape (n_rows,)
+    intercept : ndarray of float, shape (n_outputs,)
+        The last of several is 0.
+    eta : ndarray of float, shape (n_rows,) or (n_rows, n_outputs)
         Linear predictor of the rows of the problem.
     """
 
     lam: float
     weights: FloatArray
-    intercept: float
+    intercept: FloatArray
     eta: FloatArray
 
 
@@ -49,88 +54,67 @@ class SparseForest:
 
     Parameters
     ----------
-    leaves : sequence of ndarray of uint16, each of shape (n_rows,)
-        Leaf of each row in each tree.
-    values : sequence of ndarray of float
-        Values of the leaves of each tree.
+    columns : TreeColumns
+        Predictions of the trees for the rows of the problem.
     loss : Loss
     y : ndarray of float, shape (n_rows,)
-    weight : ndarray of int64, shape (n_rows,)
-        Copies of each row; rows with weight 0 have no part in the problem.
-    base : float or ndarray of float, shape (n_rows,)
+    weight : ndarray of int64 or float64, shape (n_rows,)
+        Copies of each row, or its real weight, above 0.
+    base : ndarray of float, shape (n_rows,) or (n_rows, n_outputs)
         F0, the linear predictor of the constant model, the offset included.
     prices : ndarray of float, shape (n_trees,)
         u, at least 0.
+    ridge : float
+        At least 0.
     tolerance : float
         Largest violation of the optimality conditions, relative to that of the empty forest.
     """
 
     def __init__(
         self,
-        leaves: Sequence[UInt16Array],
-        values: Sequence[FloatArray],
+        columns: TreeColumns,
         loss: Loss,
         y: FloatArray,
         weight: WeightArray,
-        base: FloatArray | float,
+        base: FloatArray,
         prices: FloatArray,
         *,
+        ridge: float = 0.0,
         tolerance: float = 1e-6,
     ) -> None:
-        rows = np.flatnonzero(weight)
-        self._loss = loss
-        self._y = y[rows]
-        self._share = weight[rows] / weight[rows].sum()
-        self._leaves = np.array([leaf[rows] for leaf in leaves], dtype=np.uint16).reshape(
-            len(leaves), len(rows)
-        )
-        self._values = list(values)
-        self._flat = np.concatenate([*values, np.empty(0)])
-        self._start = np.concatenate([[0], np.cumsum([len(v) for v in values])]).astype(np.int64)
-        self._base = np.broadcast_to(base, y.shape).astype(np.float64)[rows]
-        self.prices = prices
-        self._columns: dict[int, FloatArray] = {}
-        correlation = self._correlation(self._base)
-        self._scale = max(float(np.max(np.abs(correlation), initial=0.0)), 1e-300)
-        self._tolerance = tolerance * self._scale
+        self.columns, self.loss, self.y, self.base = columns, loss, y, base
+        self.prices, self.ridge = prices, ridge
+        self.share = weight / weight.sum()
+        self._known: dict[int, FloatArray] = {}
+        scale = float(np.max(np.abs(self.correlation(base)), initial=0.0))
+        self._tolerance = tolerance * max(scale, 1e-300)
+        self._free = _intercepts(len(y), loss.n_outputs)
 
     @property
     def n_trees(self) -> int:
         """Number of trees."""
-        return len(self._values)
-
-    @property
-    def rows_y(self) -> FloatArray:
-        """Response of the rows of the problem, in their order."""
-        return self._y
+        return self.columns.n_trees
 
     def with_prices(self, prices: FloatArray) -> SparseForest:
         """The same trees and rows at other prices."""
-        other = object.__new__(SparseForest)
-        other.__dict__.update(self.__dict__)
+        other = copy.copy(self)
         other.prices = prices
         return other
 
-    def column(self, tree: int) -> FloatArray:
-        """Column of A: the tree's prediction for the rows of the problem."""
-        if tree not in self._columns:
-            self._columns[tree] = self._values[tree][self._leaves[tree]]
-        return self._columns[tree]
-
     def spread(self) -> FloatArray:
         """Weighted standard deviation of each column of A, shape (n_trees,)."""
-        mean = correlate(self._leaves, self._flat, self._start, self._share)
-        square = correlate(self._leaves, self._flat**2, self._start, self._share)
-        return np.sqrt(np.maximum(square - mean**2, 0.0))
+        return self.columns.spread(self.share)
 
     def objective(self, solution: WeightedTrees) -> float:
         """Value that is minimised, at a solution."""
-        loss = float(self._share @ self._loss.value(self._y, solution.eta))
-        return loss + solution.lam * float(self.prices @ solution.weights)
+        w = solution.weights
+        loss = float(self.share @ self.loss.value(self.y, solution.eta))
+        return loss + solution.lam * float(self.prices @ w) + self.ridge / 2 * float(w @ w)
 
     def empty(self) -> WeightedTrees:
         """Solution at an infinite penalty: only trees without a price, and the intercept."""
-        start = WeightedTrees(np.inf, np.zeros(self.n_trees), 0.0, self._base.copy())
+        nothing = np.zeros(self.n_trees)
+        start = WeightedTrees(np.inf, nothing, np.zeros(self.loss.n_outputs), self.base.copy())
         free = np.flatnonzero(self.prices == 0)
         return self._descend(start, 0.0, free)._replace(lam=np.inf) if len(free) else start
 
@@ -139,13 +123,14 @@ class SparseForest:
         priced = self.prices > 0
         if not priced.any():
             return 0.0
-        return max(float(np.max(self._correlation(empty.eta)[priced] / self.prices[priced])), 0.0)
+        return max(float(np.max(self.correlation(empty.eta)[priced] / self.prices[priced])), 0.0)
 
     def solve(self, lam: float, start: WeightedTrees) -> WeightedTrees:
         """Solution at `lam`, from a warm start (any solution, best at a nearby penalty)."""
         current = start
         for _ in range(_MAX_NEWTON):
-            excess = self._correlation(current.eta) - lam * self.prices
+            slope = self.correlation(current.eta) - self.ridge * current.weights
+            excess = slope - lam * self.prices
             positive = current.weights > 0
             violation = np.where(positive, np.abs(excess), np.maximum(excess, 0.0))
             if float(np.max(violation, initial=0.0)) <= self._tolerance:
@@ -158,109 +143,121 @@ class SparseForest:
             current = self._descend(current, lam, working)
         return current._replace(lam=lam)
 
-    def _correlation(self, eta: FloatArray) -> FloatArray:
+    def correlation(self, eta: FloatArray) -> FloatArray:
         """Minus the gradient of the mean loss in each weight, shape (n_trees,)."""
-        residual = self._share * self._loss.negative_gradient(self._y, eta)
-        return np.asarray(correlate(self._leaves, self._flat, self._start, residual))
+        return self.columns.correlate(self._residual(eta))
+
+    def _residual(self, eta: FloatArray) -> FloatArray:
+        """Minus the gradient of the mean loss in each linear predictor, flat."""
+        return (self._shares(eta) * self.loss.negative_gradient(self.y, eta)).ravel()
+
+    def _shares(self, eta: FloatArray) -> FloatArray:
+        return self.share if eta.ndim == 1 else self.share[:, np.newaxis]
+
+    def _column(self, tree: int) -> FloatArray:
+        if tree not in self._known:
+            self._known[tree] = self.columns.column(tree)
+        return self._known[tree]
+
+    def _matrix(self, working: IntArray) -> FloatArray:
+        """Columns of the intercepts and of the trees of the working set."""
+        matrix = np.empty((self.base.size, self._free.shape[1] + len(working)), order="F")
+        matrix[:, : self._free.shape[1]] = self._free
+        for k, tree in enumerate(working, start=self._free.shape[1]):
+            matrix[:, k] = self._column(int(tree))
+        return matrix
 
     def _descend(self, start: WeightedTrees, lam: float, working: IntArray) -> WeightedTrees:
         """Proximal Newton on the working set until its optimality conditions hold."""
-        matrix = np.empty((len(self._y), len(working) + 1), order="F")
-        matrix[:, 0] = 1.0
-        for k, tree in enumerate(working):
-            matrix[:, k + 1] = self.column(int(tree))
-        price = np.concatenate([[0.0], lam * self.prices[working]])
-        x = np.concatenate([[start.intercept], start.weights[working]])
-        eta = self._base + matrix @ x
-        value = self._penalised(eta, price, x)
+        matrix, n_free = self._matrix(working), self._free.shape[1]
+        repeated = np.repeat(self.share, self.loss.n_outputs)
+        price = np.concatenate([np.zeros(n_free), lam * self.prices[working]])
+        ridge = np.concatenate([np.zeros(n_free), np.full(len(working), self.ridge)])
+        x = np.concatenate([start.intercept[:n_free], start.weights[working]])
+        eta = self._predictor(matrix, x)
+        value = self._penalised(eta, price, ridge, x)
         for _ in range(_MAX_NEWTON):
-            slope = matrix.T @ (self._share * self._loss.negative_gradient(self._y, eta))
+            slope = matrix.T @ self._residual(eta) - ridge * x
             excess = slope - price
             violation = np.where(x > 0, np.abs(excess), np.maximum(excess, 0.0))
-            violation[0] = abs(excess[0])
+            violation[:n_free] = np.abs(excess[:n_free])
             if violation.max() <= 0.5 * self._tolerance:
                 break
-            curvature = self._share * self._loss.curvature(self._y, eta)
-            hessian = (matrix * curvature[:, None]).T @ matrix
+            curved = self.loss.curvature_times(self.y, eta, matrix)
+            hessian = (repeated[:, np.newaxis] * curved).T @ matrix
             hessian[np.diag_indices_from(hessian)] *= 1.0 + 1e-12
+            hessian[np.diag_indices_from(hessian)] += ridge
             target = x.copy()
-            coordinate_descent(hessian, slope + hessian @ x, price, target, 0.05 * self._tolerance)
+            coordinate_descent(
+                hessian, slope + hessian @ x, price, target, n_free, 0.05 * self._tolerance
+            )
             step, direction = 1.0, target - x
-            shift = matrix @ direction
+            shift = (matrix @ direction).reshape(eta.shape)
             while step > 1e-8:
-                trial = self._penalised(eta + step * shift, price, x + step * direction)
+                trial = self._penalised(eta + step * shift, price, ridge, x + step * direction)
                 if trial <= value:
                     break
                 step /= 2
             else:
                 break  # no decrease left within rounding
             x = target if step == 1.0 else x + step * direction
-            eta = self._base + matrix @ x
+            eta = self._predictor(matrix, x)
             value = trial
         weights = np.zeros(self.n_trees)
-        weights[working] = x[1:]
-        return WeightedTrees(lam, weights, float(x[0]), eta)
+        weights[working] = x[n_free:]
+        intercept = np.concatenate([x[:n_free], np.zeros(self.loss.n_outputs - n_free)])
+        return WeightedTrees(lam, weights, intercept, eta)
 
-    def _penalised(self, eta: FloatArray, price: FloatArray, x: FloatArray) -> float:
-        return float(self._share @ self._loss.value(self._y, eta) + price @ x)
+    def _predictor(self, matrix: FloatArray, x: FloatArray) -> FloatArray:
+        return np.asarray(self.base + (matrix @ x).reshape(self.base.shape))
 
-
-def correlate(
-    leaves: UInt16Array, values: FloatArray, start: IntArray, residual: FloatArray
-) -> FloatArray:
-    """``A.T @ residual`` from leaf numbers: sums of the residual by leaf, times the leaf's value.
-
-    Parameters
-    ----------
-    leaves : ndarray of uint16, shape (n_trees, n_rows)
-    values : ndarray of float, shape (n_leaves of all trees,)
-    start : ndarray of int64, shape (n_trees + 1,)
-        Where the leaves of each tree begin in `values`.
-    residual : ndarray of float, shape (n_rows,)
-
-    Returns
-    -------
-    ndarray of float, shape (n_trees,)
-    """
-    sums = np.zeros(len(values))
-    sum_by_leaf(leaves, start, residual, sums)
-    return np.add.reduceat(sums * values, start[:-1])
+    def _penalised(
+        self, eta: FloatArray, price: FloatArray, ridge: FloatArray, x: FloatArray
+    ) -> float:
+        with np.errstate(over="ignore"):  # a step too far is an infinite loss
+            loss = float(self.share @ self.loss.value(self.y, eta))
+        return loss + float(price @ x) + float(ridge @ x**2) / 2
 
 
-@kernel
-def sum_by_leaf(leaves, start, residual, sums):
-    """Add the residuals of each leaf of each tree to ``sums``, of the shape of `values`."""
-    for t in range(leaves.shape[0]):
-        own = sums[start[t] : start[t + 1]]
-        for i in range(residual.shape[0]):
-            own[leaves[t, i]] += residual[i]
+def _intercepts(n_rows: int, n_outputs: int) -> FloatArray:
+    """A column of ones; of K classes an indicator for each output but the last, since a shift of
+    all outputs changes nothing."""
+    if n_outputs == 1:
+        return np.ones((n_rows, 1))
+    return np.tile(np.eye(n_outputs)[:, :-1], (n_rows, 1))
 
 
 def coordinate_descent(
-    hessian: FloatArray, linear: FloatArray, price: FloatArray, x: FloatArray, tolerance: float
+    hessian: FloatArray,
+    linear: FloatArray,
+    price: FloatArray,
+    x: FloatArray,
+    n_free: int,
+    tolerance: float,
 ) -> None:
-    """Minimise ``x'Hx / 2 - (linear - price)'x`` over x[1:] >= 0, x[0] free; x is changed.
+    """Minimise ``x'Hx / 2 - (linear - price)'x``; the first `n_free` are free, the others at least
+    0; x is changed.
 
     Sweeps over all coordinates alternate with sweeps over the positive ones until the gradient's
     violation of optimality is at most `tolerance`.
     """
-    descend(hessian, linear - price - hessian @ x, x, tolerance)
+    descend(hessian, linear - price - hessian @ x, x, n_free, tolerance)
 
 
 @kernel
-def descend(hessian, gradient, x, tolerance):
+def descend(hessian, gradient, x, n_free, tolerance):
     """Sweep until `x` is the solution; ``gradient`` is that of the function, with minus."""
     n = x.shape[0]
     full = True
     for _ in range(_MAX_SWEEPS):
         worst = 0.0
         for j in range(n):
-            if not full and j > 0 and x[j] == 0.0:
+            if not full and j >= n_free and x[j] == 0.0:
                 continue
             if hessian[j, j] <= 0.0:
                 continue
             new = x[j] + gradient[j] / hessian[j, j]
-            if j > 0 and new < 0.0:
+            if j >= n_free and new < 0.0:
                 new = 0.0
             change = new - x[j]
             if change != 0.0:

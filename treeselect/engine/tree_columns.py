@@ -1,0 +1,140 @@
+"""The predictions of many trees on the same rows, as leaf numbers: the matrix A of a sparse forest.
+
+Row i of column t is the value of the leaf that row i falls into in tree t. Leaf numbers take a byte
+for each row and tree; a tree of more than 256 leaves is kept as several pieces, each with a share
+of its leaves and one leaf of value 0 for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from treeselect.engine._types import FloatArray, IntArray, UInt8Array, UInt16Array
+from treeselect.engine.cache import kernel
+
+_MOST = 256
+"""Leaves of one piece."""
+
+
+class TreeColumns:
+    """Columns of A for some rows.
+
+    Parameters
+    ----------
+    leaves : sequence of ndarray of uint8 or uint16, each of shape (n_rows of the data,)
+        Leaf of each row in each tree.
+    values : sequence of ndarray of float, each of shape (n_leaves,) or (n_leaves, n_outputs)
+        Values of the leaves of each tree.
+    rows : ndarray of int64, shape (n_rows,)
+        Rows of the data that are wanted.
+    n_outputs : int
+        Values of a leaf; with several a column has ``n_rows * n_outputs`` entries, those of a row
+        side by side.
+    """
+
+    def __init__(
+        self,
+        leaves: Sequence[UInt8Array | UInt16Array],
+        values: Sequence[FloatArray],
+        rows: IntArray,
+        n_outputs: int = 1,
+    ) -> None:
+        self.n_rows, self.n_outputs = len(rows), n_outputs
+        shaped = [np.asarray(v, dtype=np.float64).reshape(-1, n_outputs) for v in values]
+        n_pieces = np.array([_n_pieces(len(v)) for v in shaped], dtype=np.int64)
+        self._piece = np.concatenate([[0], np.cumsum(n_pieces)])
+        self._codes = np.empty((int(self._piece[-1]), len(rows)), dtype=np.uint8)
+        parts: list[FloatArray] = [np.empty((0, n_outputs))]
+        for t, value in enumerate(shaped):
+            own = leaves[t][rows]
+            for at, (codes, part) in enumerate(_pieces(own, value), start=int(self._piece[t])):
+                self._codes[at] = codes
+                parts.append(part)
+        self._values = np.concatenate(parts)
+        self._start = np.cumsum([len(part) for part in parts], dtype=np.int64)
+
+    @property
+    def n_trees(self) -> int:
+        """Number of columns."""
+        return len(self._piece) - 1
+
+    def column(self, tree: int) -> FloatArray:
+        """One column, shape (n_rows * n_outputs,)."""
+        total = np.zeros((self.n_rows, self.n_outputs))
+        for p in range(int(self._piece[tree]), int(self._piece[tree + 1])):
+            total += self._values[self._start[p] : self._start[p + 1]][self._codes[p]]
+        return total.ravel()
+
+    def correlate(self, residual: FloatArray) -> FloatArray:
+        """``A.T @ residual``: sums of the residual by leaf, times the leaf's value.
+
+        Parameters
+        ----------
+        residual : ndarray of float, shape (n_rows * n_outputs,)
+
+        Returns
+        -------
+        ndarray of float, shape (n_trees,)
+        """
+        return self._by_tree(self._values, residual)
+
+    def spread(self, share: FloatArray) -> FloatArray:
+        """Standard deviation of each column over the rows (of several outputs the root of the sum
+        of squares), shape (n_trees,); `share` sums to 1 over the rows."""
+        square = np.zeros(self.n_trees)
+        for k in range(self.n_outputs):
+            one = np.zeros((self.n_rows, self.n_outputs))
+            one[:, k] = share
+            mean = self._by_tree(self._values, one.ravel())
+            square += self._by_tree(self._values**2, one.ravel()) - mean**2
+        return np.sqrt(np.maximum(square, 0.0))
+
+    def _by_tree(self, values: FloatArray, residual: FloatArray) -> FloatArray:
+        products = np.zeros(len(values))
+        for k, own in enumerate(residual.reshape(self.n_rows, -1).T):
+            sums = np.zeros(len(values))
+            sum_by_leaf(self._codes, self._start, np.ascontiguousarray(own), sums)
+            products += sums * values[:, k]
+        if self.n_trees == 0:
+            return products
+        return np.asarray(np.add.reduceat(products, self._start[self._piece[:-1]]))
+
+
+def _n_pieces(n_leaves: int) -> int:
+    return 1 if n_leaves <= _MOST else -(-n_leaves // (_MOST - 1))
+
+
+def _pieces(
+    leaves: UInt8Array | UInt16Array, value: FloatArray
+) -> Iterator[tuple[UInt8Array, FloatArray]]:
+    """Codes and values of the pieces of a tree."""
+    if len(value) <= _MOST:
+        yield leaves.astype(np.uint8), value
+        return
+    zero = np.zeros((1, value.shape[1]))
+    for first in range(0, len(value), _MOST - 1):
+        part = value[first : first + _MOST - 1]
+        inside = (leaves >= first) & (leaves < first + len(part))
+        codes = np.where(inside, leaves - first, len(part)).astype(np.uint8)
+        yield codes, np.concatenate([part, zero])
+
+
+@kernel
+def sum_by_leaf(codes, start, residual, sums):
+    """Add the residuals of each leaf of each piece to ``sums``, shape (n_leaves of all pieces,).
+
+    Two pieces at a time: neither waits for the other's sums.
+    """
+    n_rows, n_pieces = residual.shape[0], codes.shape[0]
+    for t in range(0, n_pieces, 2):
+        u = min(t + 1, n_pieces - 1)
+        one, other = sums[start[t] : start[t + 1]], sums[start[u] : start[u + 1]]
+        if u == t:
+            for i in range(n_rows):
+                one[codes[t, i]] += residual[i]
+        else:
+            for i in range(n_rows):
+                one[codes[t, i]] += residual[i]
+                other[codes[u, i]] += residual[i]
