@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from treeselect.engine import naive
+from treeselect.engine.gram_forest import GramForest
 from treeselect.engine.losses import LogisticLoss, MultinomialLoss, PoissonLoss, SquaredLoss
 from treeselect.engine.tree_columns import TreeColumns
 from treeselect.engine.tree_weights import SparseForest, coordinate_descent
@@ -95,6 +96,28 @@ def test_objective_is_cvxpys(loss, share, free_trees, ridge):
     # CLARABEL stops at a gap of 1e-8: ours may be that much better, but not worse.
     assert ours <= theirs + 1e-8 * max(1.0, abs(theirs))
     assert ours == pytest.approx(theirs, rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+@pytest.mark.parametrize("free_trees", [0, 3])
+def test_the_exact_path_of_the_squared_error_is_that_of_newtons_steps(free_trees, ridge):
+    forest, *_ = problem(SquaredLoss(), free_trees=free_trees, ridge=ridge)
+    exact = GramForest(
+        forest.columns, forest.loss, forest.y, forest.share, forest.base, forest.prices, ridge=ridge
+    )
+    empty = forest.empty()
+    largest = forest.largest_lam(empty)
+    assert exact.largest_lam(exact.empty()) == pytest.approx(largest)
+    for lam in (np.inf, *(largest * np.array([1.1, 0.9, 0.5, 0.2, 0.05, 0.01, 0.001]))):
+        theirs = forest.solve(lam, empty) if np.isfinite(lam) else empty
+        ours = exact.solve(lam, None)
+        np.testing.assert_allclose(ours.weights, theirs.weights, atol=1e-5)
+        np.testing.assert_allclose(ours.intercept, theirs.intercept, atol=1e-5)
+        np.testing.assert_allclose(ours.eta, theirs.eta, atol=1e-5)
+    penalties = list(exact.penalties(largest, 0.01 * largest))
+    assert penalties == sorted(penalties, reverse=True)
+    sets = [tuple(exact.solve(lam, None).weights > 0) for lam in penalties]
+    assert all(sum(np.abs(np.subtract(a, b, dtype=int))) == 1 for a, b in itertools.pairwise(sets))
 
 
 @EVERY_LOSS

@@ -15,6 +15,7 @@ from treeselect.algorithms.options import check_flag, check_integer, check_numbe
 from treeselect.algorithms.pruning import prune_path
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.bag_boosting import BagBoosting, BoostedBag, bag_boost
+from treeselect.engine.gram_forest import sparse_forest
 from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.random import stream_seed
 from treeselect.engine.tree_columns import TreeColumns
@@ -183,7 +184,7 @@ class ControlBurn:
             rows,
             problem.family.loss.n_outputs,
         )
-        forest = SparseForest(
+        forest = sparse_forest(
             columns,
             problem.family.loss,
             problem.y[rows],

@@ -17,6 +17,9 @@ from treeselect.engine.cache import kernel
 _MOST = 256
 """Leaves of one piece."""
 
+_BLOCK = 4096
+"""Rows whose columns are written out at a time."""
+
 
 class TreeColumns:
     """Columns of A for some rows.
@@ -79,6 +82,21 @@ class TreeColumns:
         ndarray of float, shape (n_trees,)
         """
         return self._by_tree(self._values, residual)
+
+    def gram(self, share: FloatArray) -> FloatArray:
+        """``A.T @ diag(share) @ A``, shape (n_trees, n_trees), of columns of one output."""
+        assert self.n_outputs == 1
+        total = np.zeros((self.n_trees, self.n_trees))
+        for first in range(0, self.n_rows, _BLOCK):
+            rows = slice(first, first + _BLOCK)
+            block = np.zeros((self.n_trees, len(share[rows])))
+            for t in range(self.n_trees):
+                for p in range(int(self._piece[t]), int(self._piece[t + 1])):
+                    own = self._values[self._start[p] : self._start[p + 1], 0]
+                    block[t] += own[self._codes[p, rows]]
+            block *= np.sqrt(share[rows])
+            total += block @ block.T
+        return total
 
     def spread(self, share: FloatArray) -> FloatArray:
         """Standard deviation of each column over the rows (of several outputs the root of the sum

@@ -15,6 +15,7 @@ and are in from the start.
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from treeselect.engine.tree_columns import TreeColumns
 
 _MAX_NEWTON = 50
 _MAX_SWEEPS = 10_000
+_PATH_RATIO = 0.9
 
 
 class WeightedTrees(NamedTuple):
@@ -52,6 +54,8 @@ class WeightedTrees(NamedTuple):
 class SparseForest:
     """The problem for given trees, rows and prices.
 
+    ``is_exact`` tells whether :meth:`penalties` meet every set of trees that the path has.
+
     Parameters
     ----------
     columns : TreeColumns
@@ -69,6 +73,8 @@ class SparseForest:
     tolerance : float
         Largest violation of the optimality conditions, relative to that of the empty forest.
     """
+
+    is_exact = False
 
     def __init__(
         self,
@@ -124,6 +130,13 @@ class SparseForest:
         if not priced.any():
             return 0.0
         return max(float(np.max(self.correlation(empty.eta)[priced] / self.prices[priced])), 0.0)
+
+    def penalties(self, largest: float, end: float) -> Iterator[float]:
+        """Penalties at which to look at the path: each nine tenths of the last."""
+        lam = largest * _PATH_RATIO
+        while lam > end:
+            yield lam
+            lam *= _PATH_RATIO
 
     def solve(self, lam: float, start: WeightedTrees) -> WeightedTrees:
         """Solution at `lam`, from a warm start (any solution, best at a nearby penalty)."""

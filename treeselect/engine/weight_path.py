@@ -8,7 +8,6 @@ from treeselect.engine._types import BoolArray, FloatArray
 from treeselect.engine.tree_weights import SparseForest, WeightedTrees
 
 _COARSE_RATIO = 0.7
-_PATH_RATIO = 0.9
 _PATH_END = 1e-3
 _BISECTIONS = 7
 
@@ -50,9 +49,10 @@ def solution_path(
 ) -> list[WeightedTrees]:
     """Solutions along a falling penalty, one for each size of the support that is reached.
 
-    The penalty falls in steps of a tenth from where the first priced tree enters to a thousandth
-    of that, or until the support has `max_size` groups. Where a size is skipped, the interval is
-    bisected up to seven times.
+    The penalty falls from where the first priced tree enters to a thousandth of that, or until the
+    support has `max_size` groups; from one set of trees to the next where the problem is exact,
+    otherwise in steps of a tenth. Where these skip a size, the interval is bisected up to seven
+    times.
 
     Parameters
     ----------
@@ -70,7 +70,8 @@ def solution_path(
     -------
     list of WeightedTrees
         By falling penalty, with increasing sizes; the first is the empty forest. Of several
-        solutions of one size that with the largest penalty.
+        solutions of one size that with the largest penalty, or on an exact path the last one
+        before its groups change.
     """
     tracer = _PathTracer(problem, uses, keep, max_size if last_lam is None else len(keep))
     first = problem.empty()
@@ -78,14 +79,14 @@ def solution_path(
     end = largest * _PATH_END if last_lam is None else last_lam
     tracer.record(first)
     previous = first._replace(lam=largest)
-    lam = largest * _PATH_RATIO
-    while lam > max(end, 0.0):
+    for lam in problem.penalties(largest, max(end, 0.0)):
         solution = problem.solve(lam, previous)
         size = tracer.record(solution)
-        tracer.refine(previous, solution, _BISECTIONS)
+        if not problem.is_exact:
+            tracer.refine(previous, solution, _BISECTIONS)
         if size >= tracer.max_size:
             break
-        previous, lam = solution, lam * _PATH_RATIO
+        previous = solution
     if last_lam is None:
         return tracer.increasing()
     last = problem.solve(last_lam, previous)
@@ -120,15 +121,26 @@ class _PathTracer:
         self._problem, self._uses, self._keep = problem, uses, keep
         self.max_size = max_size
         self._found: dict[int, WeightedTrees] = {}
+        self._last: WeightedTrees | None = None
 
     def size(self, solution: WeightedTrees) -> int:
         return int(support(solution, self._uses, self._keep).sum())
 
     def record(self, solution: WeightedTrees) -> int:
         size = self.size(solution)
-        if size not in self._found or solution.lam > self._found[size].lam:
-            self._found[size] = solution
+        known = self._found.get(size)
+        goes_on = self._problem.is_exact and known is self._last and self._is_alike(solution, known)
+        if known is None or solution.lam > known.lam or goes_on:
+            self._found[size] = self._last = solution
+        else:
+            self._last = None
         return size
+
+    def _is_alike(self, one: WeightedTrees, other: WeightedTrees | None) -> bool:
+        """Whether two solutions have the same groups."""
+        return other is not None and np.array_equal(
+            support(one, self._uses, self._keep), support(other, self._uses, self._keep)
+        )
 
     def refine(self, above: WeightedTrees, below: WeightedTrees, depth: int) -> None:
         """Look for the sizes that were skipped between two penalties."""
