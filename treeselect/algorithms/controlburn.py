@@ -65,6 +65,8 @@ class ControlBurn:
         Least number of trees of each depth, at least 1.
     max_depth : int, optional
         Greatest depth, 1 to 16. None: as deep as the out-of-bag loss goes on falling.
+    max_features : float
+        Share of the units that each split chooses from at random, above 0, at most 1.
     tree_cost : float
         What the first split of each tree on a unit of price 1 costs, at least 0, as a share of the
         mean squared gradient at the constant model (of the variance, for numbers): trees use fewer
@@ -105,6 +107,7 @@ class ControlBurn:
     tolerance: float = 1e-3
     min_trees: int = 10
     max_depth: int | None = None
+    max_features: float = 1.0
     tree_cost: float = 0.0
     n_trees: int = REFITTED_TREES
     prune: bool = False
@@ -127,6 +130,7 @@ class ControlBurn:
         check_number(self, "tolerance", above=0.0)
         check_integer(self, "min_trees", least=1)
         check_integer(self, "max_depth", least=1, most=_MAX_DEPTH, optional=True)
+        check_number(self, "max_features", above=0.0, most=1.0)
         check_number(self, "tree_cost", least=0.0)
         check_integer(self, "n_trees", least=1)
         check_flag(self, "prune")
@@ -232,7 +236,7 @@ class ControlBurn:
             max_trees=_MAX_TREES_PER_DEPTH,
             max_depth=self.max_depth or _MAX_DEPTH,
             min_weight=1,
-            n_candidates=problem.data.n_groups,
+            n_candidates=int(np.ceil(self.max_features * problem.data.n_groups)),
             most_groups=most_groups,
         )
         return bag_boost(

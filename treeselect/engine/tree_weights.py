@@ -92,6 +92,7 @@ class SparseForest:
         self.prices, self.ridge = prices, ridge
         self.share = weight / weight.sum()
         self._known: dict[int, FloatArray] = {}
+        self._seen: tuple[FloatArray, FloatArray] | None = None
         scale = float(np.max(np.abs(self.correlation(base)), initial=0.0))
         self._tolerance = tolerance * max(scale, 1e-300)
         self._free = _intercepts(len(y), loss.n_outputs)
@@ -149,7 +150,7 @@ class SparseForest:
             if float(np.max(violation, initial=0.0)) <= self._tolerance:
                 break
             inside = positive | (self.prices == 0)
-            n_new = 10 + int(inside.sum())
+            n_new = 10 + int(inside.sum()) // 4
             entering = np.argsort(-np.where(inside, 0.0, violation), kind="stable")[:n_new]
             entering = entering[~inside[entering] & (violation[entering] > 0)]
             working = np.sort(np.concatenate([np.flatnonzero(inside), entering]))
@@ -158,7 +159,9 @@ class SparseForest:
 
     def correlation(self, eta: FloatArray) -> FloatArray:
         """Minus the gradient of the mean loss in each weight, shape (n_trees,)."""
-        return self.columns.correlate(self._residual(eta))
+        if self._seen is None or self._seen[0] is not eta:  # the next solution starts at this one
+            self._seen = (eta, self.columns.correlate(self._residual(eta)))
+        return self._seen[1]
 
     def _residual(self, eta: FloatArray) -> FloatArray:
         """Minus the gradient of the mean loss in each linear predictor, flat."""
@@ -183,7 +186,6 @@ class SparseForest:
     def _descend(self, start: WeightedTrees, lam: float, working: IntArray) -> WeightedTrees:
         """Proximal Newton on the working set until its optimality conditions hold."""
         matrix, n_free = self._matrix(working), self._free.shape[1]
-        repeated = np.repeat(self.share, self.loss.n_outputs)
         price = np.concatenate([np.zeros(n_free), lam * self.prices[working]])
         ridge = np.concatenate([np.zeros(n_free), np.full(len(working), self.ridge)])
         x = np.concatenate([start.intercept[:n_free], start.weights[working]])
@@ -196,8 +198,7 @@ class SparseForest:
             violation[:n_free] = np.abs(excess[:n_free])
             if violation.max() <= 0.5 * self._tolerance:
                 break
-            curved = self.loss.curvature_times(self.y, eta, matrix)
-            hessian = (repeated[:, np.newaxis] * curved).T @ matrix
+            hessian = self._hessian(matrix, eta)
             hessian[np.diag_indices_from(hessian)] *= 1.0 + 1e-12
             hessian[np.diag_indices_from(hessian)] += ridge
             target = x.copy()
@@ -220,6 +221,14 @@ class SparseForest:
         weights[working] = x[n_free:]
         intercept = np.concatenate([x[:n_free], np.zeros(self.loss.n_outputs - n_free)])
         return WeightedTrees(lam, weights, intercept, eta)
+
+    def _hessian(self, matrix: FloatArray, eta: FloatArray) -> FloatArray:
+        if self.loss.n_outputs == 1:
+            root = np.sqrt(self.share * self.loss.curvature(self.y, eta))
+            scaled = matrix * root[:, np.newaxis]
+            return np.asarray(scaled.T @ scaled)
+        share = np.repeat(self.share, self.loss.n_outputs)[:, np.newaxis]
+        return np.asarray((share * self.loss.curvature_times(self.y, eta, matrix)).T @ matrix)
 
     def _predictor(self, matrix: FloatArray, x: FloatArray) -> FloatArray:
         return np.asarray(self.base + (matrix @ x).reshape(self.base.shape))
