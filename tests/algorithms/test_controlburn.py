@@ -109,16 +109,63 @@ def test_feature_sparse_trees_use_fewer_units(fitted):
     per_tree = []
     for cost in (0.0, 0.02, 0.1):
         method = ControlBurn(forests=1, tree_cost=cost, max_depth=4)
-        bag = method._grow(
-            problem, weight, problem.constant(weight), problem.groups.ranks(1), 1, most_groups=9
-        )
-        per_tree.append((bag.gains > 0).sum(axis=1).mean())
+        per_tree.append(method._pool(problem, weight, 1, 9, 1).uses.sum(axis=1).mean())
     assert per_tree[0] > per_tree[1] > per_tree[2] > 0
     assert path_of(fitted, ControlBurn(forests=1, tree_cost=50.0))[-1].size == 0
     sparse = path_of(fitted, ControlBurn(forests=2, tree_cost=0.02))
     names = np.array(problem.groups.names)
     two = next(step for step in sparse if step.size >= 2)
     assert "site" in names[two.selected]
+
+
+@pytest.mark.parametrize("forest", ["bag-boosting", "bagging", "double bag-boosting"])
+def test_every_way_to_grow_finds_the_signal(fitted, forest):
+    steps = path_of(fitted, ControlBurn(forest=forest, forests=2, max_depth=4))
+    names = np.array(fitted.design.problem.groups.names)
+    two = next(step for step in steps if step.size >= 2)
+    assert "site" in names[two.selected]
+    assert {"signal", "copy"} & set(names[two.selected])
+
+
+def test_a_ridge_keeps_correlated_units_together():
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame({"a": rng.normal(size=600)})
+    data["y"] = 2 * data["a"] + rng.normal(size=600)
+    data["near"] = data["a"] + 0.3 * rng.normal(size=600)
+    data["noise"] = rng.normal(size=600)
+    shares = []
+    for ridge in (0.0, 1.0):
+        fit = treeselect.select(
+            "y ~ .", data, lam=0.05, ridge=ridge, adaptive=False, max_features=0.5, seed=1
+        )
+        importance = dict(zip(fit.design.problem.groups.names, fit.step.importance, strict=True))
+        shares.append(importance["near"])
+    assert shares[1] > shares[0] + 0.05
+
+
+def test_a_sketch_of_the_rows(fitted):
+    whole = path_of(fitted, ControlBurn(forests=2))
+    same = path_of(fitted, ControlBurn(forests=2, sketch=10_000))
+    assert [s.tuning for s in whole] == [s.tuning for s in same]
+    half = path_of(fitted, ControlBurn(forests=2, sketch=200))
+    assert [s.tuning for s in whole] != [s.tuning for s in half]
+    names = np.array(fitted.design.problem.groups.names)
+    assert {"signal", "site", "copy"} & set(names[half[1].selected])
+
+
+def test_a_gaussian_sketch_is_near_the_whole(mixed, fitted):
+    data = mixed.drop(columns="died")
+    data["dose"] = data["dose"].fillna(0.0)
+    fit = treeselect.select("dose ~ .", data, k=1, seed=1, forests=1)
+    whole, near = (
+        path_of(fit, ControlBurn(forests=1, adaptive=False, sketch=s, sketch_kind="gaussian"))
+        for s in (None, 5000)
+    )
+    assert near[1].tuning == pytest.approx(whole[1].tuning, rel=0.15)
+    assert near[1].tuning != whole[1].tuning
+    np.testing.assert_array_equal(near[1].selected, whole[1].selected)
+    with pytest.raises(MethodError, match="squared error"):
+        path_of(fitted, ControlBurn(sketch=50, sketch_kind="gaussian"))
 
 
 def test_constant_and_missing_columns_give_an_empty_path():

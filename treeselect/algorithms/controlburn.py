@@ -11,14 +11,14 @@ import numpy as np
 from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.final import REFITTED_TREES, refit_forest
 from treeselect.algorithms.forest import ForestModel
-from treeselect.algorithms.options import check_flag, check_integer, check_number
+from treeselect.algorithms.options import check_choice, check_flag, check_integer, check_number
+from treeselect.algorithms.pools import TreePool, pool_of
 from treeselect.algorithms.pruning import prune_path
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.bag_boosting import BagBoosting, BoostedBag, bag_boost
+from treeselect.engine.bag_boosting import BAG_BOOSTING, SCHEMES, BagBoosting, BoostedBag, bag_boost
 from treeselect.engine.gram_forest import sparse_forest
 from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.random import stream_seed
-from treeselect.engine.tree_columns import TreeColumns
 from treeselect.engine.tree_weights import SparseForest, WeightedTrees
 from treeselect.engine.weight_path import (
     last_solution,
@@ -65,6 +65,19 @@ class ControlBurn:
         Least number of trees of each depth, at least 1.
     max_depth : int, optional
         Greatest depth, 1 to 16. None: as deep as the out-of-bag loss goes on falling.
+    forest : {"bag-boosting", "bagging", "double bag-boosting"}
+        How each forest is grown: incremental depth bag-boosting (Algorithm 2), incremental depth
+        bagging (Algorithm 1), or stages of bag-boosting at each depth until the out-of-bag loss no
+        longer falls, as in the authors' software.
+    ridge : float
+        Ridge penalty on the weights of the trees, at least 0 (section 6.2): with it trees on
+        correlated units share the weight instead of one taking all.
+    sketch : int, optional
+        Rows of a sketch on which the sparse-forest problem is solved, at least 2 (section 3.3.3).
+        None: all rows.
+    sketch_kind : {"rows", "gaussian"}
+        A sample of the rows, or Gaussian combinations of them, which the squared error alone can
+        have (problem 3).
     max_features : float
         Share of the units that each split chooses from at random, above 0, at most 1.
     tree_cost : float
@@ -107,6 +120,10 @@ class ControlBurn:
     tolerance: float = 1e-3
     min_trees: int = 10
     max_depth: int | None = None
+    forest: str = BAG_BOOSTING
+    ridge: float = 0.0
+    sketch: int | None = None
+    sketch_kind: str = "rows"
     max_features: float = 1.0
     tree_cost: float = 0.0
     n_trees: int = REFITTED_TREES
@@ -130,6 +147,10 @@ class ControlBurn:
         check_number(self, "tolerance", above=0.0)
         check_integer(self, "min_trees", least=1)
         check_integer(self, "max_depth", least=1, most=_MAX_DEPTH, optional=True)
+        check_choice(self, "forest", SCHEMES)
+        check_number(self, "ridge", least=0.0)
+        check_integer(self, "sketch", least=2, optional=True)
+        check_choice(self, "sketch_kind", ("rows", "gaussian"))
         check_number(self, "max_features", above=0.0, most=1.0)
         check_number(self, "tree_cost", least=0.0)
         check_integer(self, "n_trees", least=1)
@@ -160,6 +181,11 @@ class ControlBurn:
         n_threads: int = 1,
     ) -> tuple[Step, ...]:
         """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
+        if self.sketch_kind == "gaussian" and not problem.family.loss.is_squared:
+            raise MethodError(
+                '`sketch_kind="gaussian"` needs the squared error: a response of numbers.\n'
+                f'  Found: {problem.family.name}. Use `sketch_kind="rows"`.'
+            )
         is_whole = np.issubdtype(weight.dtype, np.integer)
         if problem.family.n_classes > 2 and not is_whole:
             raise MethodError(
@@ -167,43 +193,26 @@ class ControlBurn:
                 " tree serves all of them.\n"
                 '  Use counts of rows, or another method, for example `method="grrf"`.'
             )
-        rank = problem.groups.ranks(seed)
-        base = problem.constant(weight)
-
         most_groups = max(max_size, _FIRST_PATH)
-
-        def grow(number: int) -> BoostedBag:
-            own = stream_seed(seed, "forest", number)
-            return self._grow(problem, weight, base, rank, own, most_groups)
-
-        with ThreadPoolExecutor(n_threads) as pool:
-            bags = list(pool.map(grow, range(self.forests)))
-        gains = np.concatenate([bag.gains for bag in bags])
-        uses = gains > 0
-        everything = np.ones(len(problem.groups.names))
-        rows = np.flatnonzero(weight)
-        columns = TreeColumns(
-            [leaf for bag in bags for leaf in bag.leaves],
-            [value for bag in bags for value in bag.values],
-            rows,
-            problem.family.loss.n_outputs,
-        )
+        pool = self._pool(problem, weight, seed, most_groups, n_threads)
+        rows = self._rows(weight, seed)
+        uses, groups = pool.uses, problem.groups
         forest = sparse_forest(
-            columns,
+            pool.columns(rows, problem.family.loss.n_outputs),
             problem.family.loss,
             problem.y[rows],
             weight[rows],
-            base[rows],
-            problem.groups.prices(uses, everything),
+            problem.constant(weight)[rows],
+            groups.prices(uses, np.ones(len(groups.names))),
+            ridge=self.ridge,
+            sketch=self._gaussian_sketch(seed),
         )
-        keep = problem.groups.keep
         if self.adaptive:
-            first = last_solution(forest, uses, keep, most_groups)
-            forest = forest.with_prices(
-                problem.groups.prices(uses, self._discount(forest, first, gains))
-            )
-        solutions = solution_path(forest, uses, keep, max_size, last_lam=self.lam)
-        steps = tuple(self._step(problem, weight, forest, s, uses, gains) for s in solutions)
+            first = last_solution(forest, uses, groups.keep, most_groups)
+            discount = _discount(weighted_importance(first, forest.spread(), pool.gains))
+            forest = forest.with_prices(groups.prices(uses, discount))
+        solutions = solution_path(forest, uses, groups.keep, max_size, last_lam=self.lam)
+        steps = tuple(_step(problem, forest, s, pool, weight[rows]) for s in solutions)
         return prune_path(problem, weight, steps, seed, max_size) if self.prune else steps
 
     def refit(
@@ -220,15 +229,10 @@ class ControlBurn:
             problem, weight, selected, seed=seed, n_trees=self.n_trees, n_threads=n_threads
         )
 
-    def _grow(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        base: FloatArray,
-        rank: IntArray,
-        seed: int,
-        most_groups: int,
-    ) -> BoostedBag:
+    def _pool(
+        self, problem: Problem, weight: WeightArray, seed: int, most_groups: int, n_threads: int
+    ) -> TreePool:
+        """The trees of all forests."""
         rules = BagBoosting(
             tail=self.tail,
             tolerance=self.tolerance,
@@ -238,22 +242,24 @@ class ControlBurn:
             min_weight=1,
             n_candidates=int(np.ceil(self.max_features * problem.data.n_groups)),
             most_groups=most_groups,
+            scheme=self.forest,
         )
-        return bag_boost(
-            problem.data,
-            problem.family.loss,
-            problem.y,
-            weight,
-            base,
-            rules,
-            seed=seed,
-            rank=rank,
-            penalty=self._tree_penalty(problem, weight, base),
-        )
+        base, rank = problem.constant(weight), problem.groups.ranks(seed)
+        penalty = self._tree_penalty(problem, weight, base)
+
+        def grow(number: int) -> BoostedBag:
+            return bag_boost(
+                problem.data, problem.family.loss, problem.y, weight, base, rules,
+                seed=stream_seed(seed, "forest", number), rank=rank, penalty=penalty,
+            )  # fmt: skip
+
+        with ThreadPoolExecutor(n_threads) as threads:
+            return pool_of(list(threads.map(grow, range(self.forests))))
 
     def _tree_penalty(
         self, problem: Problem, weight: WeightArray, base: FloatArray
     ) -> SplitPenalty | None:
+        """What opening a unit costs within each tree."""
         if self.tree_cost == 0:
             return None
         gradient = problem.family.loss.negative_gradient(problem.y, base)
@@ -263,29 +269,40 @@ class ControlBurn:
         ids = problem.groups.ids
         return SplitPenalty(np.ones(len(ids)), self.tree_cost * unit * prices[ids])
 
-    def _discount(
-        self, forest: SparseForest, solution: WeightedTrees, gains: FloatArray
-    ) -> FloatArray:
-        """Factor on each unit's price: one over the root of its relative importance."""
-        importance = weighted_importance(solution, forest.spread(), gains)
-        largest = importance.max(initial=0.0)
-        relative = importance / largest if largest > 0 else np.ones_like(importance)
-        return np.asarray(np.maximum(relative, _LEAST_IMPORTANCE) ** -0.5)
+    def _rows(self, weight: WeightArray, seed: int) -> IntArray:
+        """Rows of the sparse-forest problem: those with weight, or a sample of them."""
+        rows = np.flatnonzero(weight)
+        if self.sketch is None or self.sketch_kind != "rows" or self.sketch >= len(rows):
+            return rows
+        rng = np.random.default_rng(stream_seed(seed, "sketch"))
+        return np.sort(rng.choice(rows, self.sketch, replace=False))
 
-    def _step(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        forest: SparseForest,
-        solution: WeightedTrees,
-        uses: BoolArray,
-        gains: FloatArray,
-    ) -> Step:
-        family = problem.family
-        rows = weight > 0
-        return Step(
-            tuning=solution.lam,
-            selected=support(solution, uses, problem.groups.keep),
-            importance=weighted_importance(solution, forest.spread(), gains),
-            train_score=family.score(problem.y[rows], family.mean(solution.eta), weight[rows]),
-        )
+    def _gaussian_sketch(self, seed: int) -> tuple[int, int] | None:
+        """Rows and seed of a Gaussian sketch, if one was asked for."""
+        if self.sketch is None or self.sketch_kind != "gaussian":
+            return None
+        return self.sketch, stream_seed(seed, "sketch")
+
+
+def _discount(importance: FloatArray) -> FloatArray:
+    """Factor on each unit's price: one over the root of its relative importance."""
+    largest = importance.max(initial=0.0)
+    relative = importance / largest if largest > 0 else np.ones_like(importance)
+    return np.asarray(np.maximum(relative, _LEAST_IMPORTANCE) ** -0.5)
+
+
+def _step(
+    problem: Problem,
+    forest: SparseForest,
+    solution: WeightedTrees,
+    pool: TreePool,
+    weight: WeightArray,
+) -> Step:
+    """The path's step of a solution."""
+    family = problem.family
+    return Step(
+        tuning=solution.lam,
+        selected=support(solution, pool.uses, problem.groups.keep),
+        importance=weighted_importance(solution, forest.spread(), pool.gains),
+        train_score=family.score(forest.y, family.mean(solution.eta), weight),
+    )

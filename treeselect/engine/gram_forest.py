@@ -23,7 +23,9 @@ weight may be 0 again."""
 class GramForest(SparseForest):
     """The problem of ``tree_weights`` for half the squared error, solved exactly.
 
-    The parameters are those of :class:`SparseForest`; the loss must be the squared error.
+    The parameters are those of :class:`SparseForest`; the loss must be the squared error. With
+    `sketch`, a number of rows and a seed, the Gram matrix is that of so many Gaussian combinations
+    of the rows (problem 3 of the paper).
     """
 
     is_exact = True
@@ -38,13 +40,20 @@ class GramForest(SparseForest):
         prices: FloatArray,
         *,
         ridge: float = 0.0,
+        sketch: tuple[int, int] | None = None,
     ) -> None:
         super().__init__(columns, loss, y, weight, base, prices, ridge=ridge)
         self._mean = columns.correlate(self.share)
         residual = y - base
         self._middle = float(self.share @ residual)
-        self._linear = columns.correlate(self.share * (residual - self._middle))
-        self._gram = columns.gram(self.share) - np.outer(self._mean, self._mean)
+        if sketch is None:
+            self._linear = columns.correlate(self.share * (residual - self._middle))
+            self._gram = columns.gram(self.share) - np.outer(self._mean, self._mean)
+        else:
+            rng = np.random.default_rng(sketch[1])
+            mixed = columns.sketch(self.share, residual - self._middle, self._mean, sketch[0], rng)
+            self._gram = mixed[:, :-1].T @ mixed[:, :-1] / sketch[0]
+            self._linear = mixed[:, :-1].T @ mixed[:, -1] / sketch[0]
         self._gram[np.diag_indices_from(self._gram)] += ridge
         self._path = Homotopy(self._gram, self._linear, prices)
 
@@ -91,8 +100,11 @@ def sparse_forest(
     prices: FloatArray,
     *,
     ridge: float = 0.0,
+    sketch: tuple[int, int] | None = None,
 ) -> SparseForest:
-    """The problem in the form that is solved best: see :class:`SparseForest`."""
-    by_gram = loss.is_squared and loss.n_outputs == 1 and columns.n_trees <= _MOST_TREES
-    kind = GramForest if by_gram else SparseForest
-    return kind(columns, loss, y, weight, base, prices, ridge=ridge)
+    """The problem in the form that is solved best: see :class:`SparseForest`; a Gaussian sketch is
+    of the squared error only."""
+    few = loss.is_squared and columns.n_trees <= _MOST_TREES
+    if few or sketch is not None:
+        return GramForest(columns, loss, y, weight, base, prices, ridge=ridge, sketch=sketch)
+    return SparseForest(columns, loss, y, weight, base, prices, ridge=ridge)

@@ -87,16 +87,39 @@ class TreeColumns:
         """``A.T @ diag(share) @ A``, shape (n_trees, n_trees), of columns of one output."""
         assert self.n_outputs == 1
         total = np.zeros((self.n_trees, self.n_trees))
+        for rows, block in self._blocks():
+            block *= np.sqrt(share[rows])
+            total += block @ block.T
+        return total
+
+    def sketch(
+        self,
+        share: FloatArray,
+        residual: FloatArray,
+        mean: FloatArray,
+        size: int,
+        rng: np.random.Generator,
+    ) -> FloatArray:
+        """Gaussian combinations of the rows, scaled by the roots of their shares, of the columns
+        less their means and, in the last column, of the residual; shape (size, n_trees + 1)."""
+        mixed = np.zeros((size, self.n_trees + 1))
+        for rows, block in self._blocks():
+            root = np.sqrt(share[rows])
+            weights = rng.normal(size=(size, len(root))) * root
+            mixed[:, :-1] += weights @ (block - mean[:, np.newaxis]).T
+            mixed[:, -1] += weights @ residual[rows]
+        return mixed
+
+    def _blocks(self) -> Iterator[tuple[slice, FloatArray]]:
+        """Columns of one output for some rows at a time, shape (n_trees, n_rows of the block)."""
         for first in range(0, self.n_rows, _BLOCK):
             rows = slice(first, first + _BLOCK)
-            block = np.zeros((self.n_trees, len(share[rows])))
+            block = np.zeros((self.n_trees, len(range(self.n_rows)[rows])))
             for t in range(self.n_trees):
                 for p in range(int(self._piece[t]), int(self._piece[t + 1])):
                     own = self._values[self._start[p] : self._start[p + 1], 0]
                     block[t] += own[self._codes[p, rows]]
-            block *= np.sqrt(share[rows])
-            total += block @ block.T
-        return total
+            yield rows, block
 
     def spread(self, share: FloatArray) -> FloatArray:
         """Standard deviation of each column over the rows (of several outputs the root of the sum
