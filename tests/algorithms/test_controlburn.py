@@ -140,7 +140,7 @@ def test_a_ridge_keeps_correlated_units_together():
         )
         importance = dict(zip(fit.design.problem.groups.names, fit.step.importance, strict=True))
         shares.append(importance["near"])
-    assert shares[1] > shares[0] + 0.05
+    assert shares[1] > shares[0] + 0.02
 
 
 def test_a_sketch_of_the_rows(fitted):

@@ -16,6 +16,7 @@ from treeselect.algorithms.pools import TreePool, pool_of
 from treeselect.algorithms.pruning import prune_path
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.bag_boosting import BAG_BOOSTING, SCHEMES, BagBoosting, BoostedBag, bag_boost
+from treeselect.engine.blas import one_thread
 from treeselect.engine.gram_forest import sparse_forest
 from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.random import stream_seed
@@ -195,24 +196,8 @@ class ControlBurn:
             )
         most_groups = max(max_size, _FIRST_PATH)
         pool = self._pool(problem, weight, seed, most_groups, n_threads)
-        rows = self._rows(weight, seed)
-        uses, groups = pool.uses, problem.groups
-        forest = sparse_forest(
-            pool.columns(rows, problem.family.loss.n_outputs),
-            problem.family.loss,
-            problem.y[rows],
-            weight[rows],
-            problem.constant(weight)[rows],
-            groups.prices(uses, np.ones(len(groups.names))),
-            ridge=self.ridge,
-            sketch=self._gaussian_sketch(seed),
-        )
-        if self.adaptive:
-            first = last_solution(forest, uses, groups.keep, most_groups)
-            discount = _discount(weighted_importance(first, forest.spread(), pool.gains))
-            forest = forest.with_prices(groups.prices(uses, discount))
-        solutions = solution_path(forest, uses, groups.keep, max_size, last_lam=self.lam)
-        steps = tuple(_step(problem, forest, s, pool, weight[rows]) for s in solutions)
+        with one_thread():
+            steps = self._sparsify(problem, weight, pool, max_size, seed)
         return prune_path(problem, weight, steps, seed, max_size) if self.prune else steps
 
     def refit(
@@ -255,6 +240,29 @@ class ControlBurn:
 
         with ThreadPoolExecutor(n_threads) as threads:
             return pool_of(list(threads.map(grow, range(self.forests))))
+
+    def _sparsify(
+        self, problem: Problem, weight: WeightArray, pool: TreePool, max_size: int, seed: int
+    ) -> tuple[Step, ...]:
+        """The path of the sparse forest."""
+        rows = self._rows(weight, seed)
+        uses, groups = pool.uses, problem.groups
+        forest = sparse_forest(
+            pool.columns(rows, problem.family.loss.n_outputs),
+            problem.family.loss,
+            problem.y[rows],
+            weight[rows],
+            problem.constant(weight)[rows],
+            groups.prices(uses, np.ones(len(groups.names))),
+            ridge=self.ridge,
+            sketch=self._gaussian_sketch(seed),
+        )
+        if self.adaptive:
+            first = last_solution(forest, uses, groups.keep, max(max_size, _FIRST_PATH))
+            discount = _discount(weighted_importance(first, forest.spread(), pool.gains))
+            forest = forest.with_prices(groups.prices(uses, discount))
+        solutions = solution_path(forest, uses, groups.keep, max_size, last_lam=self.lam)
+        return tuple(_step(problem, forest, s, pool, weight[rows]) for s in solutions)
 
     def _tree_penalty(
         self, problem: Problem, weight: WeightArray, base: FloatArray
