@@ -43,6 +43,20 @@ def test_engine_prints_its_table():
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
+def test_controlburn_prints_its_table():
+    done = subprocess.run(
+        [sys.executable, str(FOLDER / "controlburn.py"), "--quick"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == 11
+    assert "objective above cvxpy's" in done.stdout
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
 def test_outputs_prints_its_table():
     done = subprocess.run(
         [sys.executable, str(FOLDER / "outputs.py"), "--quick"],
