@@ -181,9 +181,11 @@ class ModelData:
     def problem_for(self, method: SelectionMethod) -> Problem:
         """What this method sees."""
         problem = self.problem
-        if not method.splits_exactly:
-            return problem
-        return dataclasses.replace(problem, exact=self.arrays.exact())
+        if method.reads_columns:
+            problem = dataclasses.replace(problem, design=self.arrays)
+        if method.splits_exactly:
+            problem = dataclasses.replace(problem, exact=self.arrays.exact())
+        return problem
 
     def model_matrix(self, *, full_rank: bool = False) -> pd.DataFrame:
         """formulaic's own matrix of the right-hand side, without an intercept.

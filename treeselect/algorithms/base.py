@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from treeselect.algorithms.forest import ForestModel
-from treeselect.design import BoolArray, FeatureGroups, FloatArray, WeightArray
+from treeselect.design import BoolArray, Design, FeatureGroups, FloatArray, WeightArray
 from treeselect.engine.binning import BinnedData
 from treeselect.families import Family
 
@@ -29,6 +29,8 @@ class Problem:
         Known part of the linear predictor.
     exact : BinnedData or None
         The same columns with a bin for each value, for methods that split exactly.
+    design : Design or None
+        The columns before they were binned, for methods that read them.
     """
 
     data: BinnedData
@@ -37,6 +39,7 @@ class Problem:
     family: Family
     offset: FloatArray | None = None
     exact: BinnedData | None = None
+    design: Design | None = None
 
     def constant(self, weight: WeightArray) -> FloatArray:
         """Linear predictor of the constant model, the offset included; shape (n_rows,), or
@@ -93,6 +96,8 @@ class SelectionMethod(Protocol):
         Option that holds the path's tuning value.
     splits_exactly : bool
         Whether its trees tell all values of a number apart (``Problem.exact``), or quantiles.
+    reads_columns : bool
+        Whether it needs the columns before they are binned (``Problem.design``).
     scores_out_of_bag : bool
         Whether the training scores of its steps are those of out-of-bag predictions.
     """
@@ -103,6 +108,11 @@ class SelectionMethod(Protocol):
     tuning_name: ClassVar[str]
     splits_exactly: ClassVar[bool]
     scores_out_of_bag: ClassVar[bool]
+
+    @property
+    def reads_columns(self) -> bool:
+        """Whether ``Problem.design`` must be there."""
+        ...
 
     @property
     def tuning_value(self) -> float | None:

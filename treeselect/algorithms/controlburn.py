@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.final import REFITTED_TREES, refit_forest
 from treeselect.algorithms.forest import ForestModel
 from treeselect.algorithms.options import check_choice, check_flag, check_integer, check_number
-from treeselect.algorithms.pools import TreePool, pool_of
+from treeselect.algorithms.pools import TreePool, imported_pool, pool_of
 from treeselect.algorithms.pruning import prune_path
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.bag_boosting import BAG_BOOSTING, SCHEMES, BagBoosting, BoostedBag, bag_boost
@@ -35,6 +35,11 @@ _FIRST_PATH = 10
 """Units at which the first of the two solutions ends, at least; with fewer, it goes to the end of
 the path, so that what enters last has an importance by then. Depth ends where every tree uses more
 units than that: none of them could be in a selection of so few."""
+
+_FITTED = "a fitted "
+_GROWING = (
+    "forests", "tail", "tolerance", "min_trees", "max_depth", "max_features", "tree_cost",
+)  # fmt: skip
 
 _LEAST_IMPORTANCE = 1e-3
 """Least importance, relative to the largest, that the second solution reckons with."""
@@ -66,10 +71,13 @@ class ControlBurn:
         Least number of trees of each depth, at least 1.
     max_depth : int, optional
         Greatest depth, 1 to 16. None: as deep as the out-of-bag loss goes on falling.
-    forest : {"bag-boosting", "bagging", "double bag-boosting"}
+    forest : {"bag-boosting", "bagging", "double bag-boosting"} or fitted model
         How each forest is grown: incremental depth bag-boosting (Algorithm 2), incremental depth
         bagging (Algorithm 1), or stages of bag-boosting at each depth until the out-of-bag loss no
-        longer falls, as in the authors' software.
+        longer falls, as in the authors' software. Or a forest or gradient boosting of scikit-learn
+        or LightGBM, fitted on a data frame of the formula's terms, all of them numbers, and on the
+        same response with its classes in the same order; its trees are taken as they are, and not
+        grown again in resamples and folds, which therefore assess the choice among them alone.
     ridge : float
         Ridge penalty on the weights of the trees, at least 0 (section 6.2): with it trees on
         correlated units share the weight instead of one taking all.
@@ -80,7 +88,9 @@ class ControlBurn:
         A sample of the rows, or Gaussian combinations of them, which the squared error alone can
         have (problem 3).
     max_features : float
-        Share of the units that each split chooses from at random, above 0, at most 1.
+        Share of the units that each split chooses from at random, above 0, at most 1. One half gave
+        better and more stable selections than all of them
+        (``benchmarks/papers/controlburn_pmlb.py``).
     tree_cost : float
         What the first split of each tree on a unit of price 1 costs, at least 0, as a share of the
         mean squared gradient at the constant model (of the variance, for numbers): trees use fewer
@@ -121,7 +131,7 @@ class ControlBurn:
     tolerance: float = 1e-3
     min_trees: int = 10
     max_depth: int | None = None
-    forest: str = BAG_BOOSTING
+    forest: Any = BAG_BOOSTING
     ridge: float = 0.0
     sketch: int | None = None
     sketch_kind: str = "rows"
@@ -148,7 +158,10 @@ class ControlBurn:
         check_number(self, "tolerance", above=0.0)
         check_integer(self, "min_trees", least=1)
         check_integer(self, "max_depth", least=1, most=_MAX_DEPTH, optional=True)
-        check_choice(self, "forest", SCHEMES)
+        if isinstance(self.forest, str) and not self.forest.startswith(_FITTED):
+            check_choice(self, "forest", SCHEMES)
+        if not isinstance(self.forest, str):
+            self._refuse_growing_options()
         check_number(self, "ridge", least=0.0)
         check_integer(self, "sketch", least=2, optional=True)
         check_choice(self, "sketch_kind", ("rows", "gaussian"))
@@ -159,8 +172,25 @@ class ControlBurn:
 
     @classmethod
     def published(cls) -> ControlBurn:
-        """The paper's form: one forest, no adaptive prices, convergence by the tail alone."""
-        return cls(forests=1, adaptive=False, min_trees=1)
+        """The paper's form: one forest, all units tried at each split, no adaptive prices,
+        convergence by the tail alone."""
+        return cls(forests=1, adaptive=False, min_trees=1, max_features=1.0)
+
+    def _refuse_growing_options(self) -> None:
+        """A forest that is there already is not grown by any options."""
+        default = {field.name: field.default for field in fields(self)}
+        changed = [name for name in _GROWING if getattr(self, name) != default[name]]
+        if changed:
+            raise MethodError(
+                f"`{changed[0]}` says how ControlBurn grows a forest, and `forest` is one.\n"
+                f"  Found: `{changed[0]}={getattr(self, changed[0])!r}` with a"
+                f" {type(self.forest).__name__}. Leave one of them out."
+            )
+
+    @property
+    def reads_columns(self) -> bool:
+        """Whether the trees of another library are to find their rows."""
+        return not isinstance(self.forest, str)
 
     @property
     def tuning_value(self) -> float | None:
@@ -168,8 +198,11 @@ class ControlBurn:
         return self.lam
 
     def options(self) -> dict[str, Any]:
-        """All options by name."""
-        return asdict(self)
+        """All options by name; a fitted forest by its type."""
+        options = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.reads_columns:
+            options["forest"] = f"{_FITTED}{type(self.forest).__name__}"
+        return options
 
     def path(
         self,
@@ -217,7 +250,15 @@ class ControlBurn:
     def _pool(
         self, problem: Problem, weight: WeightArray, seed: int, most_groups: int, n_threads: int
     ) -> TreePool:
-        """The trees of all forests."""
+        """The trees to choose from."""
+        if self.reads_columns:
+            assert problem.design is not None
+            return imported_pool(self.forest, problem.design, problem.family.loss.n_outputs)
+        if self.forest.startswith(_FITTED):
+            raise MethodError(
+                f"This ControlBurn chose from {self.forest}, which is not kept in files.\n"
+                "  Give the model again: `ControlBurn(forest=model)`."
+            )
         rules = BagBoosting(
             tail=self.tail,
             tolerance=self.tolerance,

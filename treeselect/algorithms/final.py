@@ -48,6 +48,11 @@ class RefitsForest:
 
     prune: bool = False
 
+    @property
+    def reads_columns(self) -> bool:
+        """Binned columns are enough."""
+        return False
+
     def path_of(
         self,
         try_at: Callable[[float], Step],

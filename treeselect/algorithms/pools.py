@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from treeselect.design import BoolArray, FloatArray, IntArray
+from treeselect.design import BoolArray, Design, FloatArray, IntArray
 from treeselect.engine._types import UInt8Array, UInt16Array
 from treeselect.engine.bag_boosting import BoostedBag
-from treeselect.engine.nodes import Trees
+from treeselect.engine.nodes import LEAF, Nodes, Trees, group_gains
+from treeselect.engine.prediction import mark_leaves
 from treeselect.engine.tree_columns import TreeColumns
+from treeselect.errors import MethodError, quoted
+from treeselect.importing import import_forest
+
+_SMALLEST = 1e-300
+"""Gain of a split that gained nothing: its group is used all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,4 +57,89 @@ def pool_of(bags: Sequence[BoostedBag]) -> TreePool:
         [value for bag in bags for value in bag.values],
         np.concatenate([bag.gains for bag in bags]),
         [tree for bag in bags for tree in bag.trees],
+    )
+
+
+def imported_pool(model: Any, design: Design, n_outputs: int) -> TreePool:
+    """The trees of a forest that another library has fitted, as they are.
+
+    Raises
+    ------
+    MethodError
+        If the forest was fitted on columns without names or on others than those of the design, or
+        its trees don't predict what is wanted.
+    """
+    forest = import_forest(model)
+    features = _column_of_each(_feature_names(model), design)
+    data = forest.bin([design.columns[j] for j in features], np.arange(len(features)).tolist())
+    n_groups = len(design.groups.names)
+    pool = TreePool([], [], np.zeros((0, n_groups)), [])
+    gains: list[FloatArray] = []
+    for first, end in zip(forest.trees.start[:-1], forest.trees.start[1:], strict=True):
+        nodes = Nodes._make(array[first:end] for array in forest.trees.nodes)
+        nodes = nodes._replace(value=_wanted_outputs(nodes.value, n_outputs))
+        tree = Trees(nodes, np.array([0, end - first]))
+        leaf = np.empty(data.n_rows, dtype=np.uint16)
+        value = mark_leaves(tree, data, leaf)
+        if len(value) < 2:
+            continue
+        pool.leaves.append(leaf)
+        pool.values.append(value)
+        pool.trees.append(tree)
+        used = np.unique(data.group_of[nodes.column[nodes.column != LEAF]])
+        gain = np.zeros(len(features))
+        gain[used] = np.maximum(group_gains(tree, data)[0, used], _SMALLEST)
+        of_groups = np.bincount(design.groups.ids[features], gain, n_groups)
+        gains.append(of_groups.astype(np.float64))
+    every = np.array(gains, dtype=np.float64).reshape(len(gains), n_groups)
+    return TreePool(pool.leaves, pool.values, every, pool.trees)
+
+
+def _feature_names(model: Any) -> list[str]:
+    """Names of the columns that a forest was fitted on, in its order."""
+    booster = getattr(model, "booster_", model)
+    if hasattr(booster, "feature_name"):
+        return list(booster.feature_name())
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        raise MethodError(
+            "`forest` of ControlBurn must know the names of its columns.\n"
+            f"  Found: a {type(model).__name__} that was fitted on an array. Fit it on a data"
+            " frame."
+        )
+    return [str(name) for name in names]
+
+
+def _column_of_each(names: Sequence[str], design: Design) -> IntArray:
+    """Column of the design for each feature of a forest."""
+    numbers = {
+        name: j
+        for j, name in enumerate(design.column_names)
+        if design.n_levels[j] is None and design.column_names.count(name) == 1
+    }
+    foreign = [name for name in names if name not in numbers]
+    unknown = [name for name in dict.fromkeys(design.column_names) if name not in names]
+    if foreign or unknown:
+        found = [
+            f"{quoted(name)} in the forest is no number of the formula" for name in foreign[:1]
+        ]
+        found += [f"the forest does not have {quoted(name)}" for name in unknown[:1]]
+        raise MethodError(
+            "`forest` of ControlBurn must be fitted on the terms of the formula, all of them"
+            f" numbers.\n  Found: {'; '.join(found)}. Fit it on these columns of the data frame, or"
+            " name its columns in the formula."
+        )
+    return np.array([numbers[name] for name in names], dtype=np.int64)
+
+
+def _wanted_outputs(value: FloatArray, n_outputs: int) -> FloatArray:
+    """Values with as many outputs as the loss has: of two classes the share of the second."""
+    found = value.shape[1]
+    if found == n_outputs:
+        return value
+    if n_outputs == 1 and found == 2:
+        return np.ascontiguousarray(value[:, 1:])
+    raise MethodError(
+        f"`forest` of ControlBurn must predict {n_outputs} value{'s' * (n_outputs > 1)} for each"
+        f" row, as the response asks for.\n  Found: {found}. Fit it on this response."
     )
