@@ -29,7 +29,7 @@ METHODS = {
     "MDI": None,
     "default": ControlBurn(),
     "paper": ControlBurn.published(),
-    "all units per split": ControlBurn(max_features=1.0),
+    "half the units per split": ControlBurn(max_features=0.5),
     "backward pass": ControlBurn(prune=True),
     "RRF": RRF(n_trees=300),
     "GRRF": GRRF(n_trees=300),

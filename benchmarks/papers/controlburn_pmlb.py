@@ -42,7 +42,7 @@ LEAKING = ["molecule_name", "conformation_name"]
 METHODS = {
     "default": ControlBurn(),
     "paper": ControlBurn.published(),
-    "all units per split": ControlBurn(max_features=1.0),
+    "half the units per split": ControlBurn(max_features=0.5),
     "backward pass": ControlBurn(prune=True),
 }
 LARGEST = 10

@@ -206,8 +206,12 @@ def test_columns_are_their_naive_twins(n_leaves, n_outputs):
     rows = np.flatnonzero(rng.random(900) < 0.7)
     trees = TreeColumns(leaves, values, rows, n_outputs)
     dense = np.column_stack([v[leaf[rows]].ravel() for v, leaf in zip(values, leaves, strict=True)])
-    for t in range(3):
-        np.testing.assert_array_equal(trees.column(t), dense[:, t])
+    some = np.array([2, 0])
+    for part in (slice(0, 100), slice(50, len(rows))):
+        by_row = dense.reshape(len(rows), -1, 3)[part].reshape(-1, 3)
+        np.testing.assert_array_equal(trees.block(some, part), by_row[:, some].T)
+    combined = dense @ np.array([0.5, 0.0, 2.0])
+    np.testing.assert_allclose(trees.combine(np.array([0.5, 0.0, 2.0])).ravel(), combined)
     residual = rng.normal(size=len(dense))
     np.testing.assert_allclose(
         trees.correlate(residual), naive.correlate(dense, residual), atol=1e-10

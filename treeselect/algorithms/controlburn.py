@@ -88,9 +88,9 @@ class ControlBurn:
         A sample of the rows, or Gaussian combinations of them, which the squared error alone can
         have (problem 3).
     max_features : float
-        Share of the units that each split chooses from at random, above 0, at most 1. One half gave
-        better and more stable selections than all of them
-        (``benchmarks/papers/controlburn_pmlb.py``).
+        Share of the units that each split chooses from at random, above 0, at most 1. One half is
+        steadier and a little better on ordinary data (``benchmarks/papers/controlburn_pmlb.py``),
+        but brings in near copies, which all of them keep apart (``controlburn_chess.py``).
     tree_cost : float
         What the first split of each tree on a unit of price 1 costs, at least 0, as a share of the
         mean squared gradient at the constant model (of the variance, for numbers): trees use fewer

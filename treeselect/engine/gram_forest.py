@@ -77,9 +77,7 @@ class GramForest(SparseForest):
         """Solution at `lam`; the start has no influence."""
         weights = self._path.at(lam)
         intercept = self._middle - float(self._mean @ weights)
-        eta = self.base + intercept
-        for t in np.flatnonzero(weights):
-            eta = eta + weights[t] * self._column(int(t))
+        eta = self.base + intercept + self.columns.combine(weights)
         return WeightedTrees(lam, weights, np.array([intercept]), eta)
 
     def penalties(self, largest: float, end: float) -> Iterator[float]:

@@ -17,7 +17,7 @@ from treeselect.engine.cache import kernel
 _MOST = 256
 """Leaves of one piece."""
 
-_BLOCK = 4096
+_BLOCK = 8192
 """Rows whose columns are written out at a time."""
 
 
@@ -63,12 +63,32 @@ class TreeColumns:
         """Number of columns."""
         return len(self._piece) - 1
 
-    def column(self, tree: int) -> FloatArray:
-        """One column, shape (n_rows * n_outputs,)."""
+    def block(self, trees: IntArray, rows: slice) -> FloatArray:
+        """Some columns for some rows, shape (n_trees of these, n_rows of these * n_outputs)."""
+        first, end, _ = rows.indices(self.n_rows)
+        out = np.empty((len(trees), (end - first) * self.n_outputs))
+        if self.n_outputs == 1:
+            write_columns(
+                self._codes, self._start, self._piece, self._values[:, 0].copy(), trees, first, out
+            )
+        else:
+            write_wide_columns(
+                self._codes, self._start, self._piece, self._values, trees, first, out
+            )
+        return out
+
+    def blocks(self) -> Iterator[slice]:
+        """Rows, so many at a time that their columns stay in the processor's cache."""
+        for first in range(0, self.n_rows, _BLOCK):
+            yield slice(first, min(first + _BLOCK, self.n_rows))
+
+    def combine(self, weights: FloatArray) -> FloatArray:
+        """``A @ weights``, shape (n_rows,) or (n_rows, n_outputs)."""
+        trees = np.flatnonzero(weights)
         total = np.zeros((self.n_rows, self.n_outputs))
-        for p in range(int(self._piece[tree]), int(self._piece[tree + 1])):
-            total += self._values[self._start[p] : self._start[p + 1]][self._codes[p]]
-        return total.ravel()
+        for rows in self.blocks():
+            total[rows] = (weights[trees] @ self.block(trees, rows)).reshape(-1, self.n_outputs)
+        return total if self.n_outputs > 1 else total[:, 0]
 
     def correlate(self, residual: FloatArray) -> FloatArray:
         """``A.T @ residual``: sums of the residual by leaf, times the leaf's value.
@@ -86,9 +106,9 @@ class TreeColumns:
     def gram(self, share: FloatArray) -> FloatArray:
         """``A.T @ diag(share) @ A``, shape (n_trees, n_trees), of columns of one output."""
         assert self.n_outputs == 1
-        total = np.zeros((self.n_trees, self.n_trees))
-        for rows, block in self._blocks():
-            block *= np.sqrt(share[rows])
+        total, every = np.zeros((self.n_trees, self.n_trees)), np.arange(self.n_trees)
+        for rows in self.blocks():
+            block = self.block(every, rows) * np.sqrt(share[rows])
             total += block @ block.T
         return total
 
@@ -102,24 +122,13 @@ class TreeColumns:
     ) -> FloatArray:
         """Gaussian combinations of the rows, scaled by the roots of their shares, of the columns
         less their means and, in the last column, of the residual; shape (size, n_trees + 1)."""
-        mixed = np.zeros((size, self.n_trees + 1))
-        for rows, block in self._blocks():
+        mixed, every = np.zeros((size, self.n_trees + 1)), np.arange(self.n_trees)
+        for rows in self.blocks():
             root = np.sqrt(share[rows])
             weights = rng.normal(size=(size, len(root))) * root
-            mixed[:, :-1] += weights @ (block - mean[:, np.newaxis]).T
+            mixed[:, :-1] += weights @ (self.block(every, rows) - mean[:, np.newaxis]).T
             mixed[:, -1] += weights @ residual[rows]
         return mixed
-
-    def _blocks(self) -> Iterator[tuple[slice, FloatArray]]:
-        """Columns of one output for some rows at a time, shape (n_trees, n_rows of the block)."""
-        for first in range(0, self.n_rows, _BLOCK):
-            rows = slice(first, first + _BLOCK)
-            block = np.zeros((self.n_trees, len(range(self.n_rows)[rows])))
-            for t in range(self.n_trees):
-                for p in range(int(self._piece[t]), int(self._piece[t + 1])):
-                    own = self._values[self._start[p] : self._start[p + 1], 0]
-                    block[t] += own[self._codes[p, rows]]
-            yield rows, block
 
     def spread(self, share: FloatArray) -> FloatArray:
         """Standard deviation of each column over the rows (of several outputs the root of the sum
@@ -160,6 +169,38 @@ def _pieces(
         inside = (leaves >= first) & (leaves < first + len(part))
         codes = np.where(inside, leaves - first, len(part)).astype(np.uint8)
         yield codes, np.concatenate([part, zero])
+
+
+@kernel
+def write_columns(codes, start, piece, values, trees, first, out):
+    """Write the values of some trees' leaves for the rows from `first` on, ``out`` of shape
+    (n_trees of these, n_rows of these)."""
+    n_rows = out.shape[1]
+    for k in range(trees.shape[0]):
+        t = trees[k]
+        p = piece[t]
+        own = values[start[p] : start[p + 1]]
+        for i in range(n_rows):
+            out[k, i] = own[codes[p, first + i]]
+        for p in range(piece[t] + 1, piece[t + 1]):
+            own = values[start[p] : start[p + 1]]
+            for i in range(n_rows):
+                out[k, i] += own[codes[p, first + i]]
+
+
+@kernel
+def write_wide_columns(codes, start, piece, values, trees, first, out):
+    """The same with several outputs, those of a row side by side."""
+    n_outputs = values.shape[1]
+    n_rows = out.shape[1] // n_outputs
+    out[:] = 0.0
+    for k in range(trees.shape[0]):
+        t = trees[k]
+        for p in range(piece[t], piece[t + 1]):
+            for i in range(n_rows):
+                at = start[p] + codes[p, first + i]
+                for c in range(n_outputs):
+                    out[k, i * n_outputs + c] += values[at, c]
 
 
 @kernel

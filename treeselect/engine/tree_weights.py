@@ -91,11 +91,9 @@ class SparseForest:
         self.columns, self.loss, self.y, self.base = columns, loss, y, base
         self.prices, self.ridge = prices, ridge
         self.share = weight / weight.sum()
-        self._known: dict[int, FloatArray] = {}
         self._seen: tuple[FloatArray, FloatArray] | None = None
         scale = float(np.max(np.abs(self.correlation(base)), initial=0.0))
         self._tolerance = tolerance * max(scale, 1e-300)
-        self._free = _intercepts(len(y), loss.n_outputs)
 
     @property
     def n_trees(self) -> int:
@@ -170,35 +168,23 @@ class SparseForest:
     def _shares(self, eta: FloatArray) -> FloatArray:
         return self.share if eta.ndim == 1 else self.share[:, np.newaxis]
 
-    def _column(self, tree: int) -> FloatArray:
-        if tree not in self._known:
-            self._known[tree] = self.columns.column(tree)
-        return self._known[tree]
-
-    def _matrix(self, working: IntArray) -> FloatArray:
-        """Columns of the intercepts and of the trees of the working set."""
-        matrix = np.empty((self.base.size, self._free.shape[1] + len(working)), order="F")
-        matrix[:, : self._free.shape[1]] = self._free
-        for k, tree in enumerate(working, start=self._free.shape[1]):
-            matrix[:, k] = self._column(int(tree))
-        return matrix
-
     def _descend(self, start: WeightedTrees, lam: float, working: IntArray) -> WeightedTrees:
         """Proximal Newton on the working set until its optimality conditions hold."""
-        matrix, n_free = self._matrix(working), self._free.shape[1]
+        part = _Working(self, working)
+        n_free = part.n_free
         price = np.concatenate([np.zeros(n_free), lam * self.prices[working]])
         ridge = np.concatenate([np.zeros(n_free), np.full(len(working), self.ridge)])
         x = np.concatenate([start.intercept[:n_free], start.weights[working]])
-        eta = self._predictor(matrix, x)
+        eta = start.eta
         value = self._penalised(eta, price, ridge, x)
         for _ in range(_MAX_NEWTON):
-            slope = matrix.T @ self._residual(eta) - ridge * x
+            slope = part.correlate(self._residual(eta)) - ridge * x
             excess = slope - price
             violation = np.where(x > 0, np.abs(excess), np.maximum(excess, 0.0))
             violation[:n_free] = np.abs(excess[:n_free])
             if violation.max() <= 0.5 * self._tolerance:
                 break
-            hessian = self._hessian(matrix, eta)
+            hessian = part.hessian(eta)
             hessian[np.diag_indices_from(hessian)] *= 1.0 + 1e-12
             hessian[np.diag_indices_from(hessian)] += ridge
             target = x.copy()
@@ -206,7 +192,7 @@ class SparseForest:
                 hessian, slope + hessian @ x, price, target, n_free, 0.05 * self._tolerance
             )
             step, direction = 1.0, target - x
-            shift = (matrix @ direction).reshape(eta.shape)
+            shift = part.times(direction)
             while step > 1e-8:
                 trial = self._penalised(eta + step * shift, price, ridge, x + step * direction)
                 if trial <= value:
@@ -215,23 +201,11 @@ class SparseForest:
             else:
                 break  # no decrease left within rounding
             x = target if step == 1.0 else x + step * direction
-            eta = self._predictor(matrix, x)
-            value = trial
+            eta, value = eta + step * shift, trial
         weights = np.zeros(self.n_trees)
         weights[working] = x[n_free:]
         intercept = np.concatenate([x[:n_free], np.zeros(self.loss.n_outputs - n_free)])
         return WeightedTrees(lam, weights, intercept, eta)
-
-    def _hessian(self, matrix: FloatArray, eta: FloatArray) -> FloatArray:
-        if self.loss.n_outputs == 1:
-            root = np.sqrt(self.share * self.loss.curvature(self.y, eta))
-            scaled = matrix * root[:, np.newaxis]
-            return np.asarray(scaled.T @ scaled)
-        share = np.repeat(self.share, self.loss.n_outputs)[:, np.newaxis]
-        return np.asarray((share * self.loss.curvature_times(self.y, eta, matrix)).T @ matrix)
-
-    def _predictor(self, matrix: FloatArray, x: FloatArray) -> FloatArray:
-        return np.asarray(self.base + (matrix @ x).reshape(self.base.shape))
 
     def _penalised(
         self, eta: FloatArray, price: FloatArray, ridge: FloatArray, x: FloatArray
@@ -241,12 +215,63 @@ class SparseForest:
         return loss + float(price @ x) + float(ridge @ x**2) / 2
 
 
-def _intercepts(n_rows: int, n_outputs: int) -> FloatArray:
-    """A column of ones; of K classes an indicator for each output but the last, since a shift of
-    all outputs changes nothing."""
-    if n_outputs == 1:
-        return np.ones((n_rows, 1))
-    return np.tile(np.eye(n_outputs)[:, :-1], (n_rows, 1))
+class _Working:
+    """Columns of the intercepts and of some trees, written out for some rows at a time.
+
+    Of one output there is one intercept; of K classes one for each but the last, since a shift of
+    all outputs changes nothing.
+    """
+
+    def __init__(self, problem: SparseForest, trees: IntArray) -> None:
+        self._problem, self._trees = problem, trees
+        n_outputs = problem.loss.n_outputs
+        self._free = np.ones((1, 1)) if n_outputs == 1 else np.eye(n_outputs)[:-1]
+        self.n_free = len(self._free)
+        self._whole: FloatArray | None = None
+
+    def _blocks(self) -> Iterator[tuple[slice, FloatArray]]:
+        """Rows, and their columns, shape (n_free + n_trees, n_rows of the block * n_outputs)."""
+        columns = self._problem.columns
+        every = list(columns.blocks())
+        for rows in every:
+            if self._whole is None:
+                free = np.tile(self._free, (1, rows.stop - rows.start))
+                block = np.concatenate([free, columns.block(self._trees, rows)])
+            else:
+                block = self._whole
+            if len(every) == 1:
+                self._whole = block
+            yield rows, block
+
+    def times(self, x: FloatArray) -> FloatArray:
+        """The columns times coefficients, of the shape of the linear predictor."""
+        total = np.empty(self._problem.base.shape)
+        for rows, block in self._blocks():
+            total[rows] = (x @ block).reshape(total[rows].shape)
+        return total
+
+    def correlate(self, residual: FloatArray) -> FloatArray:
+        """The columns' products with a residual, shape (n_free + n_trees,)."""
+        total = np.zeros(self.n_free + len(self._trees))
+        by_row = residual.reshape(self._problem.columns.n_rows, -1)
+        for rows, block in self._blocks():
+            total += block @ by_row[rows].ravel()
+        return total
+
+    def hessian(self, eta: FloatArray) -> FloatArray:
+        """Second derivative of the mean loss in the coefficients."""
+        problem = self._problem
+        loss, size = problem.loss, self.n_free + len(self._trees)
+        total = np.zeros((size, size))
+        for rows, block in self._blocks():
+            share = problem.share[rows]
+            if loss.n_outputs == 1:
+                scaled = block * np.sqrt(share * loss.curvature(problem.y[rows], eta[rows]))
+                total += scaled @ scaled.T
+            else:
+                curved = loss.curvature_times(problem.y[rows], eta[rows], block.T)
+                total += block @ (np.repeat(share, loss.n_outputs)[:, np.newaxis] * curved)
+        return total
 
 
 def coordinate_descent(
