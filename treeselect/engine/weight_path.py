@@ -9,7 +9,8 @@ from treeselect.engine.tree_weights import SparseForest, WeightedTrees
 
 _COARSE_RATIO = 0.7
 _PATH_END = 1e-3
-_BISECTIONS = 7
+_BISECTIONS = 14
+"""An interval of a tenth is halved as often as the solver's tolerance can tell its ends apart."""
 
 
 def support(solution: WeightedTrees, uses: BoolArray, keep: BoolArray) -> BoolArray:
@@ -51,8 +52,8 @@ def solution_path(
 
     The penalty falls from where the first priced tree enters to a thousandth of that, or until the
     support has `max_size` groups; from one set of trees to the next where the problem is exact,
-    otherwise in steps of a tenth. Where these skip a size, the interval is bisected up to seven
-    times.
+    otherwise in steps of a tenth. Where these skip a size, the interval is bisected until it is
+    found, or a single tree is left that brings several groups, or the ends can't be told apart.
 
     Parameters
     ----------
@@ -147,6 +148,9 @@ class _PathTracer:
         size = self.size(above)
         if depth == 0 or self.size(below) - size <= 1 or size >= self.max_size:
             return
+        changed = np.count_nonzero((above.weights > 0) != (below.weights > 0))
+        if changed == 1:
+            return  # one tree brings all these groups: no size between them can be reached
         middle = self._problem.solve(float(np.sqrt(above.lam * below.lam)), above)
         self.record(middle)
         self.refine(above, middle, depth - 1)
