@@ -109,7 +109,7 @@ def main():
     write_table(
         "controlburn_chess",
         with_earlier("controlburn_chess", table, by="method", quick=options.quick),
-        "ControlBurn paper, section 5.1: chess with noisy copies of the three most important"
+        "ControlBurn paper, section 5.1, by treeselect: chess with copies of its three best"
         " columns, five folds. The paper shows curves only.",
         quick=options.quick,
     )

@@ -70,7 +70,9 @@ class ControlBurn:
     min_trees : int
         Least number of trees of each depth, at least 1.
     max_depth : int, optional
-        Greatest depth, 1 to 16. None: as deep as the out-of-bag loss goes on falling.
+        Greatest depth, 1 to 16. None: as deep as the out-of-bag loss goes on falling. Either way
+        depth ends where every tree uses more than ten units, and more than are asked for: such
+        trees could not be part of the selection.
     forest : {"bag-boosting", "bagging", "double bag-boosting"} or fitted model
         How each forest is grown: incremental depth bag-boosting (Algorithm 2), incremental depth
         bagging (Algorithm 1), or stages of bag-boosting at each depth until the out-of-bag loss no
