@@ -175,8 +175,8 @@ def write(summary, options):
     write_table(
         "controlburn_pmlb",
         table,
-        f"ControlBurn paper, section 5.2, by treeselect, {len(wide)} sets, all rows: AUC minus that of forest"
-        f" importance, mean over k = 1, ..., 10. {'; '.join(texts)}. Default minus the others"
+        f"ControlBurn paper, section 5.2, by treeselect, {len(wide)} sets, all rows: AUC"
+        f" minus that of forest importance, mean over k = 1, ..., 10. {'; '.join(texts)}. Default minus the others"
         f" (95% interval): {'; '.join(others)}."
         " The paper, over its 46 sets: mean +0.0076, median +0.0013.",
         quick=options.quick,
