@@ -79,7 +79,7 @@ CASES = {
     "unknown method": ("survived ~ .", plain, {"method": "contrlburn"}),
     "unknown method without a near one": ("survived ~ .", plain, {"method": "boruta"}),
     "unknown family": ("survived ~ .", plain, {"family": "logistic"}),
-    "unknown option": ("survived ~ .", plain, {"forest": 3}),
+    "unknown option": ("survived ~ .", plain, {"forrests": 3}),
     "option out of range": ("survived ~ .", plain, {"forests": 0}),
     "formula that runs code": ("survived ~ age + I(__import__('os').system('ls'))", plain, {}),
     "formula with an attribute": ("survived ~ {age.to_csv('x')}", plain, {}),

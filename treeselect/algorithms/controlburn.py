@@ -160,10 +160,7 @@ class ControlBurn:
         check_number(self, "tolerance", above=0.0)
         check_integer(self, "min_trees", least=1)
         check_integer(self, "max_depth", least=1, most=_MAX_DEPTH, optional=True)
-        if isinstance(self.forest, str) and not self.forest.startswith(_FITTED):
-            check_choice(self, "forest", SCHEMES)
-        if not isinstance(self.forest, str):
-            self._refuse_growing_options()
+        self._check_forest()
         check_number(self, "ridge", least=0.0)
         check_integer(self, "sketch", least=2, optional=True)
         check_choice(self, "sketch_kind", ("rows", "gaussian"))
@@ -178,8 +175,17 @@ class ControlBurn:
         convergence by the tail alone."""
         return cls(forests=1, adaptive=False, min_trees=1, max_features=1.0)
 
-    def _refuse_growing_options(self) -> None:
-        """A forest that is there already is not grown by any options."""
+    def _check_forest(self) -> None:
+        """A way to grow one, or a forest that is there already and is not grown by any options."""
+        is_model = hasattr(self.forest, "fit") or hasattr(self.forest, "dump_model")
+        if not is_model:
+            if not str(self.forest).startswith(_FITTED) and self.forest not in SCHEMES:
+                words = ", ".join(repr(scheme) for scheme in SCHEMES)
+                raise MethodError(
+                    f"`forest` of ControlBurn must be one of {words}, or a fitted forest of"
+                    f" scikit-learn or LightGBM.\n  Found: {self.forest!r}."
+                )
+            return
         default = {field.name: field.default for field in fields(self)}
         changed = [name for name in _GROWING if getattr(self, name) != default[name]]
         if changed:
