@@ -66,5 +66,11 @@ def test_every_method_can_end_with_it(simulated, method):
         assert set(fit.selected) == {"x", "y"}
     sizes = [step.size for step in fit.steps]
     assert sizes == sorted(set(sizes))
+    tuned = {"controlburn": {"lam": 1e-4}, "gbfs": {"mu": 0.0}, "grrf": {"gamma": 0.0}}
+    lasting = treeselect.select(
+        "four ~ x + y + z + noise", simulated, method=method, seed=1, prune=True, **few,
+        **tuned.get(method, {"lam": 1.0}),
+    )  # fmt: skip
+    assert set(lasting.selected) == {"x", "y"}
     with pytest.raises(MethodError, match=r"`prune` of .* True or False"):
         METHODS[method](prune=1)

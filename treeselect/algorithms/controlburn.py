@@ -13,7 +13,7 @@ from treeselect.algorithms.final import REFITTED_TREES, refit_forest
 from treeselect.algorithms.forest import ForestModel
 from treeselect.algorithms.options import check_choice, check_flag, check_integer, check_number
 from treeselect.algorithms.pools import TreePool, imported_pool, pool_of
-from treeselect.algorithms.pruning import prune_path
+from treeselect.algorithms.pruning import BackwardPass, prune_path
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.bag_boosting import BAG_BOOSTING, SCHEMES, BagBoosting, BoostedBag, bag_boost
 from treeselect.engine.blas import one_thread
@@ -239,7 +239,12 @@ class ControlBurn:
         pool = self._pool(problem, weight, seed, most_groups, n_threads)
         with one_thread():
             steps = self._sparsify(problem, weight, pool, max_size, seed)
-        return prune_path(problem, weight, steps, seed, max_size) if self.prune else steps
+        if not self.prune:
+            return steps
+        if self.lam is None:
+            return prune_path(problem, weight, steps, seed, max_size)
+        last = BackwardPass(problem, weight, seed).chain(steps[-1])[-1]
+        return (*(step for step in steps[:-1] if step.size < last.size), last)
 
     def refit(
         self,
