@@ -29,44 +29,24 @@ def test_encode_prints_its_table():
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
-def test_engine_prints_its_table():
+@pytest.mark.parametrize(
+    ("program", "words", "times"),
+    [
+        ("engine.py", "RRF, golub", 1),
+        ("controlburn.py", "objective above cvxpy's", 2),
+        ("outputs.py", "one tree for all", 8),
+    ],
+)
+def test_a_program_prints_its_table(program, words, times):
     done = subprocess.run(
-        [sys.executable, str(FOLDER / "engine.py"), "--quick"],
+        [sys.executable, str(FOLDER / program), "--quick"],
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("\n") == 19
-    assert "RRF, golub" in done.stdout
-
-
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
-def test_controlburn_prints_its_table():
-    done = subprocess.run(
-        [sys.executable, str(FOLDER / "controlburn.py"), "--quick"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("\n") == 11
-    assert "objective above cvxpy's" in done.stdout
-
-
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
-def test_outputs_prints_its_table():
-    done = subprocess.run(
-        [sys.executable, str(FOLDER / "outputs.py"), "--quick"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("one tree for all") == 8
+    assert done.stdout.count(words) == times
 
 
 PAPERS = sorted(p.name for p in (FOLDER / "papers").glob("*.py") if p.name != "common.py")
