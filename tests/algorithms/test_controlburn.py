@@ -158,14 +158,16 @@ def test_a_gaussian_sketch_is_near_the_whole(mixed, fitted):
     data["dose"] = data["dose"].fillna(0.0)
     fit = treeselect.select("dose ~ .", data, k=1, seed=1, forests=1)
     whole, near = (
-        path_of(fit, ControlBurn(forests=1, adaptive=False, sketch=s, sketch_kind="gaussian"))
-        for s in (None, 5000)
+        path_of(fit, ControlBurn(forests=1, adaptive=False, **sketch))
+        for sketch in ({}, {"sketch": 5000, "sketch_kind": "gaussian"})
     )
     assert near[1].tuning == pytest.approx(whole[1].tuning, rel=0.15)
     assert near[1].tuning != whole[1].tuning
     np.testing.assert_array_equal(near[1].selected, whole[1].selected)
     with pytest.raises(MethodError, match="squared error"):
         path_of(fitted, ControlBurn(sketch=50, sketch_kind="gaussian"))
+    with pytest.raises(MethodError, match="needs a `sketch`"):
+        ControlBurn(sketch_kind="gaussian")
 
 
 def test_constant_and_missing_columns_give_an_empty_path():

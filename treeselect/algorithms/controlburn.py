@@ -164,6 +164,11 @@ class ControlBurn:
         check_number(self, "ridge", least=0.0)
         check_integer(self, "sketch", least=2, optional=True)
         check_choice(self, "sketch_kind", ("rows", "gaussian"))
+        if self.sketch is None and self.sketch_kind != "rows":
+            raise MethodError(
+                f"`sketch_kind={self.sketch_kind!r}` of ControlBurn needs a `sketch`.\n"
+                "  Found: None. Give the number of its rows, for example `sketch=1000`."
+            )
         check_number(self, "max_features", above=0.0, most=1.0)
         check_number(self, "tree_cost", least=0.0)
         check_integer(self, "n_trees", least=1)
@@ -341,7 +346,7 @@ class ControlBurn:
 
     def _gaussian_sketch(self, seed: int) -> tuple[int, int] | None:
         """Rows and seed of a Gaussian sketch, if one was asked for."""
-        if self.sketch is None or self.sketch_kind != "gaussian":
+        if self.sketch is None or self.sketch_kind == "rows":
             return None
         return self.sketch, stream_seed(seed, "sketch")
 

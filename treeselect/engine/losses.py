@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -61,14 +62,14 @@ class Loss(Protocol):
         ...
 
 
-class _Usual:
+class _Usual(ABC):
     """What most losses say of themselves."""
 
     is_squared = False
     needs_curvature = False
 
-    def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray:
-        raise NotImplementedError
+    @abstractmethod
+    def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray: ...
 
     def curvature_times(self, y: FloatArray, eta: FloatArray, directions: FloatArray) -> FloatArray:
         return self.curvature(y, eta)[:, np.newaxis] * directions
