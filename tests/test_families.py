@@ -126,8 +126,8 @@ def test_a_class_without_rows_in_a_resample_is_no_obstacle(flowers, method):
     problem = fit.design.problem_for(fit.chosen_method)
     steps = fit.chosen_method.path(problem, weight, max_size=2, seed=1)
     assert all(np.isfinite(step.train_score) for step in steps)
-    model = fit.chosen_method.refit(problem, weight, steps[-1].selected, seed=1)
-    assert not model.predict(problem.data)[:, 3].any()
+    model = fit.chosen_method.final_model(problem, weight, steps[-1], seed=1)
+    assert not model.predict(problem)[:, 3].any()
     assert fit.resample(5).stability.n_resamples == 5
 
 

@@ -34,7 +34,7 @@ def simulate(missing=0.0):
 
 def predictions(model, X):
     forest = import_forest(model)
-    data = forest.bin(list(X.T), range(P))
+    data = forest.bins.bin(list(X.T), range(P))
     total = predict_sum(forest.trees, data)
     return (total / forest.trees.n_trees if forest.is_mean else total) + forest.base, forest, data
 
@@ -51,7 +51,7 @@ def test_numbers(model, missing):
     found, forest, data = predictions(model, X)
     np.testing.assert_allclose(found[:, 0], model.predict(X), atol=1e-12)
     if not isinstance(model, DecisionTreeRegressor):  # more thresholds than a column has codes
-        assert len(forest.source) > P
+        assert len(forest.bins.source) > P
     gains = group_gains(forest.trees, data).mean(axis=0)
     np.testing.assert_allclose(gains / gains.sum(), model.feature_importances_, atol=0.02)
 
@@ -91,7 +91,7 @@ def test_lightgbm(missing):
 def test_groups_are_the_users():
     X, y, _ = simulate()
     forest = import_forest(RandomForestRegressor(3, random_state=0).fit(X, y))
-    data = forest.bin(list(X.T), [0, 0, 1, 1, 2])
+    data = forest.bins.bin(list(X.T), [0, 0, 1, 1, 2])
     assert data.n_groups == 3
     assert group_gains(forest.trees, data).shape == (3, 3)
 
@@ -108,7 +108,7 @@ def test_groups_are_the_users():
         (lambda X, y: import_forest(lightgbm.LGBMRegressor(**QUIET).fit(
             np.round(X[:, :2] * 2) + 9, y, categorical_feature=[0])), NotBuiltError,
          "categorical splits"),
-        (lambda X, y: import_forest(DecisionTreeRegressor().fit(X, y)).bin([X[:, 0]], [0]),
+        (lambda X, y: import_forest(DecisionTreeRegressor().fit(X, y)).bins.bin([X[:, 0]], [0]),
          DataError, "must have the 5 features"),
     ],
 )  # fmt: skip

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, SelectionMethod, Step
-from treeselect.algorithms.forest import ForestModel
+from treeselect.algorithms.base import Model, Problem, SelectionMethod, Step, empty_step
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
@@ -113,23 +112,20 @@ def _score_fold(
     train = np.where(fold == number, 0, weight)
     test = np.where(fold == number, weight, 0)
     held_out = test > 0
-    nothing = np.zeros(problem.data.n_groups, dtype=bool)
     scores = np.full(max_size + 1, np.nan)
-    empty = method.refit(problem, train, nothing, seed=seed)
+    empty = method.final_model(problem, train, empty_step(problem.data.n_groups), seed=seed)
     best = _held_out_score(problem, empty, test, held_out)
     steps = {s.size: s for s in method.path(problem, train, max_size=max_size, seed=seed)}
     for size in range(max_size + 1):
         if size in steps and size > 0:
-            model = method.refit(problem, train, steps[size].selected, seed=seed)
+            model = method.final_model(problem, train, steps[size], seed=seed)
             best = _held_out_score(problem, model, test, held_out)
         scores[size] = best
     return scores
 
 
-def _held_out_score(
-    problem: Problem, model: ForestModel, test: IntArray, held_out: BoolArray
-) -> float:
-    prediction = model.predict(problem.data, problem.offset)
+def _held_out_score(problem: Problem, model: Model, test: IntArray, held_out: BoolArray) -> float:
+    prediction = model.predict(problem)
     return problem.family.score(problem.y[held_out], prediction[held_out], test[held_out])
 
 

@@ -9,7 +9,7 @@ rounded: rows go where they went.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,13 +37,11 @@ class _Splits(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedForest:
-    """A forest of another library.
+class ImportedBins:
+    """How the trees of another library tell values apart.
 
     Attributes
     ----------
-    trees : Trees
-        On the columns of :meth:`bin`.
     edges : tuple of ndarray of float64
         Bin edges of each column.
     source : ndarray of int64, shape (n_columns,)
@@ -52,19 +50,12 @@ class ImportedForest:
         Features that the forest was fitted on.
     single_precision : bool
         Whether the library rounds values to 32 bits before it compares them.
-    base : ndarray of float64, shape (n_outputs,)
-        What is added to the trees.
-    is_mean : bool
-        Whether predictions are the mean of the trees; otherwise their sum.
     """
 
-    trees: Trees
     edges: tuple[FloatArray, ...]
     source: IntArray
     n_features: int
     single_precision: bool
-    base: FloatArray
-    is_mean: bool
 
     def bin(self, columns: Sequence[AnyArray], groups: Sequence[int]) -> BinnedData:
         """Data for the trees.
@@ -94,6 +85,52 @@ class ImportedForest:
             self.edges,
             [0] * len(self.source),
             np.asarray(groups)[self.source],
+        )
+
+    def of_features(self, features: IntArray) -> ImportedBins:
+        """The columns of some features alone, which are numbered from 0, in rising order."""
+        columns = np.flatnonzero(np.isin(self.source, features))
+        return ImportedBins(
+            tuple(self.edges[j] for j in columns),
+            np.searchsorted(features, self.source[columns]),
+            len(features),
+            self.single_precision,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedForest:
+    """A forest of another library.
+
+    Attributes
+    ----------
+    trees : Trees
+        On the columns of ``bins``.
+    bins : ImportedBins
+    base : ndarray of float64, shape (n_outputs,)
+        What is added to the trees.
+    is_mean : bool
+        Whether predictions are the mean of the trees; otherwise their sum.
+    """
+
+    trees: Trees
+    bins: ImportedBins
+    base: FloatArray
+    is_mean: bool
+
+    def with_features(self, numbers: IntArray) -> ImportedForest:
+        """The same forest, whose feature f is now the feature ``numbers[f]``, a permutation."""
+        source = numbers[self.bins.source]
+        order = np.argsort(source, kind="stable")
+        place = np.argsort(order)
+        column = self.trees.nodes.column
+        moved = np.where(column == LEAF, LEAF, place[column]).astype(np.int32)
+        return replace(
+            self,
+            trees=self.trees._replace(nodes=self.trees.nodes._replace(column=moved)),
+            bins=replace(
+                self.bins, edges=tuple(self.bins.edges[j] for j in order), source=source[order]
+            ),
         )
 
 
@@ -257,10 +294,9 @@ def _assemble(
     n_outputs = trees.nodes.value.shape[1]
     return ImportedForest(
         trees=trees,
-        edges=tuple(edges),
-        source=np.array(source, dtype=np.int64),
-        n_features=n_features,
-        single_precision=single_precision,
+        bins=ImportedBins(
+            tuple(edges), np.array(source, dtype=np.int64), n_features, single_precision
+        ),
         base=np.zeros(n_outputs) if base is None else base,
         is_mean=is_mean,
     )

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.base import Step
-from treeselect.algorithms.forest import ForestModel
 from treeselect.columns import TermSpec
 from treeselect.errors import ModelFileError
 from treeselect.frames import Numbers, read_column
 from treeselect.modeldata import ModelData
+from treeselect.packed_models import forest_arrays, subforest_arrays
 from treeselect.results import SelectionResult
 
 
@@ -38,7 +38,7 @@ def pack(
 def _content(result: SelectionResult, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     data, spec = result.design, result.design.spec
     arrays |= _path_arrays(result.steps, result.step)
-    arrays |= _forest_arrays(result.model)
+    arrays |= forest_arrays(result.model) | subforest_arrays(result.subforest)
     edges = [np.empty(0) if e is None else e for e in data.arrays.edges]
     arrays["edges"] = np.concatenate(edges) if edges else np.empty(0)
     arrays["edges_start"] = np.cumsum([0, *(len(e) for e in edges)], dtype=np.int64)
@@ -102,20 +102,6 @@ def _path_arrays(steps: tuple[Step, ...], chosen: Step) -> dict[str, NDArray[Any
         "path_selected": np.stack([s.selected for s in rows]),
         "path_importance": np.stack([s.importance for s in rows]),
     }
-
-
-def _forest_arrays(model: ForestModel) -> dict[str, NDArray[Any]]:
-    arrays: dict[str, NDArray[Any]] = {
-        "forest_groups": model.groups,
-        "forest_importance": model.importance,
-        "forest_constant": model.constant,
-    }
-    if model.trees is not None:
-        nodes = model.trees.nodes._asdict()
-        arrays |= {f"forest_{name}": array for name, array in nodes.items()}
-        arrays["forest_code"] = model.trees.nodes.code.astype(np.uint8)
-        arrays["forest_start"] = model.trees.start
-    return arrays
 
 
 def _add_data(data: ModelData, arrays: dict[str, NDArray[Any]]) -> list[Any]:

@@ -11,19 +11,27 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treeselect.algorithms.base import SelectionMethod, Step, without_tuning
-from treeselect.algorithms.forest import ForestModel
+from treeselect.algorithms.base import Model, SelectionMethod, Step, without_tuning
+from treeselect.algorithms.weighted import WeightedForest
 from treeselect.arguments import check_choice
 from treeselect.choosing import ScoreBySize
 from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import NotBuiltError, OptionError, StabilityError, quoted
 from treeselect.frames import read_data
+from treeselect.inside import (
+    importance_path_table,
+    interaction_table,
+    node_table,
+    shape_table,
+    tree_table,
+)
 from treeselect.libraries import as_column, as_frame, in_library, with_column
 from treeselect.modeldata import ModelData
 from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.stability import Scheme, Stability, assess
 from treeselect.tables import glance_table, path_table, tidy_table
+from treeselect.trees import rules
 from treeselect.weights import check_offset
 
 if TYPE_CHECKING:
@@ -72,7 +80,7 @@ class SelectionResult:
         The chosen one.
     scores : ScoreBySize or None
         Cross-validated scores by size, if the number of units was chosen by them.
-    model : ForestModel
+    model : Model
         Predicts from the selected units.
     seed : int
     notes : tuple of str
@@ -85,7 +93,7 @@ class SelectionResult:
     steps: tuple[Step, ...]
     step: Step
     scores: ScoreBySize | None
-    model: ForestModel
+    model: Model
     seed: int
     n_jobs: int | None
     progress: bool | None
@@ -145,6 +153,15 @@ class SelectionResult:
     def k(self) -> int:
         """Number of selected units."""
         return self.step.size
+
+    @property
+    def subforest(self) -> WeightedForest | None:
+        """The sparse forest behind the selection, of ControlBurn; without the trees that use a
+        unit which was cut or pruned from it."""
+        if isinstance(self.model, WeightedForest):
+            return self.model
+        found = self.step.ensemble
+        return None if found is None else found.within(self.step.selected)
 
     # --- tables ---
 
@@ -230,6 +247,124 @@ class SelectionResult:
 
         return Summary(summarise(self))
 
+    # --- inside ---
+
+    def trees(self) -> Any:
+        """The trees behind the selection: of ControlBurn the sparse forest, of other methods the
+        refitted forest.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per tree, by falling share: ``tree``, its number, from 1; ``weight``, above 0
+            (problem 2 of the ControlBurn paper), of a forest one over the number of trees;
+            ``share``, how much it moves the prediction, as a share of all (weight times standard
+            deviation of its predictions); ``depth``; ``leaves``; ``terms``, tuple of the units
+            that it splits on, most important first.
+        """
+        return in_library(tree_table(self), self.design.library)
+
+    def nodes(self) -> Any:
+        """All nodes of the trees that :meth:`trees` lists.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per node: ``tree`` and ``node`` (from 1), ``depth`` (of the root 0), ``term``
+            and ``split`` (a row that meets it goes left; missing in leaves), ``threshold`` (of
+            numbers), ``missing`` (side that missing values go to), ``left`` and ``right`` (nodes),
+            ``gain``, ``n`` (rows of the tree's sample, counting copies) and ``value``, not yet
+            weighted, or ``value_1``, ``value_2``, ... for more than two classes.
+
+        Raises
+        ------
+        OptionError
+            If nothing is selected.
+        """
+        return in_library(node_table(self), self.design.library)
+
+    def rules(self, tree: int = 1) -> str:
+        """One tree of :meth:`trees` as indented text.
+
+        Raises
+        ------
+        OptionError
+            If there is no such tree.
+        """
+        return rules(node_table(self), tree)
+
+    def importance_path(self) -> Any:
+        """The regularisation path: importance of each unit at each step.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per step and unit that is ever in: ``k``, ``tuning``, ``term``, ``selected``,
+            ``importance`` in the method's own ensemble (of ControlBurn in the weighted trees),
+            summing to 1 over the units of a step.
+        """
+        return in_library(importance_path_table(self), self.design.library)
+
+    def shape(self, term: str, other: str | None = None) -> Any:
+        """Shape function of a selected term, or of two together: partial dependence of the model
+        that predicts.
+
+        Parameters
+        ----------
+        term : str
+        other : str, optional
+            A second term, for a map of both.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per point of a grid of at most 40 values of the term (12 of each of two, of
+            those pairs that occur): a column for each variable behind it; ``share`` of the rows
+            there; ``mean``, the model's mean value over at most 1000 rows when the term has that
+            value, and ``effect``, the same about its mean; for two terms ``interaction``, what is
+            beyond the best sum of an effect of each. Of more than two classes a column for each,
+            ``mean_<class>``. A forest gives the mean response, the sparse forest (and a forest
+            with an offset) the linear predictor.
+
+        Raises
+        ------
+        OptionError
+            If a term is not selected.
+        DataError
+            If the model was saved without its data.
+
+        Notes
+        -----
+        Partial dependence is that of Friedman (2001), section 8.2. Of single-feature trees
+        (``forest="single-feature"`` of ControlBurn with ``refit=None``) it is the shape function of
+        the additive model itself.
+        """
+        return in_library(shape_table(self, term, other), self.design.library)
+
+    def interactions(self) -> Any:
+        """Strength of the interaction of each pair of selected terms in the model that predicts.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per pair of the ten most important terms, strongest first: ``term``, ``other``,
+            ``strength``, from 0 (the effects of the two add up) to 1.
+
+        Raises
+        ------
+        DataError
+            If the model was saved without its data.
+
+        Notes
+        -----
+        The strength is the root of the share of the variance of the pair's partial dependence that
+        no sum of two effects has. It is the statistic H of Friedman and Popescu (2008), equation
+        44, with the best two effects by least squares (Hooker 2007) in place of the partial
+        dependences, over the cells of an 8 x 8 grid with the shares of their rows; so pairs of
+        values that do not occur have no part in it.
+        """
+        return in_library(interaction_table(self), self.design.library)
+
     # --- prediction ---
 
     def predict(
@@ -298,9 +433,8 @@ class SelectionResult:
         names = self.design.arrays.groups.terms
         terms = [term for g in np.flatnonzero(groups) for term in names[g]]
         columns = self.design.spec.encode(frame, terms)
-        return self.model.predict_selected(
-            self.design.arrays.bin(columns, groups), known, engine_threads(self.n_jobs)
-        )
+        binned = self.model.bin(self.design.arrays, columns)
+        return self.model.predict_binned(binned, known, engine_threads(self.n_jobs))
 
     # --- stability ---
 

@@ -211,7 +211,7 @@ def select(
         steps=steps,
         step=step,
         scores=scores,
-        model=chosen_method.refit(problem, weight, step.selected, seed=fit_seed, n_threads=threads),
+        model=chosen_method.final_model(problem, weight, step, seed=fit_seed, n_threads=threads),
         seed=seed,
         n_jobs=n_jobs,
         progress=progress,

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.columns import one_hot
-from treeselect.design import BoolArray, Design
+from treeselect.design import BoolArray, Design, FloatArray
 from treeselect.encoding import DesignSpec
 from treeselect.engine.binning import OTHER
 from treeselect.engine.nodes import LEAF, Trees
 from treeselect.errors import OptionError
+from treeselect.importing import ImportedBins
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +65,13 @@ def label_columns(spec: DesignSpec, design: Design) -> list[ColumnLabel]:
     return labels
 
 
-def tidy_trees(trees: Trees, spec: DesignSpec, design: Design, groups: BoolArray) -> pd.DataFrame:
+def tidy_trees(
+    trees: Trees,
+    spec: DesignSpec,
+    design: Design,
+    groups: BoolArray,
+    bins: ImportedBins | None = None,
+) -> pd.DataFrame:
     """All nodes of all trees.
 
     Parameters
@@ -76,6 +83,8 @@ def tidy_trees(trees: Trees, spec: DesignSpec, design: Design, groups: BoolArray
         With the bin edges.
     groups : ndarray of bool, shape (n_groups,)
         These groups.
+    bins : ImportedBins, optional
+        How the trees tell the columns of these groups apart, if not by the edges of the design.
 
     Returns
     -------
@@ -88,12 +97,15 @@ def tidy_trees(trees: Trees, spec: DesignSpec, design: Design, groups: BoolArray
     """
     import pandas as pd
 
-    labels = label_columns(spec, design)
     used = np.flatnonzero(groups[design.groups.ids])
+    labels = [label_columns(spec, design)[j] for j in used]
+    edges: list[FloatArray | None] = [design.edges[j] for j in used]
+    if bins is not None:
+        labels, edges = [labels[j] for j in bins.source], list(bins.edges)
     nodes = trees.nodes
     tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
     rows = [
-        _describe(labels[used[column]], design.edges[used[column]], int(code), bool(missing_left))
+        _describe(labels[column], edges[column], int(code), bool(missing_left))
         if column != LEAF
         else (None, None, np.nan, None)
         for column, code, missing_left in zip(
@@ -103,7 +115,7 @@ def tidy_trees(trees: Trees, spec: DesignSpec, design: Design, groups: BoolArray
     frame = pd.DataFrame(rows, columns=["term", "split", "threshold", "missing"])
     frame.insert(0, "tree", tree + 1)
     frame.insert(1, "node", np.arange(len(tree)) - trees.start[tree] + 1)
-    frame.insert(2, "depth", _depths(trees, tree))
+    frame.insert(2, "depth", node_depths(trees))
     inner = nodes.column != LEAF
     for side, name in ((1, "left"), (2, "right")):
         frame[name] = pd.array(np.where(inner, nodes.left + side, 0), dtype="Int64")
@@ -128,8 +140,9 @@ def _describe(
     return label.term, f"{label.name} <= {threshold:.6g}", threshold, side
 
 
-def _depths(trees: Trees, tree: np.ndarray) -> np.ndarray:
+def node_depths(trees: Trees) -> np.ndarray:
     """Depth of every node; a child stands behind its parent."""
+    tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
     depth = np.zeros(len(tree), dtype=np.int64)
     for at in np.flatnonzero(trees.nodes.column != LEAF):
         left = trees.start[tree[at]] + trees.nodes.left[at]

@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.algorithms.base import Step
-from treeselect.algorithms.forest import ForestModel
+from treeselect.algorithms.base import Model, Step
 from treeselect.algorithms.registry import METHODS, find_method
 from treeselect.choosing import ScoreBySize
 from treeselect.columns import FactorSpec, TermSpec
 from treeselect.design import Design
 from treeselect.encoding import DesignSpec
 from treeselect.engine.binning import MAX_BINS, bin_columns
-from treeselect.engine.nodes import LEAF, Nodes, Trees
 from treeselect.families import family_of
 from treeselect.formula import parse_formula
 from treeselect.frames import Labels, Numbers, to_series
 from treeselect.modeldata import ModelData, RowCounts
+from treeselect.packed_models import check, forest_of, subforest_of
 from treeselect.response import Response
 from treeselect.results import Call, SelectionResult
 from treeselect.stability import SCHEMES, Stability
@@ -30,11 +29,6 @@ from treeselect.units import Units
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-def _check(holds: bool | np.bool_, what: str) -> None:
-    if not holds:
-        raise ValueError(f"{what} do not fit together")
 
 
 def unpack(
@@ -55,7 +49,7 @@ def unpack(
     text_notes, result_notes = (tuple(map(str, notes)) for notes in content["notes"])
     weights, library = content["weights"], content["library"]
     offset = content["offset"]
-    _check(isinstance(weights, str | bool) and isinstance(offset, str | bool), "weights")
+    check(isinstance(weights, str | bool) and isinstance(offset, str | bool), "weights")
     data = ModelData(
         arrays=empty,
         spec=spec,
@@ -73,16 +67,22 @@ def unpack(
         data = _with_sources(data, content["sources"], arrays)
     n_groups = len(spec.units.names)
     steps = _steps(content["cut_from"], arrays, n_groups)
+    subforest = subforest_of(arrays, empty, response.family)
+    model: Model | None = subforest
+    if "forest_groups" in arrays:
+        model = forest_of(arrays, empty, response.family, has_offset=data.offset is not None)
+    if model is None:
+        raise ValueError("there is no model")
     name, options = content["method"]
-    _check(name in METHODS, "the method")
+    check(name in METHODS, "the method")
     return SelectionResult(
         design=data,
         call=Call(**{k: str(v) for k, v in content["call"].items()}),
         chosen_method=find_method(name, _unplain(options)),
         steps=steps[:-1],
-        step=steps[-1],
+        step=dataclasses.replace(steps[-1], ensemble=subforest),
         scores=_scores(arrays, steps),
-        model=_forest(arrays, data),
+        model=model,
         seed=int(content["seed"]),
         n_jobs=None,
         progress=None,
@@ -98,7 +98,7 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         formula["text"], columns, hidden=[str(n) for n in formula["hidden"]], trusted=trusted
     )
     records = {str(record["name"]): record for record in content["terms"]}
-    _check(list(records) == [term.name for term in parsed.terms], "formula and terms")
+    check(list(records) == [term.name for term in parsed.terms], "formula and terms")
     terms = []
     for term in parsed.terms:
         record = records[term.name]
@@ -116,15 +116,15 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         terms.append(TermSpec(term, tuple(parts), combinations))
         _check_combinations(terms[-1])
     schema = {str(name): str(kind) for name, kind in content["schema"]}
-    _check(set(schema.values()) <= {"number", "logical", "text"}, "the schema")
-    _check({v for t in parsed.terms for v in t.variables} == set(schema), "formula and schema")
+    check(set(schema.values()) <= {"number", "logical", "text"}, "the schema")
+    check({v for t in parsed.terms for v in t.variables} == set(schema), "formula and schema")
     state = {str(name): _unplain(learned) for name, learned in content["state"]}
-    _check(
+    check(
         set(state) == {f.name for t in parsed.terms for f in t.factors}
         and all(isinstance(learned, dict) for learned in state.values()),
         "formula and transforms",
     )
-    _check(content["new_levels"] in ("error", "missing", "other"), "new_levels")
+    check(content["new_levels"] in ("error", "missing", "other"), "new_levels")
     return DesignSpec(
         formula=parsed,
         terms=tuple(terms),
@@ -137,21 +137,21 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
 
 
 def _labels(levels: list[Any]) -> tuple[Any, ...]:
-    _check(all(isinstance(v, str | int | float | bool) for v in levels), "levels")
+    check(all(isinstance(v, str | int | float | bool) for v in levels), "levels")
     return tuple(levels)
 
 
 def _check_combinations(spec: TermSpec) -> None:
     labelled = [n for i in spec.order if (n := spec.factors[i].levels) is not None]
-    _check((spec.combinations is None) == (len(labelled) < 2), "levels and combinations")
+    check((spec.combinations is None) == (len(labelled) < 2), "levels and combinations")
     for combination in spec.combinations or ():
-        _check(
+        check(
             len(combination) == len(labelled)
             and all(0 <= c < len(n) for c, n in zip(combination, labelled, strict=True)),
             "levels and combinations",
         )
     combinations = list(spec.combinations or ())
-    _check(combinations == sorted(set(combinations)), "combinations")
+    check(combinations == sorted(set(combinations)), "combinations")
 
 
 def _units(record: Mapping[str, Any], terms: list[str]) -> Units:
@@ -164,7 +164,7 @@ def _units(record: Mapping[str, Any], terms: list[str]) -> Units:
         keys=tuple(map(str, record["keys"])),
     )
     n = len(units.names)
-    _check(
+    check(
         n == len(units.terms) == len(units.keep) == len(units.keys) > 0
         and len(set(units.names)) == n
         and sorted(units.term_order) == sorted(terms)
@@ -196,9 +196,9 @@ def _empty_design(
     """The design without rows."""
     names, levels = content["columns"]
     expected = [(name, n) for name in spec.units.term_order for n in spec[name].column_levels]
-    _check([(str(n), v) for n, v in zip(names, levels, strict=True)] == expected, "columns")
+    check([(str(n), v) for n, v in zip(names, levels, strict=True)] == expected, "columns")
     start, values = arrays["edges_start"], arrays["edges"]
-    _check(
+    check(
         start.dtype == np.int64
         and values.dtype == np.float64
         and len(start) == len(levels) + 1
@@ -211,7 +211,7 @@ def _empty_design(
     edges = tuple(
         None if n is not None else values[start[j] : start[j + 1]] for j, n in enumerate(levels)
     )
-    _check(
+    check(
         all(
             e is None or (bool(np.isfinite(e).all()) and bool((np.diff(e) > 0).all()))
             for e in edges
@@ -245,21 +245,21 @@ def _with_sources(
     series = {}
     for i, (name, kind, *rest) in enumerate(records):
         values = arrays[f"source_{i}"]
-        _check(values.shape == (n,), "data")
+        check(values.shape == (n,), "data")
         if kind == "numbers":
             is_bool, is_integer = map(bool, rest)
             column: Numbers | Labels = Numbers(values.astype(np.float64), is_bool, is_integer)
         else:
             levels, declared, ordered = rest
-            _check(
+            check(
                 kind == "labels" and bool(((values >= -1) & (values < len(levels))).all()), "data"
             )
             column = Labels(values, _labels(levels), bool(declared), bool(ordered))
         series[str(name)] = to_series(column)
     frame = pd.DataFrame(series)
-    _check(list(frame) == list(data.spec.schema), "data and schema")
+    check(list(frame) == list(data.spec.schema), "data and schema")
     y, rows, weight = (arrays[name] for name in ("y", "rows", "weight"))
-    _check(
+    check(
         y.dtype == np.float64
         and rows.dtype == np.int64
         and weight.dtype in (np.int64, np.float64)
@@ -270,9 +270,7 @@ def _with_sources(
         "data",
     )
     offset = None if data.offset is None else arrays["offset"]
-    _check(
-        offset is None or (offset.shape == y.shape and bool(np.isfinite(offset).all())), "offset"
-    )
+    check(offset is None or (offset.shape == y.shape and bool(np.isfinite(offset).all())), "offset")
     columns = data.spec.encode(frame)
     design = dataclasses.replace(data.arrays, columns=columns, binned=data.arrays.bin(columns))
     return dataclasses.replace(
@@ -291,7 +289,7 @@ def _steps(
     n = len(cut_from)
     tuning, score = arrays["path_tuning"], arrays["path_train_score"]
     selected, importance = arrays["path_selected"], arrays["path_importance"]
-    _check(
+    check(
         n > 1
         and tuning.shape == score.shape == (n,)
         and selected.shape == importance.shape == (n, n_groups)
@@ -316,7 +314,7 @@ def _scores(arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...]) -> Scor
         return None
     scores = arrays["fold_scores"]
     largest = max(step.size for step in steps)
-    _check(
+    check(
         scores.dtype == np.float64
         and scores.ndim == 2
         and len(scores) > 1
@@ -334,7 +332,7 @@ def _stability(
     scheme, k, seed = content["resamples"]
     selected, fitted = arrays["resample_selected"], arrays["resample_fitted"]
     assessed, n = arrays["resample_assessed"], len(units.names)
-    _check(
+    check(
         scheme in SCHEMES
         and selected.ndim == 2
         and len(selected) > 1
@@ -344,68 +342,6 @@ def _stability(
         "resamples",
     )
     return Stability(units.names, fitted, assessed, selected, scheme, int(k), int(seed))
-
-
-def _forest(arrays: Mapping[str, NDArray[Any]], data: ModelData) -> ForestModel:
-    design, family = data.arrays, data.response.family
-    has_offset = data.offset is not None
-    groups, importance = arrays["forest_groups"], arrays["forest_importance"]
-    n = len(design.groups.names)
-    constants = arrays["forest_constant"]
-    n_outputs = family.n_classes if family.n_classes > 2 else 1
-    _check(
-        groups.shape == importance.shape == (n,)
-        and constants.shape == (n_outputs,)
-        and groups.dtype == np.bool_
-        and importance.dtype == constants.dtype == np.float64,
-        "the forest",
-    )
-    if "forest_start" not in arrays:
-        _check(not groups.any(), "the forest")
-        return ForestModel(groups, None, constants, importance, family, has_offset)
-    types = {"column": np.int32, "code": np.uint8, "missing_left": np.bool_, "left": np.int32,
-             "value": np.float64, "gain": np.float64, "weight": np.int64}  # fmt: skip
-    stored = {name: arrays[f"forest_{name}"] for name in types}
-    _check(
-        all(
-            stored[name].dtype == kind and stored[name].ndim == 1 + (name == "value")
-            for name, kind in types.items()
-        )
-        and stored["value"].shape[1] == n_outputs
-        and len({len(array) for array in stored.values()}) == 1,
-        "the forest",
-    )
-    stored["code"] = stored["code"].astype(np.int64)
-    trees = Trees(Nodes(**stored), arrays["forest_start"])
-    _check_trees(trees, int(groups[design.groups.ids].sum()))
-    return ForestModel(groups, trees, constants, importance, family, has_offset)
-
-
-def _check_trees(trees: Trees, n_columns: int) -> None:
-    """Every walk from a root must stay inside its tree and end: kernels look at nothing twice."""
-    nodes, start = trees.nodes, trees.start
-    n = len(nodes.column)
-    _check(
-        start.dtype == np.int64
-        and start.ndim == 1
-        and len(start) > 1
-        and start[0] == 0
-        and start[-1] == n
-        and bool((np.diff(start) > 0).all()),
-        "the trees",
-    )
-    tree = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    inner = nodes.column != LEAF
-    at = np.arange(n) - start[tree]
-    left = nodes.left.astype(np.int64)
-    _check(
-        bool(((nodes.column >= LEAF) & (nodes.column < n_columns)).all())
-        and bool((left[inner] > at[inner]).all())
-        and bool((left[inner] + 1 < np.diff(start)[tree][inner]).all())
-        and bool((nodes.code[inner] >= np.where(nodes.missing_left[inner], 0, 1)).all())
-        and bool(np.isfinite(nodes.value).all()),
-        "the trees",
-    )
 
 
 def _unplain(value: Any) -> Any:

@@ -28,7 +28,7 @@ def test_no_group_gives_the_mean(fitted):
     model = forest(fitted, [0] * 6)
     problem = fitted.design.problem
     assert model.trees is None
-    assert model.predict(problem.data) == pytest.approx(problem.y.mean())
+    assert model.predict(problem) == pytest.approx(problem.y.mean())
     assert not model.importance.any()
 
 
@@ -62,7 +62,7 @@ def test_rows_without_weight_do_not_matter(fitted):
         seed=1,
         rank=problem.groups.ranks(1),
     )
-    np.testing.assert_array_equal(model.predict(problem.data), other.predict(problem.data))
+    np.testing.assert_array_equal(model.predict(problem), other.predict(problem))
 
 
 def test_probabilities_are_as_good_as_scikit_learns(fitted):
@@ -74,7 +74,7 @@ def test_probabilities_are_as_good_as_scikit_learns(fitted):
     codes = problem.data.codes.T.astype(float)
     train = np.arange(problem.data.n_rows) % 2 == 0
     model = forest(fitted, [1] * 6, n_trees=300, weight=train.astype(np.int64))
-    ours = roc_auc_score(problem.y[~train], model.predict(problem.data)[~train])
+    ours = roc_auc_score(problem.y[~train], model.predict(problem)[~train])
     peer = RandomForestClassifier(300, min_samples_leaf=10, max_features=3, random_state=0)
     peer.fit(codes[train], problem.y[train])
     theirs = roc_auc_score(problem.y[~train], peer.predict_proba(codes[~train])[:, 1])

@@ -5,14 +5,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from treeselect.algorithms.forest import ForestModel
 from treeselect.design import BoolArray, Design, FeatureGroups, FloatArray, WeightArray
 from treeselect.engine.binning import BinnedData
 from treeselect.families import Family
+
+if TYPE_CHECKING:
+    from treeselect.algorithms.weighted import WeightedForest
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,57 @@ class Problem:
         return np.asarray(best + self.offset)
 
 
+class Model(Protocol):
+    """What predicts from selected units.
+
+    Attributes
+    ----------
+    groups : ndarray of bool, shape (n_groups,)
+        Units whose columns it needs.
+    importance : ndarray of float, shape (n_groups,)
+        At least 0; 0 for units that it does not use.
+    is_link : bool
+        Whether :meth:`score` gives the linear predictor, without the offset; otherwise the mean.
+    description : str
+        What it is, for people.
+    """
+
+    @property
+    def groups(self) -> BoolArray: ...
+
+    @property
+    def importance(self) -> FloatArray: ...
+
+    @property
+    def is_link(self) -> bool: ...
+
+    @property
+    def description(self) -> str: ...
+
+    def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
+        """Bin the columns of :attr:`groups` of some rows as the trees want them."""
+        ...
+
+    def predict_binned(
+        self, data: BinnedData, offset: FloatArray | None = None, n_threads: int = 1
+    ) -> FloatArray:
+        """Mean response of rows that :meth:`bin` made; shape (n_rows,), or (n_rows, n_classes) for
+        more than two classes."""
+        ...
+
+    def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
+        """The same for the rows of a problem."""
+        ...
+
+    def score(self, data: BinnedData) -> FloatArray:
+        """What the trees add up to, on their own scale; shape (n_rows, n_outputs)."""
+        ...
+
+    def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
+        """What the constant model predicts for so many rows."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step of a path.
@@ -67,6 +121,9 @@ class Step:
         Number of units of the step that this one was cut from, if it was.
     error : float or None
         Out-of-bag error of a forest on the selected units, if the backward pass was made.
+    ensemble : WeightedForest or None
+        The trees behind the step, of methods that weight them; of a cut or pruned step still those
+        of the larger one.
     """
 
     tuning: float
@@ -75,6 +132,7 @@ class Step:
     train_score: float
     cut_from: int | None = None
     error: float | None = None
+    ensemble: WeightedForest | None = None
 
     @property
     def size(self) -> int:
@@ -137,21 +195,27 @@ class SelectionMethod(Protocol):
         """
         ...
 
-    def refit(
+    def final_model(
         self,
         problem: Problem,
         weight: WeightArray,
-        selected: BoolArray,
+        step: Step,
         *,
         seed: int,
         n_threads: int = 1,
-    ) -> ForestModel:
-        """The model that predicts from the selected units."""
+    ) -> Model:
+        """The model that predicts from the units that a step selects, with the seed of its path."""
         ...
 
     def options(self) -> dict[str, Any]:
         """All options by name, for the report."""
         ...
+
+
+def empty_step(n_groups: int) -> Step:
+    """The step at which nothing is selected."""
+    nothing = np.zeros(n_groups)
+    return Step(np.inf, nothing > 0, nothing, np.nan)
 
 
 def step_of_gains(tuning: float, gains: FloatArray, keep: BoolArray, train_score: float) -> Step:

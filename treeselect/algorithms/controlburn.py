@@ -2,47 +2,33 @@
 
 from __future__ import annotations
 
+import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.base import Model, Problem, Step
 from treeselect.algorithms.final import REFITTED_TREES, refit_forest
-from treeselect.algorithms.forest import ForestModel
 from treeselect.algorithms.options import check_choice, check_flag, check_integer, check_number
 from treeselect.algorithms.pools import TreePool, imported_pool, pool_of
 from treeselect.algorithms.pruning import BackwardPass, prune_path
-from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.algorithms.sparsify import FIRST_PATH, Sparsifier, SparsityRules
+from treeselect.design import FloatArray, WeightArray
 from treeselect.engine.bag_boosting import BAG_BOOSTING, SCHEMES, BagBoosting, BoostedBag, bag_boost
 from treeselect.engine.blas import one_thread
-from treeselect.engine.gram_forest import sparse_forest
 from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.random import stream_seed
-from treeselect.engine.tree_weights import SparseForest, WeightedTrees
-from treeselect.engine.weight_path import (
-    last_solution,
-    solution_path,
-    support,
-    weighted_importance,
-)
 from treeselect.errors import MethodError
 
 _MAX_DEPTH = 16
 _MAX_TREES_PER_DEPTH = 200
-_FIRST_PATH = 10
-"""Units at which the first of the two solutions ends, at least; with fewer, it goes to the end of
-the path, so that what enters last has an importance by then. Depth ends where every tree uses more
-units than that: none of them could be in a selection of so few."""
 
 _FITTED = "a fitted "
 _GROWING = (
     "forests", "tail", "tolerance", "min_trees", "max_depth", "max_features", "tree_cost",
 )  # fmt: skip
-
-_LEAST_IMPORTANCE = 1e-3
-"""Least importance, relative to the largest, that the second solution reckons with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +84,11 @@ class ControlBurn:
         mean squared gradient at the constant model (of the variance, for numbers): trees use fewer
         units (feature-sparse trees, section 3.2.4). 0 by default: the lasso has trees pay for what
         they use anyway.
+    refit : {"forest", None}
+        What predicts: a forest refitted on the selected terms, or, with None, the sparse forest
+        itself, trees and weights (problem 2), which its penalty shrinks towards the constant.
     n_trees : int
-        Trees of the forest that is refitted on the selected terms.
+        Trees of the refitted forest.
     prune : bool
         Whether units are dropped from each selection, of up to 30 units, whose removal does not
         raise the out-of-bag error of a forest by more than its standard error.
@@ -139,6 +128,7 @@ class ControlBurn:
     sketch_kind: str = "rows"
     max_features: float = 1.0
     tree_cost: float = 0.0
+    refit: str | None = "forest"
     n_trees: int = REFITTED_TREES
     prune: bool = False
 
@@ -171,6 +161,7 @@ class ControlBurn:
             )
         check_number(self, "max_features", above=0.0, most=1.0)
         check_number(self, "tree_cost", least=0.0)
+        check_choice(self, "refit", ("forest", None))
         check_integer(self, "n_trees", least=1)
         check_flag(self, "prune")
 
@@ -240,10 +231,9 @@ class ControlBurn:
                 " tree serves all of them.\n"
                 '  Use counts of rows, or another method, for example `method="grrf"`.'
             )
-        most_groups = max(max_size, _FIRST_PATH)
-        pool = self._pool(problem, weight, seed, most_groups, n_threads)
+        pool = self._pool(problem, weight, seed, max_size, n_threads)
         with one_thread():
-            steps = self._sparsify(problem, weight, pool, max_size, seed)
+            steps = self._sparsifier(problem, weight, pool, seed).path(max_size, self.lam)
         if not self.prune:
             return steps
         if self.lam is None:
@@ -251,24 +241,42 @@ class ControlBurn:
         last = BackwardPass(problem, weight, seed).chain(steps[-1])[-1]
         return (*(step for step in steps[:-1] if step.size < last.size), last)
 
-    def refit(
+    def final_model(
         self,
         problem: Problem,
         weight: WeightArray,
-        selected: BoolArray,
+        step: Step,
         *,
         seed: int,
         n_threads: int = 1,
-    ) -> ForestModel:
-        """Forest on the selected units (paper, section 3.1: the final step)."""
-        return refit_forest(
-            problem, weight, selected, seed=seed, n_trees=self.n_trees, n_threads=n_threads
-        )
+    ) -> Model:
+        """Forest on the selected units (paper, section 3.1: the final step), or the sparse forest
+        of the step: where that is cut or pruned, the one of the same penalty on the trees that use
+        nothing else."""
+        if self.refit is not None:
+            return refit_forest(
+                problem, weight, step.selected, seed=seed, n_trees=self.n_trees, n_threads=n_threads
+            )
+        own = step.ensemble
+        if own is None or not np.array_equal(own.groups, step.selected):
+            size = max(step.size, step.cut_from or 0)
+            pool = self._pool(problem, weight, seed, size, n_threads).within(step.selected)
+            with one_thread():
+                own = self._sparsifier(problem, weight, pool, seed).at(step.tuning).ensemble
+            assert own is not None
+        return dataclasses.replace(own, groups=step.selected)
+
+    def _sparsifier(
+        self, problem: Problem, weight: WeightArray, pool: TreePool, seed: int
+    ) -> Sparsifier:
+        rules = SparsityRules(self.adaptive, self.ridge, self.sketch, self.sketch_kind)
+        return Sparsifier(problem, weight, pool, rules, seed)
 
     def _pool(
-        self, problem: Problem, weight: WeightArray, seed: int, most_groups: int, n_threads: int
+        self, problem: Problem, weight: WeightArray, seed: int, max_size: int, n_threads: int
     ) -> TreePool:
-        """The trees to choose from."""
+        """The trees to choose from. Depth ends where every tree uses more units than could be
+        selected: none of them could be in a selection of so few."""
         if self.reads_columns:
             assert problem.design is not None
             return imported_pool(self.forest, problem.design, problem.family.loss.n_outputs)
@@ -285,7 +293,7 @@ class ControlBurn:
             max_depth=self.max_depth or _MAX_DEPTH,
             min_weight=1,
             n_candidates=int(np.ceil(self.max_features * problem.data.n_groups)),
-            most_groups=most_groups,
+            most_groups=max(max_size, FIRST_PATH),
             scheme=self.forest,
         )
         base, rank = problem.constant(weight), problem.groups.ranks(seed)
@@ -298,30 +306,7 @@ class ControlBurn:
             )  # fmt: skip
 
         with ThreadPoolExecutor(n_threads) as threads:
-            return pool_of(list(threads.map(grow, range(self.forests))))
-
-    def _sparsify(
-        self, problem: Problem, weight: WeightArray, pool: TreePool, max_size: int, seed: int
-    ) -> tuple[Step, ...]:
-        """The path of the sparse forest."""
-        rows = self._rows(weight, seed)
-        uses, groups = pool.uses, problem.groups
-        forest = sparse_forest(
-            pool.columns(rows, problem.family.loss.n_outputs),
-            problem.family.loss,
-            problem.y[rows],
-            weight[rows],
-            problem.constant(weight)[rows],
-            groups.prices(uses, np.ones(len(groups.names))),
-            ridge=self.ridge,
-            sketch=self._gaussian_sketch(seed),
-        )
-        if self.adaptive:
-            first = last_solution(forest, uses, groups.keep, max(max_size, _FIRST_PATH))
-            discount = _discount(weighted_importance(first, forest.spread(), pool.gains))
-            forest = forest.with_prices(groups.prices(uses, discount))
-        solutions = solution_path(forest, uses, groups.keep, max_size, last_lam=self.lam)
-        return tuple(_step(problem, forest, s, pool, weight[rows]) for s in solutions)
+            return pool_of(list(threads.map(grow, range(self.forests))), problem.data)
 
     def _tree_penalty(
         self, problem: Problem, weight: WeightArray, base: FloatArray
@@ -335,41 +320,3 @@ class ControlBurn:
         prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)
         ids = problem.groups.ids
         return SplitPenalty(np.ones(len(ids)), self.tree_cost * unit * prices[ids])
-
-    def _rows(self, weight: WeightArray, seed: int) -> IntArray:
-        """Rows of the sparse-forest problem: those with weight, or a sample of them."""
-        rows = np.flatnonzero(weight)
-        if self.sketch is None or self.sketch_kind != "rows" or self.sketch >= len(rows):
-            return rows
-        rng = np.random.default_rng(stream_seed(seed, "sketch"))
-        return np.sort(rng.choice(rows, self.sketch, replace=False))
-
-    def _gaussian_sketch(self, seed: int) -> tuple[int, int] | None:
-        """Rows and seed of a Gaussian sketch, if one was asked for."""
-        if self.sketch is None or self.sketch_kind == "rows":
-            return None
-        return self.sketch, stream_seed(seed, "sketch")
-
-
-def _discount(importance: FloatArray) -> FloatArray:
-    """Factor on each unit's price: one over the root of its relative importance."""
-    largest = importance.max(initial=0.0)
-    relative = importance / largest if largest > 0 else np.ones_like(importance)
-    return np.asarray(np.maximum(relative, _LEAST_IMPORTANCE) ** -0.5)
-
-
-def _step(
-    problem: Problem,
-    forest: SparseForest,
-    solution: WeightedTrees,
-    pool: TreePool,
-    weight: WeightArray,
-) -> Step:
-    """The path's step of a solution."""
-    family = problem.family
-    return Step(
-        tuning=solution.lam,
-        selected=support(solution, pool.uses, problem.groups.keep),
-        importance=weighted_importance(solution, forest.spread(), pool.gains),
-        train_score=family.score(forest.y, family.mean(solution.eta), weight),
-    )

@@ -92,14 +92,14 @@ class RefitsForest:
         """All options by name."""
         return asdict(self)
 
-    def refit(
+    def final_model(
         self,
         problem: Problem,
         weight: WeightArray,
-        selected: BoolArray,
+        step: Step,
         *,
         seed: int,
         n_threads: int = 1,
     ) -> ForestModel:
         """Forest of 200 trees on the selected units."""
-        return refit_forest(problem, weight, selected, seed=seed, n_threads=n_threads)
+        return refit_forest(problem, weight, step.selected, seed=seed, n_threads=n_threads)

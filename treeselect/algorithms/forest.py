@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.design import BoolArray, Design, FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import BinnedData, select_groups
 from treeselect.engine.forests import bagged_forest
 from treeselect.engine.growth import UNBOUNDED, Growth
@@ -15,6 +17,9 @@ from treeselect.engine.nodes import Trees, group_gains
 from treeselect.engine.prediction import predict_mean
 from treeselect.engine.targets import copies, target_of_classes, target_of_mean
 from treeselect.families import Family
+
+if TYPE_CHECKING:
+    from treeselect.algorithms.base import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +48,32 @@ class ForestModel:
     family: Family
     has_offset: bool = False
 
-    def predict(
-        self, data: BinnedData, offset: FloatArray | None = None, n_threads: int = 1
-    ) -> FloatArray:
-        """Mean response of each row of `data`, which has all groups; shape (n_rows,), or
-        (n_rows, n_classes) for more than two classes."""
-        part = data if self.trees is None else select_groups(data, self.groups)
-        return self.predict_selected(part, offset, n_threads)
+    @property
+    def is_link(self) -> bool:
+        """Whether :meth:`score` gives the linear predictor."""
+        return self.has_offset
 
-    def predict_selected(
+    @property
+    def description(self) -> str:
+        """What it is, for people."""
+        if self.trees is None:
+            return "a constant"
+        return f"a forest of {self.trees.n_trees} trees, refitted on the selection"
+
+    def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
+        """Bin the columns of :attr:`groups` by the edges of the design."""
+        return design.bin(columns, self.groups)
+
+    def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
+        """Mean response of each row of a problem, see :meth:`predict_binned`."""
+        data = problem.data if self.trees is None else select_groups(problem.data, self.groups)
+        return self.predict_binned(data, problem.offset, n_threads)
+
+    def predict_binned(
         self, data: BinnedData, offset: FloatArray | None = None, n_threads: int = 1
     ) -> FloatArray:
-        """The same for `data` that have :attr:`groups` only."""
+        """Mean response of rows that have :attr:`groups` only; shape (n_rows,), or
+        (n_rows, n_classes) for more than two classes."""
         if self.trees is None:
             return self.without_trees(data.n_rows, offset)
         found = predict_mean(self.trees, data, n_threads)
@@ -64,6 +83,13 @@ class ForestModel:
             return found[:, 0]
         assert offset is not None
         return np.asarray(self.family.mean(self.constant[0] + offset + found[:, 0]))
+
+    def score(self, data: BinnedData) -> FloatArray:
+        """What the trees add up to; shape (n_rows, n_outputs)."""
+        if self.trees is None:
+            return np.tile(self.constant, (data.n_rows, 1))
+        found = predict_mean(self.trees, data)
+        return self.constant + found if self.has_offset else found
 
     def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
         """What the constant model predicts for so many rows."""

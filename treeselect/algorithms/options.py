@@ -49,7 +49,7 @@ def check_number(
         raise _error(method, option, f"a finite number {' and '.join(bounds)}", optional, value)
 
 
-def check_choice(method: object, option: str, allowed: Sequence[str]) -> None:
+def check_choice(method: object, option: str, allowed: Sequence[str | None]) -> None:
     """Raise a MethodError unless the option is one of the allowed."""
     value = getattr(method, option)
     if value not in allowed:

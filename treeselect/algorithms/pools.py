@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,12 @@ import numpy as np
 from treeselect.design import BoolArray, Design, FloatArray, IntArray
 from treeselect.engine._types import UInt8Array, UInt16Array
 from treeselect.engine.bag_boosting import BoostedBag
+from treeselect.engine.binning import BinnedData
 from treeselect.engine.nodes import LEAF, Nodes, Trees, group_gains
 from treeselect.engine.prediction import mark_leaves
 from treeselect.engine.tree_columns import TreeColumns
 from treeselect.errors import MethodError, quoted
-from treeselect.importing import import_forest
+from treeselect.importing import ImportedBins, import_forest
 
 _SMALLEST = 1e-300
 """Gain of a split that gained nothing: its group is used all the same."""
@@ -33,12 +34,19 @@ class TreePool:
     gains : ndarray of float, shape (n_trees, n_groups)
         Gain of each group in each tree, above 0 where the tree uses it.
     trees : list of Trees
+        On the columns of the problem, or of ``bins``.
+    group_of : ndarray of int64
+        Group of each of these columns.
+    bins : ImportedBins or None
+        How another library's trees tell values apart; its features are the columns of the design.
     """
 
     leaves: list[UInt8Array | UInt16Array]
     values: list[FloatArray]
     gains: FloatArray
     trees: list[Trees]
+    group_of: IntArray
+    bins: ImportedBins | None = None
 
     @property
     def uses(self) -> BoolArray:
@@ -49,14 +57,27 @@ class TreePool:
         """Predictions of the trees for some rows."""
         return TreeColumns(self.leaves, self.values, rows, n_outputs)
 
+    def within(self, groups: BoolArray) -> TreePool:
+        """The trees that use some groups only."""
+        inside = np.flatnonzero(~self.uses[:, ~groups].any(axis=1))
+        return TreePool(
+            [self.leaves[t] for t in inside],
+            [self.values[t] for t in inside],
+            self.gains[inside],
+            [self.trees[t] for t in inside],
+            self.group_of,
+            self.bins,
+        )
 
-def pool_of(bags: Sequence[BoostedBag]) -> TreePool:
-    """The trees of several forests together."""
+
+def pool_of(bags: Sequence[BoostedBag], data: BinnedData) -> TreePool:
+    """The trees of several forests together, which were grown on the same data."""
     return TreePool(
         [leaf for bag in bags for leaf in bag.leaves],
         [value for bag in bags for value in bag.values],
         np.concatenate([bag.gains for bag in bags]),
         [tree for bag in bags for tree in bag.trees],
+        data.group_of.astype(np.int64),
     )
 
 
@@ -69,11 +90,11 @@ def imported_pool(model: Any, design: Design, n_outputs: int) -> TreePool:
         If the forest was fitted on columns without names or on others than those of the design, or
         its trees don't predict what is wanted.
     """
-    forest = import_forest(model)
-    features = _column_of_each(_feature_names(model), design)
-    data = forest.bin([design.columns[j] for j in features], np.arange(len(features)).tolist())
-    n_groups = len(design.groups.names)
-    pool = TreePool([], [], np.zeros((0, n_groups)), [])
+    columns = _column_of_each(_feature_names(model), design)
+    forest = import_forest(model).with_features(columns)
+    data = forest.bins.bin(design.columns, np.arange(len(design.columns)).tolist())
+    group_of, n_groups = design.groups.ids[data.group_of], len(design.groups.names)
+    pool = TreePool([], [], np.zeros((0, n_groups)), [], group_of, forest.bins)
     gains: list[FloatArray] = []
     for first, end in zip(forest.trees.start[:-1], forest.trees.start[1:], strict=True):
         nodes = Nodes._make(array[first:end] for array in forest.trees.nodes)
@@ -87,12 +108,12 @@ def imported_pool(model: Any, design: Design, n_outputs: int) -> TreePool:
         pool.values.append(value)
         pool.trees.append(tree)
         used = np.unique(data.group_of[nodes.column[nodes.column != LEAF]])
-        gain = np.zeros(len(features))
+        gain = np.zeros(len(columns))
         gain[used] = np.maximum(group_gains(tree, data)[0, used], _SMALLEST)
-        of_groups = np.bincount(design.groups.ids[features], gain, n_groups)
+        of_groups = np.bincount(design.groups.ids, gain, n_groups)
         gains.append(of_groups.astype(np.float64))
     every = np.array(gains, dtype=np.float64).reshape(len(gains), n_groups)
-    return TreePool(pool.leaves, pool.values, every, pool.trees)
+    return replace(pool, gains=every)
 
 
 def _feature_names(model: Any) -> list[str]:

@@ -14,6 +14,9 @@ import numpy as np
 from treeselect.engine._types import AnyArray, FloatArray, IntArray, UInt16Array
 from treeselect.engine.binning import BinnedData
 
+_ROWS_AT_ONCE = 2**16
+"""Rows that are predicted in one call: those of several points."""
+
 
 class Dependence(NamedTuple):
     """Partial dependence of a model on one group or on two.
@@ -29,12 +32,18 @@ class Dependence(NamedTuple):
         one before.
     mean : ndarray of float64, shape (n_points, n_outputs)
         Weighted mean prediction.
+    place : ndarray of int64, shape (n_rows with weight,)
+        Point of the grid at which each row is, or, of a thinned grid, the next one above it.
+    sizes : ndarray of int64, shape (n_groups,)
+        Points of each group.
     """
 
     columns: IntArray
     points: UInt16Array
     share: FloatArray
     mean: FloatArray
+    place: IntArray
+    sizes: IntArray
 
 
 def partial_dependence(
@@ -66,43 +75,52 @@ def partial_dependence(
     Dependence
     """
     grids = [_grid(data, weight, group, max_points) for group in groups]
-    columns = np.concatenate([columns for columns, _, _ in grids])
-    points, share = grids[0][1], grids[0][2]
+    columns = np.concatenate([columns for columns, _, _, _ in grids])
+    _, points, share, place = grids[0]
     if len(grids) == 2:
         second = grids[1][1]
+        place = place * len(second) + grids[1][3]
         points = np.hstack(
             [np.repeat(points, len(second), axis=0), np.tile(second, (len(points), 1))]
         )
         share = _shares_of_pairs(data, weight, columns, points)
     rows = np.flatnonzero(weight)
     own = weight[rows] / weight[rows].sum()
-    codes = np.ascontiguousarray(data.codes[:, rows])
-    blocks = np.ascontiguousarray(data.blocks[:, rows])
-    wide = np.ascontiguousarray(data.wide[:, rows])
-    here = data._replace(codes=codes, blocks=blocks, wide=wide)
-    means = []
-    for point in points:
-        for j, code in zip(columns, point, strict=True):
-            _set_code(here, int(j), int(code))
-        means.append(own @ predict(here))
-    return Dependence(columns, points, share, np.array(means))
+    at_once = max(1, _ROWS_AT_ONCE // len(rows))
+    parts = []
+    for first in range(0, len(points), at_once):
+        some = points[first : first + at_once]
+        again = np.tile(rows, len(some))
+        here = data._replace(
+            codes=np.ascontiguousarray(data.codes[:, again]),
+            blocks=np.ascontiguousarray(data.blocks[:, again]),
+            wide=np.ascontiguousarray(data.wide[:, again]),
+        )
+        for j, codes in zip(columns, some.T, strict=True):
+            _set_codes(here, int(j), np.repeat(codes, len(rows)))
+        parts.append(own @ predict(here).reshape(len(some), len(rows), -1))
+    sizes = np.array([len(grid[1]) for grid in grids], dtype=np.int64)
+    return Dependence(columns, points, share, np.concatenate(parts), place, sizes)
 
 
 def _grid(
     data: BinnedData, weight: AnyArray, group: int, max_points: int
-) -> tuple[IntArray, UInt16Array, FloatArray]:
-    """Columns of a group, the combinations of their codes that occur, and their shares."""
+) -> tuple[IntArray, UInt16Array, FloatArray, IntArray]:
+    """Columns of a group, the combinations of their codes that occur, their shares, and the one
+    of each row with weight."""
     columns = np.flatnonzero(data.group_of == group)
     rows = np.flatnonzero(weight)
     points, at = np.unique(_codes_of(data, columns)[rows], axis=0, return_inverse=True)
-    share = np.bincount(at.ravel(), weights=weight[rows]) / weight[rows].sum()
+    place = at.ravel().astype(np.int64)
+    share = np.bincount(place, weights=weight[rows]) / weight[rows].sum()
     if len(points) > max_points:
         cumulated = np.cumsum(share)
         wanted = np.linspace(0, 1, max_points) * cumulated[-1]
         kept = np.unique(np.minimum(np.searchsorted(cumulated, wanted), len(points) - 1))
         points = points[kept]
         share = np.diff(cumulated[kept], prepend=0.0)
-    return columns, points, share
+        place = np.searchsorted(kept, place)
+    return columns, points, share, place
 
 
 def _shares_of_pairs(
@@ -124,11 +142,11 @@ def _codes_of(data: BinnedData, columns: IntArray) -> UInt16Array:
     return np.column_stack([data.column(int(j)) for j in columns]).astype(np.uint16)
 
 
-def _set_code(data: BinnedData, column: int, code: int) -> None:
-    """Give all rows one code in a column, in both layouts."""
-    data.column(column)[:] = code
+def _set_codes(data: BinnedData, column: int, codes: UInt16Array) -> None:
+    """Give the rows their codes in a column, in both layouts."""
+    data.column(column)[:] = codes
     if data.wide_at[column] >= 0:
         return
     shift = np.uint64(8 * (column % 8))
     data.blocks[column // 8] &= ~(np.uint64(255) << shift)
-    data.blocks[column // 8] |= np.uint64(code) << shift
+    data.blocks[column // 8] |= codes.astype(np.uint64) << shift

@@ -155,6 +155,11 @@ class SparseForest:
             current = self._descend(current, lam, working)
         return current._replace(lam=lam)
 
+    def predictor(self, weights: FloatArray, intercept: FloatArray) -> FloatArray:
+        """Linear predictor of the rows, shape (n_rows,) or (n_rows, n_outputs)."""
+        shift = intercept if self.loss.n_outputs > 1 else intercept[0]
+        return np.asarray(self.base + shift + self.columns.combine(weights))
+
     def correlation(self, eta: FloatArray) -> FloatArray:
         """Minus the gradient of the mean loss in each weight, shape (n_trees,)."""
         if self._seen is None or self._seen[0] is not eta:  # the next solution starts at this one

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from treeselect.engine._types import BoolArray, FloatArray
@@ -9,6 +11,9 @@ from treeselect.engine.tree_weights import SparseForest, WeightedTrees
 
 _COARSE_RATIO = 0.7
 _PATH_END = 1e-3
+_ROOM = 0.5
+"""A set of groups is followed until the penalty is this share of that at which it came in."""
+
 _BISECTIONS = 14
 """An interval of a tenth is halved as often as the solver's tolerance can tell its ends apart."""
 
@@ -70,9 +75,9 @@ def solution_path(
     Returns
     -------
     list of WeightedTrees
-        By falling penalty, with increasing sizes; the first is the empty forest. Of several
-        solutions of one size that with the largest penalty, or on an exact path the last one
-        before its groups change.
+        By falling penalty, with increasing sizes; the first is the empty forest. Of the sets of one
+        size the first; and of its solutions the last, before the set changes or the penalty has
+        fallen to half: what is in has had room to gain weight.
     """
     tracer = _PathTracer(problem, uses, keep, max_size if last_lam is None else len(keep))
     first = problem.empty()
@@ -82,10 +87,10 @@ def solution_path(
     previous = first._replace(lam=largest)
     for lam in problem.penalties(largest, max(end, 0.0)):
         solution = problem.solve(lam, previous)
-        size = tracer.record(solution)
+        tracer.record(solution)
         if not problem.is_exact:
             tracer.refine(previous, solution, _BISECTIONS)
-        if size >= tracer.max_size:
+        if tracer.is_complete(lam):
             break
         previous = solution
     if last_lam is None:
@@ -113,35 +118,43 @@ def last_solution(
     return solution
 
 
+class _Seen(NamedTuple):
+    """A solution without its linear predictor, which takes memory."""
+
+    lam: float
+    weights: FloatArray
+    intercept: FloatArray
+    groups: BoolArray
+
+    @property
+    def size(self) -> int:
+        return int(self.groups.sum())
+
+
 class _PathTracer:
-    """Collects the solutions of a path: of each size that with the largest penalty."""
+    """Collects the solutions of a path."""
 
     def __init__(
         self, problem: SparseForest, uses: BoolArray, keep: BoolArray, max_size: int
     ) -> None:
         self._problem, self._uses, self._keep = problem, uses, keep
         self.max_size = max_size
-        self._found: dict[int, WeightedTrees] = {}
-        self._last: WeightedTrees | None = None
+        self._seen: list[_Seen] = []
 
     def size(self, solution: WeightedTrees) -> int:
         return int(support(solution, self._uses, self._keep).sum())
 
-    def record(self, solution: WeightedTrees) -> int:
-        size = self.size(solution)
-        known = self._found.get(size)
-        goes_on = self._problem.is_exact and known is self._last and self._is_alike(solution, known)
-        if known is None or solution.lam > known.lam or goes_on:
-            self._found[size] = self._last = solution
-        else:
-            self._last = None
-        return size
+    def record(self, solution: WeightedTrees) -> None:
+        groups = support(solution, self._uses, self._keep)
+        self._seen.append(_Seen(solution.lam, solution.weights, solution.intercept, groups))
 
-    def _is_alike(self, one: WeightedTrees, other: WeightedTrees | None) -> bool:
-        """Whether two solutions have the same groups."""
-        return other is not None and np.array_equal(
-            support(one, self._uses, self._keep), support(other, self._uses, self._keep)
-        )
+    def is_complete(self, lam: float) -> bool:
+        """Whether the path has its largest size, and a lower penalty changes no step of it."""
+        large = [seen for seen in self._seen if seen.size >= self.max_size]
+        if not large:
+            return False
+        first, last = max(large, key=_lam_of), min(self._seen, key=_lam_of)
+        return not np.array_equal(first.groups, last.groups) or lam <= _ROOM * first.lam
 
     def refine(self, above: WeightedTrees, below: WeightedTrees, depth: int) -> None:
         """Look for the sizes that were skipped between two penalties."""
@@ -157,9 +170,24 @@ class _PathTracer:
         self.refine(middle, below, depth - 1)
 
     def increasing(self) -> list[WeightedTrees]:
-        """The steps that are larger than all before them: a path that never goes back."""
-        steps: list[WeightedTrees] = []
-        for solution in sorted(self._found.values(), key=lambda s: -s.lam):
-            if not steps or self.size(solution) > self.size(steps[-1]):
-                steps.append(solution)
-        return steps
+        """Of the sets that are larger than all before them the last solutions: a path that never
+        goes back."""
+        steps: list[_Seen] = []
+        first_lam, follows = np.inf, False
+        for seen in sorted(self._seen, key=_lam_of, reverse=True):
+            if not steps or steps[-1].size < min(seen.size, self.max_size):
+                steps.append(seen)
+                first_lam, follows = seen.lam, True
+            elif not np.array_equal(seen.groups, steps[-1].groups):
+                follows = False
+            elif follows and seen.lam >= _ROOM * first_lam:
+                steps[-1] = seen
+        return [self._solution(seen) for seen in steps]
+
+    def _solution(self, seen: _Seen) -> WeightedTrees:
+        eta = self._problem.predictor(seen.weights, seen.intercept)
+        return WeightedTrees(seen.lam, seen.weights, seen.intercept, eta)
+
+
+def _lam_of(seen: _Seen) -> float:
+    return seen.lam

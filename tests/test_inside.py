@@ -1,0 +1,223 @@
+"""Looking inside: trees, shapes, interactions and importances on the path."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
+
+import treeselect
+from treeselect import ControlBurn
+from treeselect.errors import DataError, MethodError, OptionError
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.uniform(-2, 2, size=(600, 5)), columns=list("abcde"))
+    frame["soil"] = rng.choice(["clay", "sand", "silt"], size=600)
+    frame["y"] = (
+        frame["a"] ** 2 + frame["b"] * frame["c"] + 2 * (frame["soil"] == "sand")
+    ) + 0.1 * rng.normal(size=600)
+    frame["two"] = np.where(frame["y"] > frame["y"].median(), "yes", "no")
+    frame.loc[::50, "a"] = np.nan
+    return frame
+
+
+@pytest.fixture(scope="module")
+def fit(data):
+    return treeselect.select("y ~ . - two", data, k=4, seed=1, forests=2)
+
+
+@pytest.fixture(scope="module")
+def sparse(data):
+    return treeselect.select("y ~ . - two", data, k=4, seed=1, forests=2, refit=None)
+
+
+def test_trees_are_those_with_a_weight(fit, sparse):
+    table = fit.trees()
+    pd.testing.assert_frame_equal(table.drop(columns="terms"), sparse.trees().drop(columns="terms"))
+    assert (table["weight"] > 0).all()
+    assert table["share"].sum() == pytest.approx(1)
+    assert table["share"].is_monotonic_decreasing
+    assert set().union(*table["terms"]) == set(fit.selected)
+    nodes = fit.nodes()
+    for row in table.itertuples():
+        own = nodes[nodes["tree"] == row.tree]
+        assert own["depth"].max() == row.depth
+        assert own["split"].isna().sum() == row.leaves
+        assert set(own["term"].dropna()) == set(row.terms)
+    assert fit.rules(int(table["tree"][0])).startswith("if ")
+
+
+def test_weights_times_leaves_is_what_the_sparse_forest_predicts(data, sparse):
+    model = sparse.model
+    assert sparse.subforest is model
+    nodes = sparse.nodes()
+    weights = sparse.trees().set_index("tree")["weight"]
+    total = np.full(len(data), float(model.constant[0]))
+    for tree, own in nodes.groupby("tree"):
+        total += weights[tree] * walk(own.set_index("node"), data)
+    np.testing.assert_allclose(sparse.predict(data), total, atol=1e-9)
+
+
+def walk(own, data):
+    """Values of the leaves of one tree, by what the table says."""
+    values = np.empty(len(data))
+    for i, row in enumerate(data.to_dict("records")):
+        node = 1
+        while not pd.isna(own.loc[node, "split"]):
+            here = own.loc[node]
+            value = row[here["term"]]
+            if here["term"] == "soil":
+                goes_left = here["split"].endswith(f"[{value}]")
+            elif here["split"].endswith("is missing"):
+                goes_left = np.isnan(value)
+            else:
+                goes_left = (
+                    here["missing"] == "left" if np.isnan(value) else (value <= here["threshold"])
+                )
+            node = here["left"] if goes_left else here["right"]
+        values[i] = own.loc[node, "value"]
+    return values
+
+
+def test_the_intercept_is_free_and_the_score_that_of_the_predictions(sparse):
+    model, step = sparse.model, sparse.step
+    problem = sparse.design.problem
+    fitted = model.predict(problem)
+    assert np.mean(problem.y - fitted) == pytest.approx(0, abs=1e-8)
+    assert 1 - np.var(problem.y - fitted) / np.var(problem.y) == pytest.approx(step.train_score)
+
+
+def test_it_explains_new_data_and_is_kept_in_files(data, sparse, tmp_path):
+    rng = np.random.default_rng(9)
+    new = data.assign(a=rng.permutation(data["a"]))
+    again = treeselect.load(sparse.save(tmp_path / "fit"))
+    pd.testing.assert_series_equal(again.predict(new), sparse.predict(new))
+    pd.testing.assert_frame_equal(again.trees(), sparse.trees())
+    with pytest.raises(DataError, match="without the data"):
+        again.shape("a")
+    whole = treeselect.load(sparse.save(tmp_path / "whole", include_data=True))
+    pd.testing.assert_frame_equal(whole.shape("a"), sparse.shape("a"))
+
+
+@pytest.mark.parametrize("response", ["y", "two"])
+def test_a_forest_of_others_can_be_pruned_and_predicts(data, response, tmp_path):
+    numbers = ["e", "d", "c", "b", "a"]
+    frame = data.fillna({"a": 0.0})
+    kind = GradientBoostingRegressor if response == "y" else RandomForestClassifier
+    model = kind(n_estimators=60, max_depth=3, max_features=2, random_state=0)
+    model.fit(frame[numbers], frame[response])
+    fit = treeselect.select(
+        f"{response} ~ a + b + c + d + e", frame, seed=1, k=4, method=ControlBurn(forest=model,
+        refit=None),
+    )  # fmt: skip
+    assert fit.trees()["terms"].explode().isin(fit.selected).all()
+    score = treeselect.select(
+        f"{response} ~ a + b + c + d + e", frame, seed=1, k=4, method=ControlBurn(forest=model)
+    )
+    truth = frame["y"] if response == "y" else (frame["two"] == "yes").astype(float)
+    correlations = [np.corrcoef(f.predict(frame), truth)[0, 1] for f in (fit, score)]
+    assert correlations[0] > 0.6
+    again = treeselect.load(fit.save(tmp_path / "fit", include_data=True))
+    pd.testing.assert_series_equal(again.predict(frame), fit.predict(frame))
+    pd.testing.assert_frame_equal(again.nodes(), fit.nodes())
+    pd.testing.assert_frame_equal(again.shape("b"), fit.shape("b"))
+
+
+def test_a_cut_selection_has_a_sparse_forest_of_its_own(data):
+    for k in range(1, 6):
+        fit = treeselect.select("y ~ . - two", data, k=k, seed=3, forests=1, refit=None,
+                                adaptive=False, tail=2, min_trees=2)  # fmt: skip
+        if fit.step.cut_from is not None:
+            break
+    assert fit.step.cut_from is not None
+    assert fit.trees()["terms"].explode().isin(fit.selected).all()
+    assert np.mean(fit.predict(data)) == pytest.approx(data["y"].mean())
+
+
+def test_cross_validation_of_the_sparse_forest(data):
+    fit = treeselect.select("y ~ . - two", data, seed=1, forests=1, refit=None, folds=3)
+    assert fit.path["cv_score"].max() > 0.5
+    three = data.assign(y=pd.cut(data["y"], 3, labels=["low", "middle", "high"]))
+    classes = treeselect.select("y ~ . - two", three, seed=1, k=3, forests=1, refit=None)
+    np.testing.assert_allclose(classes.predict(data).sum(axis=1), 1)
+    shape = classes.shape(classes.selected[0])
+    assert {"mean_low", "effect_high"} <= set(shape)
+
+
+def test_an_offset_is_added_to_the_sparse_forest():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.uniform(size=500), "z": rng.uniform(size=500)})
+    frame["time"] = np.log(rng.uniform(1, 5, size=500))
+    frame["n"] = rng.poisson(np.exp(frame["time"] + frame["x"]))
+    fit = treeselect.select(
+        "n ~ x + z", frame, family="poisson", offset="time", k=1, seed=1, forests=1, refit=None
+    )
+    later = frame.assign(time=frame["time"] + np.log(2))
+    np.testing.assert_allclose(fit.predict(later), 2 * fit.predict(frame))
+    assert fit.predict(frame).mean() == pytest.approx(frame["n"].mean(), rel=1e-6)
+
+
+def test_shapes_are_those_of_the_truth(fit):
+    shape = fit.shape("a")
+    known = shape.dropna()
+    assert list(shape) == ["a", "share", "mean", "effect"]
+    assert shape["share"].sum() == pytest.approx(1)
+    assert shape["effect"] @ shape["share"] == pytest.approx(0, abs=1e-12)
+    assert np.corrcoef(known["a"] ** 2, known["effect"])[0, 1] > 0.95
+    assert shape["a"].isna().sum() == 1  # missing is a value of its own
+    soil = fit.shape("soil").set_index("soil")["effect"]
+    assert soil["sand"] > 1 > soil[["clay", "silt"]].max() + 1
+    both = fit.shape("b", "c")
+    assert np.corrcoef(both["b"] * both["c"], both["interaction"])[0, 1] > 0.8
+
+
+def test_interactions_are_those_of_the_truth(fit):
+    table = fit.interactions()
+    assert len(table) == 6
+    assert set(table.loc[0, ["term", "other"]]) == {"b", "c"}
+    assert table["strength"].between(0, 1).all()
+    assert table["strength"][0] > 3 * table["strength"][1]
+
+
+def test_importances_on_the_path(fit):
+    table = fit.importance_path()
+    assert list(table) == ["k", "tuning", "term", "selected", "importance"]
+    for k, own in table.groupby("k"):
+        assert own["selected"].sum() == k
+        assert own["importance"].sum() == pytest.approx(1 if k else 0)
+        assert ((own["importance"] > 0) == own["selected"]).all()
+
+
+def test_other_methods_show_their_forest(data):
+    fit = treeselect.select("y ~ . - two", data, k=3, seed=1, method="rrf", n_trees=20)
+    table = fit.trees()
+    assert len(table) == 200
+    assert fit.subforest is None
+    np.testing.assert_allclose(table["weight"], 1 / 200)
+    assert set(table["terms"][0]) <= set(fit.selected)
+    assert len(fit.importance_path()) >= 3
+
+
+def test_nothing_selected_has_nothing_inside(data):
+    for options in ({"lam": 1e6}, {"lam": 1e6, "refit": None}):
+        fit = treeselect.select("y ~ . - two", data, seed=1, forests=1, **options)
+        assert len(fit.trees()) == 0
+        assert len(fit.interactions()) == 0
+        with pytest.raises(OptionError, match="no trees to show"):
+            fit.nodes()
+        with pytest.raises(OptionError, match="Selected: nothing"):
+            fit.shape("a")
+        assert fit.predict(data).nunique() == 1
+
+
+def test_what_has_no_shape(fit, data):
+    with pytest.raises(OptionError, match=r"Found: 'aa'\. Did you mean"):
+        fit.shape("aa")
+    with pytest.raises(OptionError, match="`other` must not be `term`"):
+        fit.shape("a", "a")
+    with pytest.raises(MethodError, match="`refit` of ControlBurn must be 'forest' or None"):
+        treeselect.select("y ~ a", data, k=1, refit="glm")

@@ -1,0 +1,225 @@
+"""Fitted models as the arrays of a model file, and back; what is read may be hostile."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.algorithms.base import Model
+from treeselect.algorithms.forest import ForestModel
+from treeselect.algorithms.weighted import WeightedForest
+from treeselect.design import Design
+from treeselect.engine.binning import MAX_BINS
+from treeselect.engine.nodes import LEAF, Nodes, Trees, join_trees
+from treeselect.families import Family
+from treeselect.importing import ImportedBins
+
+Arrays = dict[str, NDArray[Any]]
+
+_TYPES = {"column": np.int32, "code": np.uint8, "missing_left": np.bool_, "left": np.int32,
+          "value": np.float64, "gain": np.float64, "weight": np.int64}  # fmt: skip
+
+
+def check(holds: bool | np.bool_, what: str) -> None:
+    """Raise a ValueError unless it holds."""
+    if not holds:
+        raise ValueError(f"{what} do not fit together")
+
+
+def forest_arrays(model: Model) -> Arrays:
+    """Arrays ``forest_*`` of a refitted forest; none of a sparse forest, which is ``sub_*``."""
+    if not isinstance(model, ForestModel):
+        return {}
+    arrays = {
+        "forest_groups": model.groups,
+        "forest_importance": model.importance,
+        "forest_constant": model.constant,
+    }
+    return arrays | ({} if model.trees is None else _tree_arrays("forest", model.trees))
+
+
+def subforest_arrays(forest: WeightedForest | None) -> Arrays:
+    """Arrays ``sub_*`` of a sparse forest, if there is one."""
+    if forest is None:
+        return {}
+    arrays = {
+        "sub_groups": forest.groups,
+        "sub_weights": forest.weights,
+        "sub_gains": forest.gains,
+        "sub_shares": forest.shares,
+        "sub_constant": forest.constant,
+        "sub_importance": forest.importance,
+        "sub_group_of": forest.group_of,
+    }
+    if forest.trees:
+        arrays |= _tree_arrays("sub", join_trees(forest.trees))
+    if forest.bins is not None:
+        arrays["sub_edges"] = np.concatenate([np.empty(0), *forest.bins.edges])
+        arrays["sub_edges_start"] = np.cumsum([0, *map(len, forest.bins.edges)], dtype=np.int64)
+        arrays["sub_source"] = forest.bins.source
+        arrays["sub_single"] = np.array([forest.bins.single_precision])
+    return arrays
+
+
+def _tree_arrays(prefix: str, trees: Trees) -> Arrays:
+    arrays: Arrays = {f"{prefix}_{name}": array for name, array in trees.nodes._asdict().items()}
+    arrays[f"{prefix}_code"] = trees.nodes.code.astype(np.uint8)
+    arrays[f"{prefix}_start"] = trees.start
+    return arrays
+
+
+def forest_of(
+    arrays: Mapping[str, NDArray[Any]], design: Design, family: Family, *, has_offset: bool
+) -> ForestModel:
+    """The refitted forest in a file."""
+    groups, importance = arrays["forest_groups"], arrays["forest_importance"]
+    constants = arrays["forest_constant"]
+    _check_shapes("the forest", groups, importance, constants, design, family)
+    if "forest_start" not in arrays:
+        check(not groups.any(), "the forest")
+        return ForestModel(groups, None, constants, importance, family, has_offset)
+    trees = _trees("forest", arrays, family, int(groups[design.groups.ids].sum()))
+    return ForestModel(groups, trees, constants, importance, family, has_offset)
+
+
+def subforest_of(
+    arrays: Mapping[str, NDArray[Any]], design: Design, family: Family
+) -> WeightedForest | None:
+    """The sparse forest in a file, None if there is none."""
+    if "sub_groups" not in arrays:
+        return None
+    what = "the sparse forest"
+    names = ("groups", "weights", "gains", "shares", "constant", "importance", "group_of")
+    groups, weights, gains, shares, constant, importance, group_of = (
+        arrays[f"sub_{name}"] for name in names
+    )
+    _check_shapes(what, groups, importance, constant, design, family)
+    bins = _bins(arrays, design)
+    expected = design.groups.ids if bins is None else design.groups.ids[bins.source]
+    n_trees, n_groups = len(weights), len(groups)
+    check(
+        weights.shape == shares.shape == (n_trees,)
+        and gains.shape == (n_trees, n_groups)
+        and all(a.dtype == np.float64 for a in (weights, shares, gains))
+        and all(np.isfinite(a).all() for a in (weights, shares, gains))
+        and group_of.dtype == np.int64
+        and np.array_equal(group_of, expected),
+        what,
+    )
+    trees: tuple[Trees, ...] = ()
+    if n_trees:
+        joined = _trees("sub", arrays, family, len(group_of))
+        check(joined.n_trees == n_trees, what)
+        used = joined.nodes.column[joined.nodes.column != LEAF]
+        check(bool(groups[group_of[used]].all()), what)
+        trees = tuple(_single(joined, t) for t in range(n_trees))
+    return WeightedForest(
+        groups, trees, weights, gains, shares, constant, importance, group_of, family, bins
+    )
+
+
+def _check_shapes(
+    what: str,
+    groups: NDArray[Any],
+    importance: NDArray[Any],
+    constants: NDArray[Any],
+    design: Design,
+    family: Family,
+) -> None:
+    check(
+        groups.shape == importance.shape == (len(design.groups.names),)
+        and constants.shape == (_n_outputs(family),)
+        and groups.dtype == np.bool_
+        and importance.dtype == constants.dtype == np.float64,
+        what,
+    )
+
+
+def _n_outputs(family: Family) -> int:
+    return family.n_classes if family.n_classes > 2 else 1
+
+
+def _bins(arrays: Mapping[str, NDArray[Any]], design: Design) -> ImportedBins | None:
+    """How another library's trees tell values apart; of numbers alone."""
+    if "sub_source" not in arrays:
+        return None
+    source, start = arrays["sub_source"], arrays["sub_edges_start"]
+    values, single = arrays["sub_edges"], arrays["sub_single"]
+    n = len(design.column_names)
+    check(
+        source.dtype == start.dtype == np.int64
+        and values.dtype == np.float64
+        and single.dtype == np.bool_
+        and single.shape == (1,)
+        and source.ndim == start.ndim == values.ndim == 1
+        and len(start) == len(source) + 1
+        and start[0] == 0
+        and start[-1] == len(values)
+        and bool(((np.diff(start) >= 0) & (np.diff(start) < MAX_BINS)).all())
+        and bool((np.diff(source) >= 0).all())
+        and np.array_equal(np.unique(source), np.arange(n))
+        and all(size is None for size in design.n_levels),
+        "thresholds",
+    )
+    edges = tuple(values[first:end] for first, end in itertools.pairwise(start))
+    check(
+        all(bool(np.isfinite(e).all()) and bool((np.diff(e) > 0).all()) for e in edges),
+        "thresholds",
+    )
+    return ImportedBins(edges, source, n, bool(single[0]))
+
+
+def _single(trees: Trees, number: int) -> Trees:
+    first, end = int(trees.start[number]), int(trees.start[number + 1])
+    nodes = Nodes._make(array[first:end] for array in trees.nodes)
+    return Trees(nodes, np.array([0, end - first]))
+
+
+def _trees(
+    prefix: str, arrays: Mapping[str, NDArray[Any]], family: Family, n_columns: int
+) -> Trees:
+    stored = {name: arrays[f"{prefix}_{name}"] for name in _TYPES}
+    check(
+        all(
+            stored[name].dtype == kind and stored[name].ndim == 1 + (name == "value")
+            for name, kind in _TYPES.items()
+        )
+        and stored["value"].shape[1] == _n_outputs(family)
+        and len({len(array) for array in stored.values()}) == 1,
+        "the forest",
+    )
+    stored["code"] = stored["code"].astype(np.int64)
+    trees = Trees(Nodes(**stored), arrays[f"{prefix}_start"])
+    _check_trees(trees, n_columns)
+    return trees
+
+
+def _check_trees(trees: Trees, n_columns: int) -> None:
+    """Every walk from a root must stay inside its tree and end: kernels look at nothing twice."""
+    nodes, start = trees.nodes, trees.start
+    n = len(nodes.column)
+    check(
+        start.dtype == np.int64
+        and start.ndim == 1
+        and len(start) > 1
+        and start[0] == 0
+        and start[-1] == n
+        and bool((np.diff(start) > 0).all()),
+        "the trees",
+    )
+    tree = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    inner = nodes.column != LEAF
+    at = np.arange(n) - start[tree]
+    left = nodes.left.astype(np.int64)
+    check(
+        bool(((nodes.column >= LEAF) & (nodes.column < n_columns)).all())
+        and bool((left[inner] > at[inner]).all())
+        and bool((left[inner] + 1 < np.diff(start)[tree][inner]).all())
+        and bool((nodes.code[inner] >= np.where(nodes.missing_left[inner], 0, 1)).all())
+        and bool(np.isfinite(nodes.value).all()),
+        "the trees",
+    )
