@@ -54,6 +54,7 @@ def test_trees_are_those_with_a_weight(fit, sparse):
 def test_weights_times_leaves_is_what_the_sparse_forest_predicts(data, sparse):
     model = sparse.model
     assert sparse.subforest is model
+    assert "refit=None" in sparse.summary().as_text()
     nodes = sparse.nodes()
     weights = sparse.trees().set_index("tree")["weight"]
     total = np.full(len(data), float(model.constant[0]))

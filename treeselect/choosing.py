@@ -145,6 +145,12 @@ def one_standard_error_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
     return next(size for size in sizes if cv.mean[size] >= bound)
 
 
+def skipped_sizes(path: Sequence[Step]) -> list[int]:
+    """Sizes between those of the first and the last step that no step has."""
+    sizes = {step.size for step in path}
+    return [size for size in range(min(sizes), max(sizes)) if size not in sizes]
+
+
 def step_of_size(path: Sequence[Step], size: int, keep: BoolArray) -> Step:
     """The step with `size` units; where the path jumps over it, the next larger one is cut.
 

@@ -71,6 +71,7 @@ def _content(result: SelectionResult, arrays: dict[str, NDArray[Any]]) -> dict[s
         "call": dataclasses.asdict(result.call),
         "method": [result.method, _plain(result.chosen_method.options())],
         "cut_from": [s.cut_from for s in (*result.steps, result.step)],
+        "gaps": [s.gap for s in (*result.steps, result.step)],
         "seed": result.seed,
     }
     if result.resampled is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from treeselect.algorithms.base import Model, SelectionMethod, Step, without_tuning
 from treeselect.algorithms.weighted import WeightedForest
 from treeselect.arguments import check_choice
-from treeselect.choosing import ScoreBySize
+from treeselect.choosing import ScoreBySize, skipped_sizes
 from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import NotBuiltError, OptionError, StabilityError, quoted
@@ -163,6 +163,12 @@ class SelectionResult:
         found = self.step.ensemble
         return None if found is None else found.within(self.step.selected)
 
+    @property
+    def skipped_sizes(self) -> tuple[int, ...]:
+        """Numbers of units, between those of the first and the last step of the path, that no
+        step has: a tree that enters may bring several units."""
+        return tuple(skipped_sizes(self.steps))
+
     # --- tables ---
 
     @property
@@ -175,7 +181,8 @@ class SelectionResult:
             ``k``; ``tuning``, the value of the tuning parameter; ``terms``, tuples of unit names,
             most important first; ``train_score`` of the method's own ensemble on its training
             rows (out of bag for forests); ``cv_score`` and ``cv_se`` of the refitted model on
-            held-out rows (missing where no cross-validation was needed).
+            held-out rows (missing where no cross-validation was needed); and, of best subsets,
+            ``gap``, the optimality gap: 0 where it is proved that no other set is better.
         """
         return in_library(path_table(self), self.design.library)
 

@@ -18,6 +18,7 @@ from treeselect.choosing import (
     best_size,
     one_standard_error_size,
     score_by_size,
+    skipped_sizes,
     step_of_size,
 )
 from treeselect.encoding import NewLevels, build_design
@@ -345,11 +346,24 @@ def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[s
             f"The path jumps from {below} to {step.cut_from} units: the larger set was cut to"
             f" {step.size} by importance."
         )
+    if step.gap is not None:
+        notes.append(
+            f"Best subset of {step.size} by the loss of its trees: "
+            + (
+                f"the best that was found in time; another set may have a loss up to {step.gap:.1%}"
+                " lower."
+                if step.gap > 0
+                else "it is proved that no other set of its size has a lower one."
+            )
+        )
     if isinstance(size, int) and step.size < size:
         notes.append(
             f"Asked for {size} units, but no more than {step.size} enter the path: the others are"
             " not used by any tree that helps."
         )
+    skipped = skipped_sizes(steps)
+    if isinstance(size, str) and skipped:
+        notes.append(f"Sizes that no step of the path has: {', '.join(map(str, skipped))}.")
     if isinstance(size, str) and step.size == MOST_UNITS:
         notes.append(f"The most units that were considered: {MOST_UNITS}. Give `k` for more.")
     return tuple(notes)
@@ -375,12 +389,20 @@ def _call_text(formula: str, data: object, arguments: Mapping[str, Any]) -> str:
     given = [
         f"{name}={value!r}" if isinstance(value, _SHORT) else f"{name}={name}"
         for name, value in arguments.items()
-        if value is not None and not (name in _DEFAULTS and value == _DEFAULTS[name])
+        if not (value is None and name in _NONE) and not _is_default(name, value)
     ]
     return f"select({', '.join([repr(formula), source, *given])})"
 
 
-_SHORT = (str, int, float, dict, list, tuple, SelectionMethod)
+_NONE = ("weights", "offset", "groups", "costs", "keep")
+"""Arguments without a value by default; an option of a method may be None on purpose."""
+
+
+def _is_default(name: str, value: object) -> bool:
+    return name in _DEFAULTS and value == _DEFAULTS[name]
+
+
+_SHORT = (str, int, float, dict, list, tuple, SelectionMethod, type(None))
 """Values that are shown; an array is shown by the name of its argument."""
 
 

@@ -17,9 +17,10 @@ def path_table(result: SelectionResult) -> pd.DataFrame:
     import pandas as pd
 
     names = np.array(result.design.arrays.groups.names, dtype=object)
+    gaps = [s.gap for s in result.steps]
     sizes = [s.size for s in result.steps]
     missing = [float("nan")] * len(sizes)
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "k": sizes,
             "tuning": [s.tuning for s in result.steps],
@@ -33,6 +34,9 @@ def path_table(result: SelectionResult) -> pd.DataFrame:
             "cv_se": result.scores.standard_error[sizes] if result.scores else missing,
         }
     )
+    if any(gap is not None for gap in gaps):
+        frame["gap"] = np.array(gaps, dtype=np.float64)
+    return frame
 
 
 def tidy_table(result: SelectionResult) -> pd.DataFrame:

@@ -66,7 +66,8 @@ def unpack(
     if "sources" in content:
         data = _with_sources(data, content["sources"], arrays)
     n_groups = len(spec.units.names)
-    steps = _steps(content["cut_from"], arrays, n_groups)
+    gaps = content.get("gaps", [None] * len(content["cut_from"]))
+    steps = _steps(content["cut_from"], gaps, arrays, n_groups)
     subforest = subforest_of(arrays, empty, response.family)
     model: Model | None = subforest
     if "forest_groups" in arrays:
@@ -284,13 +285,14 @@ def _with_sources(
 
 
 def _steps(
-    cut_from: list[Any], arrays: Mapping[str, NDArray[Any]], n_groups: int
+    cut_from: list[Any], gaps: list[Any], arrays: Mapping[str, NDArray[Any]], n_groups: int
 ) -> tuple[Step, ...]:
     n = len(cut_from)
     tuning, score = arrays["path_tuning"], arrays["path_train_score"]
     selected, importance = arrays["path_selected"], arrays["path_importance"]
     check(
         n > 1
+        and len(gaps) == n
         and tuning.shape == score.shape == (n,)
         and selected.shape == importance.shape == (n, n_groups)
         and selected.dtype == np.bool_
@@ -304,6 +306,7 @@ def _steps(
             importance[i],
             float(score[i]),
             None if cut_from[i] is None else int(cut_from[i]),
+            gap=None if gaps[i] is None else float(gaps[i]),
         )
         for i in range(n)
     )

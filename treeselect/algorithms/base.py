@@ -121,6 +121,9 @@ class Step:
         Number of units of the step that this one was cut from, if it was.
     error : float or None
         Out-of-bag error of a forest on the selected units, if the backward pass was made.
+    gap : float or None
+        Optimality gap of a best subset: how much lower, as a share, the objective of another set
+        of the size could be; 0 if it is proved that none is.
     ensemble : WeightedForest or None
         The trees behind the step, of methods that weight them; of a cut or pruned step still those
         of the larger one.
@@ -132,6 +135,7 @@ class Step:
     train_score: float
     cut_from: int | None = None
     error: float | None = None
+    gap: float | None = None
     ensemble: WeightedForest | None = None
 
     @property

@@ -25,10 +25,22 @@ from treeselect.errors import MethodError
 _MAX_DEPTH = 16
 _MAX_TREES_PER_DEPTH = 200
 
-_FITTED = "a fitted "
+_FITTED, _FUNCTION = "a fitted ", "a function"
 _GROWING = (
     "forests", "tail", "tolerance", "min_trees", "max_depth", "max_features", "tree_cost",
 )  # fmt: skip
+
+_APART = (
+    ("best_subset", "lam", "One counts units, the other prices them."),
+    ("best_subset", "prune", "The best subset of a size is the best one without the pass."),
+    ("best_subset", "constraints", "The search does not know them."),
+    ("best_subset", "loss", "It needs a ridge, which the linear program does not have."),
+    ("loss", "ridge", "With a ridge it is no linear program."),
+    ("loss", "refit", "Margins are no probabilities: let the forest predict."),
+    ("constraints", "sketch_kind", 'Use `sketch_kind="rows"`.'),
+    ("refit", "n_trees", "The sparse forest has the trees that it has."),
+)
+"""Pairs of options of which one must have its default, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +71,36 @@ class ControlBurn:
         Greatest depth, 1 to 16. None: as deep as the out-of-bag loss goes on falling. Either way
         depth ends where every tree uses more than ten units, and more than are asked for: such
         trees could not be part of the selection.
-    forest : {"bag-boosting", "bagging", "double bag-boosting"} or fitted model
+    forest : {"bag-boosting", "bagging", "double bag-boosting", "single-feature"} or fitted model
         How each forest is grown: incremental depth bag-boosting (Algorithm 2), incremental depth
-        bagging (Algorithm 1), or stages of bag-boosting at each depth until the out-of-bag loss no
-        longer falls, as in the authors' software. Or a forest or gradient boosting of scikit-learn
+        bagging (Algorithm 1), stages of bag-boosting at each depth until the out-of-bag loss no
+        longer falls, as in the authors' software, or trees of one unit each, which the units grow
+        in turn (section 3.2.4): additive models, like explainable boosting machines, whose terms
+        :meth:`SelectionResult.shape` shows. Or a forest or gradient boosting of scikit-learn
         or LightGBM, fitted on a data frame of the formula's terms, all of them numbers, and on the
         same response with its classes in the same order; its trees are taken as they are, and not
         grown again in resamples and folds, which therefore assess the choice among them alone.
+    loss : {"family", "hinge"}
+        Loss of the sparse-forest problem: that of the family (squared error, log loss of two or
+        more classes, Poisson), or for two classes the hinge loss, whose margins are no
+        probabilities: a forest must predict. It is a linear program, fast for up to some thousands
+        of rows; with more, take a `sketch`.
     ridge : float
         Ridge penalty on the weights of the trees, at least 0 (section 6.2): with it trees on
         correlated units share the weight instead of one taking all.
+    constraints : callable, optional
+        Constraints of one's own on the weights, through cvxpy: from ``weights`` to a sequence of
+        cvxpy constraints, where ``weights["age"]`` is the sum of the weights of the trees that use
+        the unit `age` and ``weights.trees`` are all of them, for example ``lambda weights:
+        [weights["mri"] <= 0.5 * weights["age"]]``. An interior-point method then solves the
+        problem, slower by orders of magnitude: take ``forests=1``, or a `sketch`.
+    best_subset : bool
+        Of all sets of a size the one whose trees have the least loss, by a mixed-integer program,
+        in place of the path of the penalty, whose sets are where the search begins. It has a
+        ridge, by default of a hundredth of the constant model's loss, and no prices.
+    time_limit : float
+        Seconds that the search for the best subset of one size may take, above 0; then the best
+        one so far is taken, and the summary tells its optimality gap.
     sketch : int, optional
         Rows of a sketch on which the sparse-forest problem is solved, at least 2 (section 3.3.3).
         None: all rows.
@@ -123,7 +155,11 @@ class ControlBurn:
     min_trees: int = 10
     max_depth: int | None = None
     forest: Any = BAG_BOOSTING
+    loss: str = "family"
     ridge: float = 0.0
+    constraints: Any = None
+    best_subset: bool = False
+    time_limit: float = 60.0
     sketch: int | None = None
     sketch_kind: str = "rows"
     max_features: float = 1.0
@@ -151,19 +187,18 @@ class ControlBurn:
         check_integer(self, "min_trees", least=1)
         check_integer(self, "max_depth", least=1, most=_MAX_DEPTH, optional=True)
         self._check_forest()
+        check_choice(self, "loss", ("family", "hinge"))
         check_number(self, "ridge", least=0.0)
+        check_flag(self, "best_subset")
+        check_number(self, "time_limit", above=0.0)
         check_integer(self, "sketch", least=2, optional=True)
         check_choice(self, "sketch_kind", ("rows", "gaussian"))
-        if self.sketch is None and self.sketch_kind != "rows":
-            raise MethodError(
-                f"`sketch_kind={self.sketch_kind!r}` of ControlBurn needs a `sketch`.\n"
-                "  Found: None. Give the number of its rows, for example `sketch=1000`."
-            )
         check_number(self, "max_features", above=0.0, most=1.0)
         check_number(self, "tree_cost", least=0.0)
         check_choice(self, "refit", ("forest", None))
         check_integer(self, "n_trees", least=1)
         check_flag(self, "prune")
+        self._check_together()
 
     @classmethod
     def published(cls) -> ControlBurn:
@@ -191,6 +226,33 @@ class ControlBurn:
                 f" {type(self.forest).__name__}. Leave one of them out."
             )
 
+    def _check_together(self) -> None:
+        """No option is without effect beside the others."""
+        if self.sketch is None and self.sketch_kind != "rows":
+            raise MethodError(
+                f"`sketch_kind={self.sketch_kind!r}` of ControlBurn needs a `sketch`.\n"
+                "  Found: None. Give the number of its rows, for example `sketch=1000`."
+            )
+        is_known = self.constraints is None or callable(self.constraints)
+        if not is_known and not str(self.constraints).startswith(_FUNCTION):
+            raise MethodError(
+                "`constraints` of ControlBurn must be a function of the weights, or None.\n"
+                f"  Found: {self.constraints!r}."
+            )
+        default = {field.name: field.default for field in fields(self)}
+        changed = {n for n, value in default.items() if getattr(self, n) != value}
+        for first, second, why in _APART:
+            if {first, second} <= changed:
+                raise MethodError(
+                    f"ControlBurn can't have `{first}={getattr(self, first)!r}` and"
+                    f" `{second}={getattr(self, second)!r}` together.\n  {why}"
+                )
+        if "time_limit" in changed and not self.best_subset:
+            raise MethodError(
+                f"`time_limit={self.time_limit:g}` of ControlBurn needs `best_subset=True`: nothing"
+                " else takes that long."
+            )
+
     @property
     def reads_columns(self) -> bool:
         """Whether the trees of another library are to find their rows."""
@@ -206,6 +268,8 @@ class ControlBurn:
         options = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.reads_columns:
             options["forest"] = f"{_FITTED}{type(self.forest).__name__}"
+        if self.constraints is not None:
+            options["constraints"] = f"{_FUNCTION} of the weights"
         return options
 
     def path(
@@ -215,31 +279,55 @@ class ControlBurn:
         *,
         max_size: int,
         seed: int,
-        every_size: bool = True,  # every size on the way comes by itself
+        every_size: bool = True,
         n_threads: int = 1,
     ) -> tuple[Step, ...]:
         """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
-        if self.sketch_kind == "gaussian" and not problem.family.loss.is_squared:
-            raise MethodError(
-                '`sketch_kind="gaussian"` needs the squared error: a response of numbers.\n'
-                f'  Found: {problem.family.name}. Use `sketch_kind="rows"`.'
-            )
-        is_whole = np.issubdtype(weight.dtype, np.integer)
-        if problem.family.n_classes > 2 and not is_whole:
-            raise MethodError(
-                "ControlBurn takes whole `weights` only if there are more than two classes: one"
-                " tree serves all of them.\n"
-                '  Use counts of rows, or another method, for example `method="grrf"`.'
-            )
+        self._check_problem(problem, weight)
         pool = self._pool(problem, weight, seed, max_size, n_threads)
         with one_thread():
-            steps = self._sparsifier(problem, weight, pool, seed).path(max_size, self.lam)
+            sparsifier = self._sparsifier(problem, weight, pool, seed)
+            if self.best_subset:
+                least = max(1, int(problem.groups.keep.sum()) + 1)
+                sizes = range(least if every_size else max(least, max_size), max_size + 1)
+                return sparsifier.best_subsets(sizes, self.time_limit)
+            steps = sparsifier.path(max_size, self.lam)
         if not self.prune:
             return steps
         if self.lam is None:
             return prune_path(problem, weight, steps, seed, max_size)
         last = BackwardPass(problem, weight, seed).chain(steps[-1])[-1]
         return (*(step for step in steps[:-1] if step.size < last.size), last)
+
+    def _check_problem(self, problem: Problem, weight: WeightArray) -> None:
+        """Raise a MethodError if the options do not go with the response or the prices."""
+        family = problem.family
+        if self.sketch_kind == "gaussian" and not family.loss.is_squared:
+            raise MethodError(
+                '`sketch_kind="gaussian"` needs the squared error: a response of numbers.\n'
+                f'  Found: {family.name}. Use `sketch_kind="rows"`.'
+            )
+        if self.loss == "hinge" and family.n_classes != 2:
+            raise MethodError(
+                '`loss="hinge"` of ControlBurn needs a response of two classes.\n'
+                f"  Found: {family.name}. Leave `loss` out."
+            )
+        if family.n_classes > 2 and not np.issubdtype(weight.dtype, np.integer):
+            raise MethodError(
+                "ControlBurn takes whole `weights` only if there are more than two classes: one"
+                " tree serves all of them.\n"
+                '  Use counts of rows, or another method, for example `method="grrf"`.'
+            )
+        if self.best_subset and (problem.groups.item_costs != 1).any():
+            raise MethodError(
+                "`best_subset` of ControlBurn counts units and has no part for `costs`.\n"
+                "  Leave one of them out."
+            )
+        if isinstance(self.constraints, str):
+            raise MethodError(
+                "The constraints of this ControlBurn are a function, which is not kept in files.\n"
+                "  Give it again: `ControlBurn(constraints=...)`."
+            )
 
     def final_model(
         self,
@@ -269,7 +357,15 @@ class ControlBurn:
     def _sparsifier(
         self, problem: Problem, weight: WeightArray, pool: TreePool, seed: int
     ) -> Sparsifier:
-        rules = SparsityRules(self.adaptive, self.ridge, self.sketch, self.sketch_kind)
+        rules = SparsityRules(
+            adaptive=self.adaptive,
+            ridge=self.ridge,
+            sketch=self.sketch,
+            sketch_kind=self.sketch_kind,
+            subset=self.best_subset,
+            hinge=self.loss == "hinge",
+            constrain=self.constraints,
+        )
         return Sparsifier(problem, weight, pool, rules, seed)
 
     def _pool(

@@ -15,7 +15,7 @@ from treeselect.engine._types import (
     WeightArray,
 )
 from treeselect.engine.best_first import leaf_table
-from treeselect.engine.binning import BinnedData
+from treeselect.engine.binning import BinnedData, select_groups
 from treeselect.engine.checks import check_array, check_data, check_weight
 from treeselect.engine.forests import BOOTSTRAP, grow_bagged_trees
 from treeselect.engine.growth import UNBOUNDED, Growth, workspace
@@ -65,7 +65,13 @@ class BoostedBag(NamedTuple):
 BAG_BOOSTING, BAGGING, DOUBLE = "bag-boosting", "bagging", "double bag-boosting"
 """Schemes: Algorithms 2 and 1 of the paper, and what its authors' software has besides."""
 
-SCHEMES = (BAG_BOOSTING, BAGGING, DOUBLE)
+SINGLE = "single-feature"
+"""Trees of one group each (section 3.2.4 of the paper), as in explainable boosting machines."""
+
+SCHEMES = (BAG_BOOSTING, BAGGING, DOUBLE, SINGLE)
+
+_MOST_ROUNDS = 20
+"""Rounds over all groups at one depth."""
 
 _STALLED = 3
 """Stages of one depth whose improvements are below the tolerance that end it (double)."""
@@ -130,6 +136,12 @@ def bag_boost(
     In incremental depth bagging (Algorithm 1) all trees are grown on the gradient at the constant
     model, up to the greatest depth.
 
+    With single-feature trees (section 3.2.4; Lou, Caruana and Gehrke 2012) the groups take turns: a
+    stage is one bagged tree of one group, on the gradient of the model with all trees before it. A
+    depth has rounds over all groups, in a new random order each, until a round lowers the
+    out-of-bag loss by less than the tolerance; boosting ends with the depth whose first round does
+    not lower it.
+
     Parameters
     ----------
     data : BinnedData
@@ -167,7 +179,8 @@ def bag_boost(
             f"  Found: {weight.dtype}."
         )
     stages = _Stages(data, loss, y, weight, base, rules, seed, rank, penalty)
-    {BAG_BOOSTING: _bag_boosting, BAGGING: _bagging, DOUBLE: _double}[rules.scheme](stages)
+    schemes = {BAG_BOOSTING: _bag_boosting, BAGGING: _bagging, DOUBLE: _double, SINGLE: _single}
+    schemes[rules.scheme](stages)
     return stages.forest()
 
 
@@ -200,6 +213,17 @@ def _double(stages: _Stages) -> None:
             break
 
 
+def _single(stages: _Stages) -> None:
+    for depth in range(1, stages.rules.max_depth + 1):
+        rounds = 0
+        while (improvement := stages.round_of_groups(depth)) > 0:
+            rounds += 1
+            if improvement < stages.rules.tolerance * stages.null_loss or rounds == _MOST_ROUNDS:
+                break
+        if rounds == 0:
+            break
+
+
 class _Stages:
     """The forest so far, its model, and the stage that was grown last."""
 
@@ -222,15 +246,49 @@ class _Stages:
         self._eta_oob = self._eta.copy()
         self.null_loss = mean_loss(loss, y, self._eta, weight)
         in_rows = np.flatnonzero(weight).astype(np.int64)
-        self._grower = _BaggedTree(data, loss, weight, in_rows, penalty, rank)
+        self._rank, self._penalty, self._in_rows = rank, penalty, in_rows
+        self._grower = self._grower_of(data, rank, penalty)
         self._kept: list[_GrownTree] = []
         self._stage: list[_GrownTree] = []
         self._step = self._oob_step = self._eta
         self._improvements: list[float] = []
 
-    def grow(self, depth: int) -> float:
-        """Grow a stage at the current model; by how much it improves the out-of-bag loss."""
+    def _grower_of(self, data: BinnedData, rank: IntArray, penalty: SplitPenalty) -> _BaggedTree:
+        return _BaggedTree(data, self._loss, self._weight, self._in_rows, penalty, rank)
+
+    def round_of_groups(self, depth: int) -> float:
+        """A tree of each group, one after the other; by how much they improve the out-of-bag loss
+        together."""
+        by_rank = np.argsort(self._rank)
+        rng = np.random.default_rng(stream_seed(self._seed, "round", len(self._improvements)))
+        total = 0.0
+        for group in rng.permutation(by_rank):
+            total += self._grow_group(int(group), depth)
+            self.advance()
+        return total
+
+    def _grow_group(self, group: int, depth: int) -> float:
+        """Grow a stage of a single tree that splits on one group."""
+        own = np.arange(self._data.n_groups) == group
+        every, columns = self._grower, np.flatnonzero(self._data.group_of == group)
+        penalty = self._penalty._replace(
+            scale=self._penalty.scale[columns], cost=self._penalty.cost[columns]
+        )
+        self._grower = self._grower_of(
+            select_groups(self._data, own), np.zeros(1, np.int64), penalty
+        )
+        before = len(self._kept)
+        improvement = self.grow(depth, most=1)
+        for at in range(before, len(self._kept)):
+            self._kept[at] = _of_all_groups(self._kept[at], columns, group, self._data.n_groups)
+        self._grower = every
+        return improvement
+
+    def grow(self, depth: int, most: int | None = None) -> float:
+        """Grow a stage of at most so many trees at the current model; by how much it improves the
+        out-of-bag loss."""
         number = len(self._improvements)
+        most = self.rules.max_trees if most is None else most
         gradient = self._loss.negative_gradient(self._y, self._eta)
         curvature = None
         if self._loss.needs_curvature:
@@ -240,9 +298,7 @@ class _Stages:
         oob_count = np.zeros(self._data.n_rows, dtype=np.int64)
         track: list[float] = []
         self._stage = []
-        while len(track) < self.rules.max_trees and not _converged(
-            track, self.rules, self.null_loss
-        ):
+        while len(track) < most and not _converged(track, self.rules, self.null_loss):
             seed = stream_seed(self._seed, "stage", number, len(track))
             tree, out = self._grower.grow(gradient, curvature, growth, seed)
             prediction = tree.value[tree.leaf].reshape(total.shape)
@@ -303,6 +359,17 @@ class _GrownTree(NamedTuple):
     gains: FloatArray
     depth: int = 0
     stage: int = 0
+
+
+def _of_all_groups(grown: _GrownTree, columns: IntArray, group: int, n_groups: int) -> _GrownTree:
+    """A tree that was grown on the columns of one group, in terms of all columns and groups."""
+    nodes = grown.tree.nodes
+    column = np.where(nodes.column < 0, nodes.column, columns[nodes.column]).astype(np.int32)
+    gains = np.zeros(n_groups)
+    gains[group] = grown.gains[0]
+    return grown._replace(
+        tree=grown.tree._replace(nodes=nodes._replace(column=column)), gains=gains
+    )
 
 
 def _converged(track: list[float], rules: BagBoosting, null_loss: float) -> bool:

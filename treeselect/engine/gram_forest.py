@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from treeselect.engine._types import FloatArray, WeightArray
+from treeselect.engine.hinge_forest import HingeForest
 from treeselect.engine.homotopy import Homotopy
-from treeselect.engine.losses import Loss
+from treeselect.engine.losses import HingeLoss, Loss
 from treeselect.engine.tree_columns import TreeColumns
 from treeselect.engine.tree_weights import SparseForest, WeightedTrees
 
@@ -102,6 +103,8 @@ def sparse_forest(
 ) -> SparseForest:
     """The problem in the form that is solved best: see :class:`SparseForest`; a Gaussian sketch is
     of the squared error only."""
+    if isinstance(loss, HingeLoss):
+        return HingeForest(columns, loss, y, weight, base, prices)
     few = loss.is_squared and columns.n_trees <= _MOST_TREES
     if few or sketch is not None:
         return GramForest(columns, loss, y, weight, base, prices, ridge=ridge, sketch=sketch)

@@ -131,6 +131,31 @@ class LogisticLoss(_Usual):
         return float(brentq(slope, low, high))
 
 
+class HingeLoss(_Usual):
+    """``max(0, 1 - s * eta)`` for y in {0, 1} and s = 2 y - 1; `eta` is a margin, not log-odds."""
+
+    n_outputs = 1
+
+    def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
+        return np.maximum(0.0, 1.0 - (2.0 * y - 1.0) * eta)
+
+    def negative_gradient(self, y: FloatArray, eta: FloatArray) -> FloatArray:
+        """A subgradient: of rows at the margin itself that of those inside."""
+        sign = 2.0 * y - 1.0
+        return np.where(sign * eta <= 1.0, sign, 0.0)
+
+    def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray:
+        return np.zeros_like(eta)
+
+    def constant(
+        self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
+    ) -> float:
+        """A margin for the class with more weight; 0 with an offset, whose rows differ."""
+        if offset is not None:
+            return 0.0
+        return 1.0 if np.average(y, weights=weight) > 0.5 else -1.0
+
+
 class PoissonLoss(_Usual):
     """``exp(eta) - y * eta`` for counts y; `eta` is the log of the mean, the offset included."""
 

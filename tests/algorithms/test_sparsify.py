@@ -1,0 +1,201 @@
+"""What the sparse-forest problem can be: best subset, hinge loss, constrained, single-feature."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect import ControlBurn
+from treeselect.errors import MethodError
+
+SINGLE = "single-feature"
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.normal(size=(300, 5)), columns=list("abcde"))
+    frame["colour"] = rng.choice(["blue", "red", "white"], size=300)
+    frame["y"] = np.sin(2 * frame["a"]) + (frame["b"] > 0) + (frame["colour"] == "red")
+    frame["y"] += 0.3 * rng.normal(size=300)
+    frame["two"] = (frame["y"] > 1).astype(int)
+    return frame
+
+
+def fit_of(data, response="y", **options):
+    other = "two" if response == "y" else "y"
+    options = {"k": 3, "seed": 1, "forests": 2} | options
+    if "lam" in options:
+        del options["k"]
+    return treeselect.select(f"{response} ~ . - {other}", data, **options)
+
+
+# --- best subsets ---
+
+
+def test_the_best_subset_is_the_truth_and_proved(data):
+    fit = fit_of(data, best_subset=True)
+    assert set(fit.selected) == {"a", "b", "colour"}
+    assert fit.step.gap == 0.0
+    assert "proved that no other set" in fit.summary().as_text()
+    assert list(fit.path["k"]) == [0, 3]
+    assert fit.path["gap"].iloc[-1] == 0.0
+    assert fit.resample(3).stability.n_resamples == 3
+
+
+def test_best_subsets_of_all_sizes_and_files(data, tmp_path):
+    fit = fit_of(data, "two", k="best", best_subset=True, folds=3, forests=1)
+    sizes = [step.size for step in fit.steps]
+    assert sizes == sorted(set(sizes))
+    assert all(step.gap is not None for step in fit.steps[1:])
+    assert all(a.train_score <= b.train_score + 0.01 for a, b in itertools.pairwise(fit.steps))
+    again = treeselect.load(fit.save(tmp_path / "fit"))
+    pd.testing.assert_frame_equal(again.path, fit.path)
+
+
+def test_kept_units_are_in_the_best_subset(data):
+    fit = fit_of(data, best_subset=True, keep="e", k=2)
+    assert "e" in fit.selected
+    assert fit.k == 2
+
+
+def test_a_search_without_time_tells_its_gap(data):
+    fit = fit_of(data, best_subset=True, time_limit=1e-9)
+    assert fit.step.gap > 0
+    assert "the best that was found in time" in fit.summary().as_text()
+
+
+# --- the hinge loss ---
+
+
+def test_the_hinge_loss_selects_the_truth(data):
+    fit = fit_of(data, "two", loss="hinge")
+    assert set(fit.selected) == {"a", "b", "colour"}
+    assert fit.step.train_score > 0.85
+    assert fit.predict(data).between(0, 1).all()
+
+
+# --- constraints ---
+
+
+def test_constraints_shape_the_selection(data):
+    options = {"forests": 1, "adaptive": False, "lam": 0.02}
+    free = fit_of(data, **options)
+    weight = free.trees().explode("terms").groupby("terms")["weight"].sum()
+    assert weight["a"] > 0.2
+    held = fit_of(
+        data,
+        constraints=lambda weights: [weights["a"] <= 0.1, weights["e"] >= 0.05],
+        **options,
+    )
+    found = held.trees().explode("terms").groupby("terms")["weight"].sum()
+    assert found["a"] == pytest.approx(0.1, abs=1e-4)
+    assert found["e"] == pytest.approx(0.05, abs=1e-4)
+    assert "a function of the weights" in " ".join(held.summary().as_text().split())
+
+
+def test_constraints_hold_along_a_path_and_are_not_kept_in_files(data, tmp_path):
+    fit = fit_of(data, forests=1, sketch=150, constraints=lambda weights: [weights["colour"] == 0])
+    assert "colour" not in fit.selected
+    assert fit.k == 3
+    again = treeselect.load(fit.save(tmp_path / "fit", include_data=True))
+    with pytest.raises(MethodError, match="not kept in files"):
+        again.resample(2)
+
+
+# --- single-feature trees ---
+
+
+def test_trees_of_one_feature_make_an_additive_model(data):
+    fit = fit_of(data, forest=SINGLE, refit=None, lam=0.01)
+    assert {"a", "b", "colour"} <= set(fit.selected)
+    trees = fit.trees()
+    assert (trees["terms"].map(len) == 1).all()
+    strengths = fit.interactions()["strength"]
+    assert strengths.max() < 1e-7
+    total = sum(effect_of(fit, term, data) for term in fit.selected)
+    fitted = fit.predict(data)
+    np.testing.assert_allclose(total, fitted - fitted.mean(), atol=1e-8)
+    assert np.corrcoef(fitted, data["y"])[0, 1] > 0.8
+
+
+def effect_of(fit, term, data):
+    """The sum of the trees of one term about its mean, by what the tables say."""
+    trees = fit.trees()
+    own = trees[trees["terms"].map(lambda terms: terms == (term,))]
+    nodes = fit.nodes().set_index(["tree", "node"])
+    total = np.zeros(len(data))
+    for row in own.itertuples():
+        total += row.weight * data[term].map(lambda v, t=row.tree: leaf_value(nodes, t, v))
+    return total - total.mean()
+
+
+def leaf_value(nodes, tree, value):
+    node = 1
+    while not pd.isna(nodes.loc[(tree, node), "split"]):
+        here = nodes.loc[(tree, node)]
+        if isinstance(value, str):
+            goes_left = here["split"].endswith(f"[{value}]")
+        else:
+            goes_left = value <= here["threshold"]
+        node = here["left"] if goes_left else here["right"]
+    return nodes.loc[(tree, node), "value"]
+
+
+def test_single_feature_paths_reach_every_size(data):
+    fit = fit_of(data, "two", forest=SINGLE, k="best", folds=3, forests=1)
+    assert fit.skipped_sizes == ()
+    one, two = (
+        fit.chosen_method.path(
+            fit.design.problem, fit.design.weight, max_size=3, seed=1, n_threads=n
+        )
+        for n in (1, 2)
+    )
+    assert [s.tuning for s in one] == [s.tuning for s in two]
+
+
+def test_sizes_that_the_path_skips_are_named(data):
+    pair = data.assign(y=np.where(data["a"] * data["b"] > 0, 1.0, 0.0))
+    fit = fit_of(pair, k="best", forests=1, adaptive=False, folds=3)
+    assert 1 in fit.skipped_sizes
+    assert "Sizes that no step of the path has: 1" in fit.summary().as_text()
+
+
+# --- what does not go together ---
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"best_subset": True, "lam": 0.1}, "`best_subset=True` and `lam=0.1` together"),
+        ({"best_subset": True, "prune": True}, "`best_subset=True` and `prune=True`"),
+        ({"best_subset": True, "loss": "hinge"}, "It needs a ridge"),
+        ({"best_subset": 1}, "`best_subset` of ControlBurn must be True or False"),
+        ({"loss": "hinge", "ridge": 0.1}, "it is no linear program"),
+        ({"loss": "hinge", "refit": None}, "no probabilities"),
+        ({"loss": "huber"}, "`loss` of ControlBurn must be 'family' or 'hinge'"),
+        ({"refit": None, "n_trees": 5}, "`refit=None` and `n_trees=5` together"),
+        ({"time_limit": 5}, "needs `best_subset=True`"),
+        ({"time_limit": 0, "best_subset": True}, "`time_limit` of ControlBurn must be"),
+        ({"constraints": [1]}, r"must be a function of the weights, or None.\n  Found: \[1\]"),
+        ({"lam": -1}, "`lam` of ControlBurn must be a finite number above 0"),
+    ],
+)
+def test_options_without_effect_are_refused(options, says):
+    with pytest.raises(MethodError, match=says):
+        ControlBurn(**options)
+
+
+def test_options_that_do_not_suit_the_data(data):
+    with pytest.raises(MethodError, match="needs a response of two classes"):
+        fit_of(data, loss="hinge")
+    with pytest.raises(MethodError, match="no part for `costs`"):
+        fit_of(data, best_subset=True, costs={"a": 2.0})
+    with pytest.raises(MethodError, match=r"Found: `aa`. "):
+        fit_of(data, forests=1, lam=0.1, constraints=lambda weights: [weights["aa"] <= 1])
+    with pytest.raises(MethodError, match="can't be met"):
+        fit_of(data, forests=1, lam=0.1, constraints=lambda weights: [weights["a"] <= -1])
