@@ -56,6 +56,10 @@ class StabilityError(TreeselectError, ValueError):
     """Stability was asked for where there is none to compute."""
 
 
+class TreeselectWarning(UserWarning):
+    """An answer was given, but something about it should be known."""
+
+
 class NotBuiltError(TreeselectError, NotImplementedError):
     """Planned, but not in this version."""
 

@@ -11,7 +11,7 @@ import pytest
 
 import treeselect
 from treeselect import ControlBurn
-from treeselect.errors import MethodError
+from treeselect.errors import MethodError, TreeselectWarning
 
 
 def path_of(fit, method, **arguments):
@@ -125,6 +125,12 @@ def test_every_way_to_grow_finds_the_signal(fitted, forest):
     two = next(step for step in steps if step.size >= 2)
     assert "site" in names[two.selected]
     assert {"signal", "copy"} & set(names[two.selected])
+
+
+def test_too_many_trees_are_bounded_with_a_warning(fitted):
+    with pytest.warns(TreeselectWarning, match="200 trees of one depth"):
+        steps = path_of(fitted, ControlBurn(forests=1, tolerance=1e-9, max_depth=1))
+    assert len(steps) > 1
 
 
 def test_a_ridge_keeps_correlated_units_together():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treeselect.engine.bag_boosting import BAGGING, DOUBLE, SCHEMES, BagBoosting, bag_boost
+from treeselect.engine.bag_boosting import BAGGING, DOUBLE, SCHEMES, SINGLE, BagBoosting, bag_boost
 from treeselect.engine.binning import bin_columns, bin_edges
 from treeselect.engine.losses import (
     LogisticLoss,
@@ -14,6 +14,7 @@ from treeselect.engine.losses import (
     SquaredLoss,
     mean_loss,
 )
+from treeselect.engine.prediction import predict_sum
 from treeselect.engine.random import stream_seed, tree_seeds
 from treeselect.errors import DataError
 
@@ -121,6 +122,33 @@ def test_double_bag_boosting_repeats_a_depth_as_long_as_it_helps():
     assert (bag.improvements <= 0).any()
 
 
+def test_single_feature_trees_take_turns():
+    data, y = data_and_response(600)
+    bag = boost(data, y, np.ones(600, dtype=np.int64), rules=RULES._replace(scheme=SINGLE))
+    assert ((bag.gains > 0).sum(axis=1) == 1).all()
+    group = bag.gains.argmax(axis=1)
+    for tree, leaf, value, own in zip(bag.trees, bag.leaves, bag.values, group, strict=True):
+        used = tree.nodes.column[tree.nodes.column >= 0]
+        assert (data.group_of[used] == own).all()
+        np.testing.assert_array_equal(predict_sum(tree, data), value[leaf])
+    first = bag.stages < data.n_groups  # each group once
+    assert len(np.unique(group[first])) == first.sum()
+    assert len(np.unique(bag.stages)) == len(bag.stages)  # a stage has one tree
+    least = RULES.tolerance * y.var() / 2
+    assert (bag.improvements[bag.stages] >= least).all()
+    assert (np.delete(bag.improvements, bag.stages) < least).all()
+    eta = y.mean() + sum(v[leaf, 0] for v, leaf in zip(bag.values, bag.leaves, strict=True))
+    assert np.mean((y - eta) ** 2) < 0.7 * y.var()
+
+
+def test_single_feature_trees_tell_a_valley_that_no_single_split_tells():
+    data, _ = data_and_response(600)
+    y = (np.abs(data.codes[1] - data.codes[1].mean()) > 60).astype(float)
+    bag = boost(data, y, np.ones(600, dtype=np.int64), rules=RULES._replace(scheme=SINGLE))
+    assert bag.depths.max() >= 2
+    assert (bag.gains.argmax(axis=1) == 1).mean() > 0.8
+
+
 def test_depth_ends_where_every_tree_uses_more_groups_than_wanted():
     data, y = data_and_response(2000)
     weight = np.ones(2000, dtype=np.int64)
@@ -141,7 +169,7 @@ def test_other_losses_fall(loss, scheme):
     y, weight = y.astype(float), np.ones(300, dtype=np.int64)
     rules = RULES._replace(scheme=scheme, max_depth=4)
     bag = boost(data, y, weight, loss=loss, rules=rules)
-    assert bag.improvements[0] > 0
+    assert bag.improvements[0 if scheme != SINGLE else bag.stages[0]] > 0
     if scheme == BAGGING:
         return
     eta = start = np.zeros((300, loss.n_outputs)) + loss.constant(y, weight)

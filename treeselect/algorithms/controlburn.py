@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
@@ -20,7 +21,7 @@ from treeselect.engine.bag_boosting import BAG_BOOSTING, SCHEMES, BagBoosting, B
 from treeselect.engine.blas import one_thread
 from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.random import stream_seed
-from treeselect.errors import MethodError
+from treeselect.errors import MethodError, TreeselectWarning
 
 _MAX_DEPTH = 16
 _MAX_TREES_PER_DEPTH = 200
@@ -64,7 +65,8 @@ class ControlBurn:
         importance in the first solution.
     tail, tolerance : int, float
         Trees of one depth are added until the last `tail` training losses differ by at most
-        `tolerance` times the loss of the constant model.
+        `tolerance` times the loss of the constant model, or there are 200 of them, of which a
+        ``TreeselectWarning`` tells.
     min_trees : int
         Least number of trees of each depth, at least 1.
     max_depth : int, optional
@@ -402,7 +404,16 @@ class ControlBurn:
             )  # fmt: skip
 
         with ThreadPoolExecutor(n_threads) as threads:
-            return pool_of(list(threads.map(grow, range(self.forests))), problem.data)
+            bags = list(threads.map(grow, range(self.forests)))
+        if not all(bag.converged for bag in bags):
+            warnings.warn(
+                f"ControlBurn grew {_MAX_TREES_PER_DEPTH} trees of one depth, the most it does, and"
+                " their training loss still moved.\n  The selection stands on these trees. Give a"
+                f" `tolerance` above {self.tolerance:g}, or a shorter `tail`.",
+                TreeselectWarning,
+                stacklevel=2,
+            )
+        return pool_of(bags, problem.data)
 
     def _tree_penalty(
         self, problem: Problem, weight: WeightArray, base: FloatArray

@@ -51,6 +51,8 @@ class BoostedBag(NamedTuple):
         The trees themselves; their nodes hold ``values``.
     improvements : ndarray of float, shape (n_stages,)
         By how much each stage, those that were not kept included, lowered the out-of-bag loss.
+    converged : bool
+        Whether all stages did so before they had the most trees that they may have.
     """
 
     leaves: list[UInt8Array | UInt16Array]
@@ -60,6 +62,7 @@ class BoostedBag(NamedTuple):
     stages: IntArray
     trees: list[Trees]
     improvements: FloatArray
+    converged: bool
 
 
 BAG_BOOSTING, BAGGING, DOUBLE = "bag-boosting", "bagging", "double bag-boosting"
@@ -71,7 +74,10 @@ SINGLE = "single-feature"
 SCHEMES = (BAG_BOOSTING, BAGGING, DOUBLE, SINGLE)
 
 _MOST_ROUNDS = 20
-"""Rounds over all groups at one depth."""
+"""Rounds over the groups at one depth."""
+
+_SINGLE_DEPTH = 3
+"""Depth that single-feature trees reach at least: a single split can't tell a valley."""
 
 _STALLED = 3
 """Stages of one depth whose improvements are below the tolerance that end it (double)."""
@@ -137,10 +143,10 @@ def bag_boost(
     model, up to the greatest depth.
 
     With single-feature trees (section 3.2.4; Lou, Caruana and Gehrke 2012) the groups take turns: a
-    stage is one bagged tree of one group, on the gradient of the model with all trees before it. A
-    depth has rounds over all groups, in a new random order each, until a round lowers the
-    out-of-bag loss by less than the tolerance; boosting ends with the depth whose first round does
-    not lower it.
+    stage is one bagged tree of one group, on the gradient of the model with all trees before it,
+    which is kept if it lowers the out-of-bag loss by the tolerance. A depth has rounds, in a new
+    random order each, over the groups whose last tree was kept; boosting ends with the depth of at
+    least 3 that keeps no tree.
 
     Parameters
     ----------
@@ -215,12 +221,10 @@ def _double(stages: _Stages) -> None:
 
 def _single(stages: _Stages) -> None:
     for depth in range(1, stages.rules.max_depth + 1):
-        rounds = 0
-        while (improvement := stages.round_of_groups(depth)) > 0:
-            rounds += 1
-            if improvement < stages.rules.tolerance * stages.null_loss or rounds == _MOST_ROUNDS:
-                break
-        if rounds == 0:
+        helped = groups = stages.take_turns(stages.every_group, depth)
+        for _ in range(_MOST_ROUNDS - 1):
+            groups = stages.take_turns(groups, depth)
+        if len(helped) == 0 and depth >= _SINGLE_DEPTH:
             break
 
 
@@ -252,20 +256,28 @@ class _Stages:
         self._stage: list[_GrownTree] = []
         self._step = self._oob_step = self._eta
         self._improvements: list[float] = []
+        self._all_converged = True
 
     def _grower_of(self, data: BinnedData, rank: IntArray, penalty: SplitPenalty) -> _BaggedTree:
         return _BaggedTree(data, self._loss, self._weight, self._in_rows, penalty, rank)
 
-    def round_of_groups(self, depth: int) -> float:
-        """A tree of each group, one after the other; by how much they improve the out-of-bag loss
-        together."""
-        by_rank = np.argsort(self._rank)
+    @property
+    def every_group(self) -> IntArray:
+        """All groups, in the order in which they win ties."""
+        return np.argsort(self._rank)
+
+    def take_turns(self, groups: IntArray, depth: int) -> IntArray:
+        """A tree of each of these groups, one after the other; the groups whose tree helps."""
         rng = np.random.default_rng(stream_seed(self._seed, "round", len(self._improvements)))
-        total = 0.0
-        for group in rng.permutation(by_rank):
-            total += self._grow_group(int(group), depth)
-            self.advance()
-        return total
+        helped = np.zeros(len(groups), dtype=np.bool_)
+        for at in rng.permutation(len(groups)):
+            improvement = self._grow_group(int(groups[at]), depth)
+            helped[at] = improvement >= self.rules.tolerance * self.null_loss
+            if helped[at]:
+                self.advance()
+            else:
+                self.drop()
+        return groups[helped]
 
     def _grow_group(self, group: int, depth: int) -> float:
         """Grow a stage of a single tree that splits on one group."""
@@ -311,6 +323,8 @@ class _Stages:
             if len(tree.value) > 1:
                 self._stage.append(tree._replace(depth=depth, stage=number))
         self._kept += self._stage
+        if most > 1 and not _converged(track, self.rules, self.null_loss):
+            self._all_converged = False
         self._step = total / len(track)
         often = np.maximum(oob_count, 1)
         self._oob_step = (oob_total.T / often).T
@@ -347,6 +361,7 @@ class _Stages:
             np.array([tree.stage for tree in kept], dtype=np.int64),
             [tree.tree for tree in kept],
             np.array(self._improvements),
+            self._all_converged,
         )
 
 
