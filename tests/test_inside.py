@@ -222,3 +222,54 @@ def test_what_has_no_shape(fit, data):
         fit.shape("a", "a")
     with pytest.raises(MethodError, match="`refit` of ControlBurn must be 'forest' or None"):
         treeselect.select("y ~ a", data, k=1, refit="glm")
+
+
+@pytest.fixture(scope="module")
+def odd(data):
+    rng = np.random.default_rng(7)
+    frame = data[["a", "b"]].copy()
+    frame["kind"] = rng.choice(["oak", "ash", None], size=len(frame))
+    frame["wet"] = rng.random(len(frame)) < 0.5
+    frame["size"] = pd.array(rng.integers(1, 9, size=len(frame)), dtype="Int64")
+    frame.loc[5, "size"] = pd.NA
+    frame["z"] = frame["b"] ** 2 + (frame["kind"] == "oak") * frame["wet"] + frame["size"].fillna(0)
+    return frame.astype({"z": float})
+
+
+def test_points_are_told_by_the_term_or_by_what_is_behind_it(odd):
+    formula = "z ~ abs(b) + kind:wet + bs(a, 4) + size"
+    fit = treeselect.select(formula, odd, k=4, seed=1, forests=1, keep="bs(a, 4)")
+    absolute = fit.shape("abs(b)")
+    assert absolute["abs(b)"].is_monotonic_increasing
+    assert np.corrcoef(absolute["abs(b)"], absolute["effect"])[0, 1] > 0.9
+    both = fit.shape("kind:wet")
+    assert list(both)[:2] == ["kind", "wet"]
+    assert both[["kind", "wet"]].iloc[-1].isna().all()  # a missing part: the term is missing
+    best = both.loc[both["effect"].idxmax()]
+    assert (best["kind"], best["wet"]) == ("oak", True)
+    assert fit.shape("bs(a, 4)")["a"].dropna().is_monotonic_increasing
+    size = fit.shape("size")
+    assert size["size"].tolist()[:8] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert size["size"].isna().tolist() == [False] * 8 + [True]
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_tables_are_in_the_library_of_the_data(odd, library):
+    import polars
+    import pyarrow
+
+    formula = "z ~ b + kind + wet + size"
+    expected = treeselect.select(formula, odd, k=4, seed=1, forests=1)
+    table = pyarrow.Table.from_pandas(odd)
+    fit = treeselect.select(
+        formula, polars.from_arrow(table) if library == "polars" else table, k=4, seed=1, forests=1
+    )
+    for term in fit.selected:
+        frame = fit.shape(term)
+        names = frame.columns if library == "polars" else frame.column_names
+        assert list(names) == list(expected.shape(term))
+        effect = frame["effect"].to_pylist() if library == "pyarrow" else frame["effect"].to_list()
+        np.testing.assert_allclose(effect, expected.shape(term)["effect"])
+    kinds = fit.shape("kind")["kind"]
+    assert (kinds.to_pylist() if library == "pyarrow" else kinds.to_list()) == ["ash", "oak", None]
+    assert len(fit.trees()) == len(expected.trees())

@@ -5,8 +5,9 @@ Numbers only; figures are made of them by ``plots`` and ``reports``.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,13 @@ import numpy as np
 from treeselect.algorithms.base import Model
 from treeselect.algorithms.forest import ForestModel
 from treeselect.algorithms.weighted import WeightedForest
-from treeselect.design import FloatArray, IntArray
+from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.dependence import Dependence, partial_dependence
 from treeselect.engine.nodes import LEAF, Trees
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
+from treeselect.frames import Labels, Numbers, read_column
 from treeselect.trees import node_depths, tidy_trees
 
 if TYPE_CHECKING:
@@ -34,6 +36,9 @@ _MOST_ROWS = 1000
 _MOST_POINTS = 40
 _PAIR_POINTS = 12
 """Points of the grid of a term alone, and of each of two."""
+
+_MOST_LEVELS = 100
+"""Levels of a factor that have a point each."""
 
 _STRENGTH_POINTS = 8
 _STRENGTH_ROWS = 300
@@ -180,9 +185,22 @@ def shape_table(result: SelectionResult, term: str, other: str | None) -> pd.Dat
     if len(set(terms)) < len(terms):
         raise OptionError(f"`other` must not be `term`.\n  Found: {quoted(terms[0])} for both.")
     sample = _sample(result, _MOST_ROWS)
-    found = sample.effect(terms, _MOST_POINTS if other is None else _PAIR_POINTS)
+    axes = _axes(result, terms, sample)
+    found = sample.effect(
+        terms, _most_points(axes, _MOST_POINTS if other is None else _PAIR_POINTS)
+    )
     share = _cell_shares(found, sample.weight)
-    frame = pd.DataFrame(_points_in_words(result, terms, sample, found, share))
+    is_exact = np.all(
+        [sample.data.column(int(j)) == found.points[found.place, k]
+         for k, j in enumerate(found.columns)], axis=0,
+    )  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            name: pd.Series(_in_words(axis, found.place, is_exact, len(share)))
+            for name, axis in axes.items()
+        }
+    )
+    order = np.lexsort([_order_of(frame[name], axes[name]) for name in reversed(list(axes))])
     frame["share"] = share
     names = _output_names(result)
     for k, name in enumerate(names):
@@ -192,7 +210,16 @@ def shape_table(result: SelectionResult, term: str, other: str | None) -> pd.Dat
             frame[f"effect{name}"] = mean - share @ mean
         else:
             frame[f"interaction{name}"] = _beyond_both(found, share)[:, k]
+    frame = frame.iloc[order]
     return frame[frame["share"] > 0].reset_index(drop=True)
+
+
+def _order_of(values: pd.Series[Any], axis: Numbers | Labels) -> FloatArray:
+    """Keys by which points are sorted: numbers, levels in their order, what is missing last."""
+    if isinstance(axis, Numbers):
+        return values.to_numpy(dtype=np.float64)
+    place = {level: float(k) for k, level in enumerate(axis.levels)}
+    return np.array([place.get(value, np.inf) for value in values])
 
 
 def _selected_term(result: SelectionResult, term: str) -> str:
@@ -214,32 +241,57 @@ def _cell_shares(found: Dependence, weight: FloatArray) -> FloatArray:
     return np.asarray(share / share.sum())
 
 
-def _points_in_words(
-    result: SelectionResult,
-    terms: Sequence[str],
-    sample: _Sample,
-    found: Dependence,
-    share: FloatArray,
-) -> dict[str, list[Any]]:
-    """Values of the variables behind the terms at each point: of numbers the mean of the rows
-    that stand there, else what the first of them has."""
-    variables = dict.fromkeys(v for t in terms for v in result.design.spec[t].term.variables)
-    rows_at = [np.flatnonzero(found.place == p) for p in range(len(share))]
-    words: dict[str, list[Any]] = {}
-    for name in variables:
-        values = result.design.sources[name].iloc[sample.rows].reset_index(drop=True)
-        is_number = values.dtype.kind in "iuf"
-        describe: Callable[[Any], Any] = _mean_of if is_number else _first_of
-        words[name] = [describe(values.iloc[at]) if len(at) else None for at in rows_at]
-    return words
+def _axes(
+    result: SelectionResult, terms: Sequence[str], sample: _Sample
+) -> dict[str, Numbers | Labels]:
+    """What the points of some terms are told by: the values of the term itself where it is one
+    number, else the variables behind it."""
+    design = result.design
+    axes: dict[str, Numbers | Labels] = {}
+    for term in terms:
+        columns = [j for j, name in enumerate(design.arrays.column_names) if name == term]
+        is_number = [design.arrays.n_levels[j] is None for j in columns] == [True]
+        if is_number and term not in design.sources:
+            axes[term] = Numbers(design.arrays.columns[columns[0]][sample.rows])
+            continue
+        parts = {
+            name: read_column(design.sources[name].iloc[sample.rows], name, needed=True)
+            for name in design.spec[term].term.variables
+        }
+        missing = np.any([_is_missing(part) for part in parts.values()], axis=0)
+        axes |= {name: _without(part, missing) for name, part in parts.items()}
+    return axes
 
 
-def _mean_of(values: pd.Series[Any]) -> float:
-    return float(values.mean())
+def _is_missing(part: Numbers | Labels) -> BoolArray:
+    return np.isnan(part.values) if isinstance(part, Numbers) else np.asarray(part.codes < 0)
 
 
-def _first_of(values: pd.Series[Any]) -> Any:
-    return values.iloc[0]
+def _without(part: Numbers | Labels, missing: BoolArray) -> Numbers | Labels:
+    """A term with a missing part is missing: no part of it is told."""
+    if isinstance(part, Numbers):
+        return dataclasses.replace(part, values=np.where(missing, np.nan, part.values))
+    return dataclasses.replace(part, codes=np.where(missing, -1, part.codes))
+
+
+def _most_points(axes: Mapping[str, Numbers | Labels], usual: int) -> int:
+    """Points for a term: levels are not thinned as numbers are."""
+    levels = [len(axis.levels) for axis in axes.values() if isinstance(axis, Labels)]
+    return max([usual, *(min(n + 1, _MOST_LEVELS) for n in levels)])
+
+
+def _in_words(axis: Numbers | Labels, place: IntArray, is_exact: BoolArray, n: int) -> list[Any]:
+    """What stands for each of n points: of numbers the mean of its rows, else the level of a row
+    that is exactly there; in that order, with what is missing last."""
+    if isinstance(axis, Numbers):
+        known = ~np.isnan(axis.values)
+        count = np.bincount(place[known], minlength=n)
+        total = np.bincount(place[known], weights=axis.values[known], minlength=n)
+        means = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        return [bool(v) for v in means] if axis.is_bool and known.all() else means.tolist()
+    codes = np.full(n, -1)
+    codes[place[is_exact]] = axis.codes[is_exact]
+    return [axis.levels[code] if code >= 0 else None for code in codes]
 
 
 def _beyond_both(found: Dependence, share: FloatArray) -> FloatArray:

@@ -30,14 +30,19 @@ def in_library(frame: pd.DataFrame, library: str) -> Any:
         return frame
     import narwhals as nw
 
-    columns: dict[str, Any] = {
-        str(name): [list(v) if isinstance(v, tuple) else v for v in frame[name].tolist()]
-        for name in frame
-    }
+    columns: dict[str, Any] = {str(name): _plain(frame[name]) for name in frame}
     try:
         return nw.from_dict(columns, backend=library).to_native()  # type: ignore[arg-type]
     except (ValueError, ImportError):  # a lazy engine, or one that is not on this machine
         return frame
+
+
+def _plain(column: pd.Series[Any]) -> list[Any]:
+    """Values of a column; of tuples lists, and of labels None where they are missing."""
+    values = [list(v) if isinstance(v, tuple) else v for v in column.tolist()]
+    if column.dtype.kind == "f":
+        return values
+    return [None if isinstance(v, float) and v != v else v for v in values]
 
 
 def with_column(data: Any, name: str, compute: Callable[[Any], Sequence[Any]]) -> Any:

@@ -225,3 +225,34 @@ def test_derivatives_by_finite_differences(loss, y):
             mean_loss(loss, y, np.broadcast_to(best + d * step, shape), weight) for d in (-1, 0, 1)
         ]
         assert min(values) == values[1]
+
+
+@pytest.mark.parametrize(
+    "loss", [SquaredLoss(), LogisticLoss(), PoissonLoss(), MultinomialLoss(3)],
+    ids=["squared", "logistic", "poisson", "classes"],
+)  # fmt: skip
+def test_the_least_loss_is_that_of_a_perfect_fit(loss):
+    y = np.array([0.0, 1.0, 2.0]) if loss.n_outputs == 3 else np.array([0.0, 1.0])
+    if isinstance(loss, PoissonLoss):
+        y = np.array([0.0, 1.0, 5.0])
+    perfect = {
+        SquaredLoss: lambda: y,
+        LogisticLoss: lambda: 40 * (2 * y - 1),
+        PoissonLoss: lambda: np.log(np.maximum(y, 1e-15)),
+        MultinomialLoss: lambda: 40 * np.eye(3),
+    }[type(loss)]()
+    np.testing.assert_allclose(loss.least(y), loss.value(y, perfect), atol=1e-12)
+    for shift in (-0.3, 0.3):
+        assert (loss.value(y, perfect + shift * np.arange(1, 4)[: perfect.shape[-1]])
+                >= loss.least(y) - 1e-12).all()  # fmt: skip
+
+
+def test_counts_converge_as_fast_as_numbers():
+    """The loss of counts may be near 0, or below, at the constant model: it is no scale itself."""
+    data, signal = data_and_response(600)
+    weight = np.ones(600, dtype=np.int64)
+    y = np.random.default_rng(0).poisson(np.exp(1.0 + signal / 4)).astype(float)
+    rules = RULES._replace(max_trees=200, max_depth=2)
+    bag = boost(data, y, weight, loss=PoissonLoss(), rules=rules)
+    assert bag.converged
+    assert len(bag.trees) < 150

@@ -65,8 +65,8 @@ class ControlBurn:
         importance in the first solution.
     tail, tolerance : int, float
         Trees of one depth are added until the last `tail` training losses differ by at most
-        `tolerance` times the loss of the constant model, or there are 200 of them, of which a
-        ``TreeselectWarning`` tells.
+        `tolerance` times the loss of the constant model above that of a perfect fit, or there are
+        200 of them, of which a ``TreeselectWarning`` tells.
     min_trees : int
         Least number of trees of each depth, at least 1.
     max_depth : int, optional

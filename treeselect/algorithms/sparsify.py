@@ -15,7 +15,7 @@ from treeselect.algorithms.weighted import WeightedForest
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.best_subset import best_subset
 from treeselect.engine.gram_forest import sparse_forest
-from treeselect.engine.losses import HingeLoss, mean_loss
+from treeselect.engine.losses import HingeLoss, explicable
 from treeselect.engine.modelled_forest import ModelledForest
 from treeselect.engine.random import stream_seed
 from treeselect.engine.tree_weights import SparseForest, WeightedTrees
@@ -188,7 +188,7 @@ class Sparsifier:
         if self._rules.ridge > 0 or not self._rules.subset:
             return self._rules.ridge
         base = problem.constant(weight)
-        return _SUBSET_RIDGE * abs(mean_loss(problem.family.loss, problem.y, base, weight))
+        return _SUBSET_RIDGE * explicable(problem.family.loss, problem.y, base, weight)
 
     def _constraints(self, trees: Any) -> Sequence[Any]:
         assert self._rules.constrain is not None

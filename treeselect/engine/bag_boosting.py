@@ -19,7 +19,7 @@ from treeselect.engine.binning import BinnedData, select_groups
 from treeselect.engine.checks import check_array, check_data, check_weight
 from treeselect.engine.forests import BOOTSTRAP, grow_bagged_trees
 from treeselect.engine.growth import UNBOUNDED, Growth, workspace
-from treeselect.engine.losses import Loss, mean_loss
+from treeselect.engine.losses import Loss, explicable, mean_loss
 from treeselect.engine.nodes import Nodes, Trees, empty_nodes, group_gains
 from treeselect.engine.penalty import SplitPenalty, no_penalty, price_list
 from treeselect.engine.prediction import mark_leaves
@@ -92,7 +92,7 @@ class BagBoosting(NamedTuple):
         Length of the tail of the training loss that is watched for convergence.
     tolerance : float
         A depth has converged when that tail lies in a tube of this width, in units of the loss
-        of the constant model.
+        of the constant model above that of a perfect fit.
     min_trees : int
         Least number of trees at each stage.
     max_trees : int
@@ -248,7 +248,7 @@ class _Stages:
         shape = (data.n_rows, loss.n_outputs) if loss.n_outputs > 1 else data.n_rows
         self._eta = np.broadcast_to(base, shape).astype(np.float64)
         self._eta_oob = self._eta.copy()
-        self.null_loss = mean_loss(loss, y, self._eta, weight)
+        self.null_loss = explicable(loss, y, self._eta, weight)
         in_rows = np.flatnonzero(weight).astype(np.int64)
         self._rank, self._penalty, self._in_rows = rank, penalty, in_rows
         self._grower = self._grower_of(data, rank, penalty)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, logit, logsumexp, softmax
+from scipy.special import expit, logit, logsumexp, softmax, xlogy
 
 from treeselect.engine._types import FloatArray, WeightArray
 
@@ -35,6 +35,10 @@ class Loss(Protocol):
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         """Loss of each row, shape (n_rows,), at the linear predictor `eta`."""
+        ...
+
+    def least(self, y: FloatArray) -> FloatArray:
+        """Least loss of each row at any linear predictor, shape (n_rows,)."""
         ...
 
     def negative_gradient(self, y: FloatArray, eta: FloatArray) -> FloatArray:
@@ -67,6 +71,9 @@ class _Usual(ABC):
 
     is_squared = False
     needs_curvature = False
+
+    def least(self, y: FloatArray) -> FloatArray:
+        return np.zeros_like(y)
 
     @abstractmethod
     def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray: ...
@@ -165,6 +172,9 @@ class PoissonLoss(_Usual):
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         return np.exp(eta) - y * eta
 
+    def least(self, y: FloatArray) -> FloatArray:
+        return np.asarray(y - xlogy(y, y))
+
     def negative_gradient(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         return np.asarray(y - np.exp(eta))
 
@@ -244,6 +254,9 @@ class GradientOnly:
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         return self.loss.value(y, eta)
 
+    def least(self, y: FloatArray) -> FloatArray:
+        return self.loss.least(y)
+
     def negative_gradient(self, y: FloatArray, eta: FloatArray) -> FloatArray:
         return self.loss.negative_gradient(y, eta)
 
@@ -257,6 +270,11 @@ class GradientOnly:
         self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
     ) -> float | FloatArray:
         return self.loss.constant(y, weight, offset)
+
+
+def explicable(loss: Loss, y: FloatArray, eta: FloatArray, weight: WeightArray) -> float:
+    """By how much the weighted mean of the loss at `eta` is above that of a perfect fit."""
+    return mean_loss(loss, y, eta, weight) - float(np.average(loss.least(y), weights=weight))
 
 
 def mean_loss(loss: Loss, y: FloatArray, eta: FloatArray, weight: WeightArray) -> float:
