@@ -140,6 +140,20 @@ def test_constraints_that_no_weights_meet():
         model.empty()
 
 
+@pytest.mark.parametrize(
+    ("constrain", "says"),
+    [
+        (lambda weights: 3, "3, which is no constraint"),
+        (lambda weights: [weights[0] <= 1, "one"], "one, which is no constraint"),
+        (lambda weights: [weights[0] ** 2 >= 1], "which is not convex"),
+    ],
+)
+def test_what_is_no_constraint(constrain, says):
+    forest, _ = problem(SquaredLoss(), 100, 10)
+    with pytest.raises(MethodError, match=says):
+        ModelledForest(forest, constrain)
+
+
 def test_a_solver_that_gives_up_says_so(monkeypatch):
     forest, _ = problem(LogisticLoss(), 100, 10)
     model = ModelledForest(forest)

@@ -44,7 +44,8 @@ class ModelledForest(SparseForest):
     Raises
     ------
     MethodError
-        From its methods, if no weights meet the constraints, or the solver fails.
+        If there are no constraints in what `constrain` gives, or they are not convex; from its
+        methods, if no weights meet them, or the solver fails.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class ModelledForest(SparseForest):
         if self.ridge > 0:
             target += self.ridge / 2 * cvxpy.sum_squares(weights)
         target *= self.columns.n_rows  # coefficients near 1, by which the solver is more exact
-        constraints = [] if constrain is None else list(constrain(weights))
+        constraints = [] if constrain is None else _checked(constrain(weights))
         self._model = cvxpy.Problem(cvxpy.Minimize(target), constraints)
         self._variables = (weights, intercept, price)
 
@@ -143,3 +144,18 @@ class ModelledForest(SparseForest):
         if self.loss.n_outputs > 1:
             shift = shift - shift[-1]
         return WeightedTrees(lam, found, shift, self.predictor(found, shift))
+
+
+def _checked(constraints: Any) -> list[Any]:
+    """Constraints that cvxpy takes."""
+    from cvxpy.constraints.constraint import Constraint
+
+    found = list(constraints) if isinstance(constraints, list | tuple) else [constraints]
+    for constraint in found:
+        if not isinstance(constraint, Constraint) or not constraint.is_dcp():
+            kind = "not convex" if isinstance(constraint, Constraint) else "no constraint"
+            raise MethodError(
+                "`constraints` of ControlBurn must give a list of convex cvxpy constraints.\n"
+                f"  Found: {constraint!s:.100}, which is {kind}."
+            )
+    return found
