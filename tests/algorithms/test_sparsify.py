@@ -179,6 +179,7 @@ def test_sizes_that_the_path_skips_are_named(data):
         ({"loss": "hinge", "refit": None}, "no probabilities"),
         ({"loss": "huber"}, "`loss` of ControlBurn must be 'family' or 'hinge'"),
         ({"refit": None, "n_trees": 5}, "`refit=None` and `n_trees=5` together"),
+        ({"forest": SINGLE, "min_trees": 5}, "`min_trees=5` of ControlBurn has no effect"),
         ({"time_limit": 5}, "needs `best_subset=True`"),
         ({"time_limit": 0, "best_subset": True}, "`time_limit` of ControlBurn must be"),
         ({"constraints": [1]}, r"must be a function of the weights, or None.\n  Found: \[1\]"),

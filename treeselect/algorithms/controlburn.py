@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -13,14 +12,12 @@ import numpy as np
 from treeselect.algorithms.base import Model, Problem, Step
 from treeselect.algorithms.final import REFITTED_TREES, refit_forest
 from treeselect.algorithms.options import check_choice, check_flag, check_integer, check_number
-from treeselect.algorithms.pools import TreePool, imported_pool, pool_of
+from treeselect.algorithms.pools import TreePool, grown_pool, imported_pool
 from treeselect.algorithms.pruning import BackwardPass, prune_path
 from treeselect.algorithms.sparsify import FIRST_PATH, Sparsifier, SparsityRules
-from treeselect.design import FloatArray, WeightArray
-from treeselect.engine.bag_boosting import BAG_BOOSTING, SCHEMES, BagBoosting, BoostedBag, bag_boost
+from treeselect.design import WeightArray
+from treeselect.engine.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoosting
 from treeselect.engine.blas import one_thread
-from treeselect.engine.penalty import SplitPenalty
-from treeselect.engine.random import stream_seed
 from treeselect.errors import MethodError, TreeselectWarning
 
 _MAX_DEPTH = 16
@@ -249,6 +246,14 @@ class ControlBurn:
                     f"ControlBurn can't have `{first}={getattr(self, first)!r}` and"
                     f" `{second}={getattr(self, second)!r}` together.\n  {why}"
                 )
+        idle = changed & {"tail", "min_trees", "max_features"}
+        if self.forest == SINGLE and idle:
+            option = min(idle)
+            raise MethodError(
+                f"`{option}={getattr(self, option)!r}` of ControlBurn has no effect with"
+                f' `forest="{SINGLE}"`, where each unit grows one tree at a time.\n'
+                "  Leave one of them out."
+            )
         if "time_limit" in changed and not self.best_subset:
             raise MethodError(
                 f"`time_limit={self.time_limit:g}` of ControlBurn needs `best_subset=True`: nothing"
@@ -394,18 +399,11 @@ class ControlBurn:
             most_groups=max(max_size, FIRST_PATH),
             scheme=self.forest,
         )
-        base, rank = problem.constant(weight), problem.groups.ranks(seed)
-        penalty = self._tree_penalty(problem, weight, base)
-
-        def grow(number: int) -> BoostedBag:
-            return bag_boost(
-                problem.data, problem.family.loss, problem.y, weight, base, rules,
-                seed=stream_seed(seed, "forest", number), rank=rank, penalty=penalty,
-            )  # fmt: skip
-
-        with ThreadPoolExecutor(n_threads) as threads:
-            bags = list(threads.map(grow, range(self.forests)))
-        if not all(bag.converged for bag in bags):
+        pool, converged = grown_pool(
+            problem, weight, rules, forests=self.forests, tree_cost=self.tree_cost, seed=seed,
+            n_threads=n_threads,
+        )  # fmt: skip
+        if not converged:
             warnings.warn(
                 f"ControlBurn grew {_MAX_TREES_PER_DEPTH} trees of one depth, the most it does, and"
                 " their training loss still moved.\n  The selection stands on these trees. Give a"
@@ -413,17 +411,4 @@ class ControlBurn:
                 TreeselectWarning,
                 stacklevel=2,
             )
-        return pool_of(bags, problem.data)
-
-    def _tree_penalty(
-        self, problem: Problem, weight: WeightArray, base: FloatArray
-    ) -> SplitPenalty | None:
-        """What opening a unit costs within each tree."""
-        if self.tree_cost == 0:
-            return None
-        gradient = problem.family.loss.negative_gradient(problem.y, base)
-        square = (gradient.reshape(len(weight), -1) ** 2).sum(axis=1)
-        unit = float(np.average(square, weights=weight))
-        prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)
-        ids = problem.groups.ids
-        return SplitPenalty(np.ones(len(ids)), self.tree_cost * unit * prices[ids])
+        return pool

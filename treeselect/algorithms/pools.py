@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from treeselect.design import BoolArray, Design, FloatArray, IntArray
+from treeselect.algorithms.base import Problem
+from treeselect.design import BoolArray, Design, FloatArray, IntArray, WeightArray
 from treeselect.engine._types import UInt8Array, UInt16Array
-from treeselect.engine.bag_boosting import BoostedBag
-from treeselect.engine.binning import BinnedData
+from treeselect.engine.bag_boosting import BagBoosting, BoostedBag, bag_boost
 from treeselect.engine.nodes import LEAF, Nodes, Trees, group_gains
+from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.prediction import mark_leaves
+from treeselect.engine.random import stream_seed
 from treeselect.engine.tree_columns import TreeColumns
 from treeselect.errors import MethodError, quoted
 from treeselect.importing import ImportedBins, import_forest
@@ -70,15 +73,62 @@ class TreePool:
         )
 
 
-def pool_of(bags: Sequence[BoostedBag], data: BinnedData) -> TreePool:
-    """The trees of several forests together, which were grown on the same data."""
-    return TreePool(
+def grown_pool(
+    problem: Problem,
+    weight: WeightArray,
+    rules: BagBoosting,
+    *,
+    forests: int,
+    tree_cost: float,
+    seed: int,
+    n_threads: int = 1,
+) -> tuple[TreePool, bool]:
+    """The trees of several independent forests, and whether all of them converged.
+
+    Parameters
+    ----------
+    problem : Problem
+    weight : ndarray, shape (n_rows,)
+    rules : BagBoosting
+    forests : int
+    tree_cost : float
+        What the first split of a tree on a unit of price 1 costs, in units of the mean squared
+        gradient at the constant model.
+    seed : int
+    n_threads : int
+        Has no influence on the answer.
+    """
+    base, rank = problem.constant(weight), problem.groups.ranks(seed)
+    penalty = _tree_penalty(problem, weight, base, tree_cost) if tree_cost > 0 else None
+
+    def grow(number: int) -> BoostedBag:
+        return bag_boost(
+            problem.data, problem.family.loss, problem.y, weight, base, rules,
+            seed=stream_seed(seed, "forest", number), rank=rank, penalty=penalty,
+        )  # fmt: skip
+
+    with ThreadPoolExecutor(n_threads) as threads:
+        bags = list(threads.map(grow, range(forests)))
+    pool = TreePool(
         [leaf for bag in bags for leaf in bag.leaves],
         [value for bag in bags for value in bag.values],
         np.concatenate([bag.gains for bag in bags]),
         [tree for bag in bags for tree in bag.trees],
-        data.group_of.astype(np.int64),
+        problem.data.group_of.astype(np.int64),
     )
+    return pool, all(bag.converged for bag in bags)
+
+
+def _tree_penalty(
+    problem: Problem, weight: WeightArray, base: FloatArray, tree_cost: float
+) -> SplitPenalty:
+    """What opening a unit costs within each tree."""
+    gradient = problem.family.loss.negative_gradient(problem.y, base)
+    square = (gradient.reshape(len(weight), -1) ** 2).sum(axis=1)
+    unit = float(np.average(square, weights=weight))
+    prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)
+    ids = problem.groups.ids
+    return SplitPenalty(np.ones(len(ids)), tree_cost * unit * prices[ids])
 
 
 def imported_pool(model: Any, design: Design, n_outputs: int) -> TreePool:
