@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,13 +38,23 @@ BoolArray = NDArray[np.bool_]
 RESULTS = Path(__file__).parent / "results"
 
 LOOKS = {
-    "MDI": {"color": "#666666", "marker": "s", "linestyle": "--"},
-    "MDI, scikit-learn": {"color": "#999999", "marker": "D", "linestyle": ":"},
-    "default": {"color": "#0072b2", "marker": "o", "linestyle": "-"},
-    "paper": {"color": "#d55e00", "marker": "^", "linestyle": "-"},
-    "half the units per split": {"color": "#009e73", "marker": "v", "linestyle": "-."},
-    "backward pass": {"color": "#cc79a7", "marker": "P", "linestyle": "-"},
-}
+    "MDI": {"label": "MDI", "color": "#666666", "marker": "s", "linestyle": "--"},
+    "MDI, scikit-learn": {
+        "label": "MDI, scikit-learn", "color": "#999999", "marker": "D", "linestyle": ":",
+    },
+    "default": {
+        "label": "ControlBurn, default", "color": "#0072b2", "marker": "o", "linestyle": "-",
+    },
+    "paper": {
+        "label": "ControlBurn, paper's form", "color": "#d55e00", "marker": "^", "linestyle": "-",
+    },
+    "half the units per split": {
+        "label": "half the units per split", "color": "#009e73", "marker": "v", "linestyle": "-.",
+    },
+    "backward pass": {
+        "label": "backward pass", "color": "#cc79a7", "marker": "P", "linestyle": "-",
+    },
+}  # fmt: skip
 """How a method is drawn, in every figure: told apart by its marker, too, not by colour alone."""
 
 
@@ -203,9 +214,15 @@ def write_figure(name: str, figure: Figure, *, quick: bool) -> None:
     """Draw a figure, and write it to the results unless it is a quick run: the same numbers give
     the same file."""
     text = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "treeselect", "path.simplify": True}):
+    settings = {
+        "svg.hashsalt": "treeselect",
+        "svg.fonttype": "none",  # letters as letters: smaller, and can be searched
+        "font.sans-serif": ["DejaVu Sans", "Verdana"],
+    }
+    with matplotlib.rc_context(settings):
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     if not quick:
-        lines = [line.rstrip() for line in text.getvalue().splitlines()]
+        short = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", text.getvalue())
+        lines = [line.rstrip() for line in short.splitlines()]
         RESULTS.mkdir(exist_ok=True)
         (RESULTS / f"{name}.svg").write_text("\n".join(lines) + "\n")

@@ -122,7 +122,7 @@ def figure_of(found, stops):
     for axes, column, look, label in panels:
         part = found[found["iteration"] > 0].groupby("iteration")[column]
         mean, error = part.mean(), 2 * part.sem()
-        axes.errorbar(mean.index, mean, error, **LOOKS[look], markersize=5, capsize=2)
+        axes.errorbar(mean.index, mean, error, **LOOKS[look], markersize=5)
         dress(axes, "", "boosting iteration = depth of its trees" if axes is lower else "", label)
         axes.axvline(stops["stop"].median(), color="#666666", linestyle=":")
         axes.axvline(stops["best"].median(), color="#666666", linestyle="--")

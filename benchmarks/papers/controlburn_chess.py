@@ -120,7 +120,7 @@ def figure_of(table):
         for _, row in table[table["copies"] == number].iterrows():
             auc = pd.to_numeric(row[list(sizes.values())]).set_axis(list(sizes)).sort_index()
             auc = auc.dropna()
-            axes.plot(auc.index, auc, **LOOKS.get(row["method"], {}), label=row["method"],
+            axes.plot(auc.index, auc, **LOOKS.get(row["method"], {"label": row["method"]}),
                       markersize=4, linewidth=1.2)  # fmt: skip
         dress(axes, f"{number} copies of each of three columns", "columns selected, k",
               "AUC, mean of five folds")  # fmt: skip

@@ -163,7 +163,7 @@ def figure_of(found):
                 grid[0, j].plot(gap.index, np.maximum(gap, 1e-13), **look, label=solver)
             terms = part["terms"]
             grid[1, j].errorbar(terms.mean().index, terms.mean(), 2 * terms.sem(), **look,
-                                label=solver, capsize=2)  # fmt: skip
+                                label=solver)  # fmt: skip
         dress(
             grid[0, j], name, "", "" if j else "largest distance from\ncvxpy's objective (log loss)"
         )

@@ -160,8 +160,8 @@ def figure_of(summary):
         part = ours[form].loc[names]
         mean = part["difference"].mean()
         axes.errorbar(part["difference"], at + shift, xerr=2 * part["s.e."],
-                      **LOOKS[form] | {"linestyle": ""}, markersize=4, elinewidth=0.8,
-                      label=f"ControlBurn, {form}: mean {mean:+.4f}")  # fmt: skip
+                      **LOOKS[form] | {"linestyle": "", "label": f"{LOOKS[form]['label']}:"
+                      f" mean {mean:+.4f}"}, markersize=4, elinewidth=0.8)  # fmt: skip
     known = [(i, paper) for i, name in enumerate(names) if (paper := printed().get(name))]
     if known:
         axes.plot([x for _, x in known], [i for i, _ in known], "kx", markersize=5,
