@@ -223,6 +223,6 @@ def write_figure(name: str, figure: Figure, *, quick: bool) -> None:
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     if not quick:
         short = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", text.getvalue())
-        lines = [line.rstrip() for line in short.splitlines()]
+        lines = [line.strip() for line in short.splitlines()]
         RESULTS.mkdir(exist_ok=True)
         (RESULTS / f"{name}.svg").write_text("\n".join(lines) + "\n")
