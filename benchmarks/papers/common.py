@@ -1,18 +1,22 @@
-"""What the programs beside this one share: data, problems from arrays, forests to judge by, tables.
+"""What the programs beside this one share: data, problems from arrays, forests, tables, figures.
 
 The data folder is that of TREESELECT_DATA, by default ../shared/data.
 """
 
 from __future__ import annotations
 
+import io
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import joblib
+import matplotlib
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from treeselect.algorithms.base import Problem
@@ -32,6 +36,26 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 RESULTS = Path(__file__).parent / "results"
+
+LOOKS = {
+    "MDI": {"label": "MDI", "color": "#666666", "marker": "s", "linestyle": "--"},
+    "MDI, scikit-learn": {
+        "label": "MDI, scikit-learn", "color": "#999999", "marker": "D", "linestyle": ":",
+    },
+    "default": {
+        "label": "ControlBurn, default", "color": "#0072b2", "marker": "o", "linestyle": "-",
+    },
+    "paper": {
+        "label": "ControlBurn, paper's form", "color": "#d55e00", "marker": "^", "linestyle": "-",
+    },
+    "half the units per split": {
+        "label": "half the units per split", "color": "#009e73", "marker": "v", "linestyle": "-.",
+    },
+    "backward pass": {
+        "label": "backward pass", "color": "#cc79a7", "marker": "P", "linestyle": "-",
+    },
+}  # fmt: skip
+"""How a method is drawn, in every figure: told apart by its marker, too, not by colour alone."""
 
 
 def data_folder() -> Path:
@@ -170,3 +194,35 @@ def write_table(name: str, frame: pd.DataFrame, intro: str, *, quick: bool) -> N
     if not quick:
         RESULTS.mkdir(exist_ok=True)
         (RESULTS / f"{name}.md").write_text(text)
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure, its size in inches."""
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def dress(axes: Any, title: str, x: str, y: str) -> None:
+    """Title, axis labels and a faint grid."""
+    axes.set_title(title, fontsize="medium")
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.grid(alpha=0.3, linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def write_figure(name: str, figure: Figure, *, quick: bool) -> None:
+    """Draw a figure, and write it to the results unless it is a quick run: the same numbers give
+    the same file."""
+    text = io.StringIO()
+    settings = {
+        "svg.hashsalt": "treeselect",
+        "svg.fonttype": "none",  # letters as letters: smaller, and can be searched
+        "font.sans-serif": ["DejaVu Sans", "Verdana"],
+    }
+    with matplotlib.rc_context(settings):
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    if not quick:
+        short = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", text.getvalue())
+        lines = [line.strip() for line in short.splitlines()]
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{name}.svg").write_text("\n".join(lines) + "\n")

@@ -1,6 +1,7 @@
 """ControlBurn paper, section 5.1 and Figure 8: chess with noisy copies of its best columns.
 
     python benchmarks/papers/controlburn_chess.py [--quick] [--jobs 2] [--methods default GRRF ...]
+    python benchmarks/papers/controlburn_chess.py --figure
 
 The three most important columns of a forest are copied 0, 3, 5 and 7 times, each copy with Gaussian
 noise of standard deviation 0.1. Five-fold cross-validation, k = 1, ..., 10: AUC of a forest on the
@@ -13,7 +14,19 @@ import argparse
 
 import numpy as np
 import pandas as pd
-from common import frame_problem, mean_and_error, run_all, shown, with_earlier, write_table
+from common import (
+    LOOKS,
+    RESULTS,
+    dress,
+    frame_problem,
+    mean_and_error,
+    new_figure,
+    run_all,
+    shown,
+    with_earlier,
+    write_figure,
+    write_table,
+)
 from controlburn_pmlb import by_importance, forest, load
 from controlburn_pmlb import simulated as small
 from sklearn.metrics import roc_auc_score
@@ -25,6 +38,9 @@ from treeselect.engine.binning import select_groups, take_rows
 from treeselect.engine.prediction import predict_mean
 
 COPIES = (0, 3, 5, 7)
+UNPRINTED = [f"k = {k}" for k in (4, 6, 7, 8, 9)]
+"""Columns that the figure has and the table has not."""
+
 METHODS = {
     "MDI": None,
     "default": ControlBurn(),
@@ -80,13 +96,53 @@ def one_fold(frame, n_copies, fold, methods, largest):
     return rows
 
 
+def table_of(found):
+    """Mean AUC by method, copies and k, and repeats."""
+    lines = []
+    for (method, copies), part in found.groupby(["method", "copies"], sort=False):
+        largest = part[part["k"] == part["k"].max()]
+        at = [f"{part.loc[part['k'] == k, 'auc'].mean():.3f}" for k in range(1, 11)]
+        mean = shown(*mean_and_error(part.groupby("fold")["auc"].mean()), 4)
+        repeats = shown(*mean_and_error(largest["repeats"]), 1)
+        lines.append([method, str(copies), mean, *at, repeats])
+    by_k = [f"k = {k}" for k in range(1, 11)]
+    columns = ["method", "copies", "mean AUC, k = 1..10", *by_k, "repeats at k = 10"]
+    return pd.DataFrame(lines, columns=columns).replace("nan", "")
+
+
+def figure_of(table):
+    """AUC against k, a panel for each number of copies, of the k that the table has."""
+    sizes = {int(c.removeprefix("k = ")): c for c in table if c.startswith("k = ")}
+    copies = list(dict.fromkeys(table["copies"]))
+    figure = new_figure(8.4, 3.2 * -(-len(copies) // 2) + 0.6)
+    grid = figure.subplots(-(-len(copies) // 2), 2, sharex=True, sharey=True, squeeze=False)
+    for axes, number in zip(grid.ravel(), copies, strict=False):
+        for _, row in table[table["copies"] == number].iterrows():
+            auc = pd.to_numeric(row[list(sizes.values())]).set_axis(list(sizes)).sort_index()
+            auc = auc.dropna()
+            axes.plot(auc.index, auc, **LOOKS.get(row["method"], {"label": row["method"]}),
+                      markersize=4, linewidth=1.2)  # fmt: skip
+        dress(axes, f"{number} copies of each of three columns", "columns selected, k",
+              "AUC, mean of five folds")  # fmt: skip
+        axes.set_xticks(range(1, 11))
+        axes.label_outer()
+    grid[0, 0].legend(loc="lower right", frameon=False)
+    figure.suptitle("Chess with noisy copies of its three best columns: forests on the selection")
+    return figure
+
+
 def main():
     """Write the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="simulated data, nothing written")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=list(METHODS))
+    parser.add_argument("--figure", action="store_true", help="only draw, from the results")
     options = parser.parse_args()
+    if options.figure:
+        table = pd.read_csv(RESULTS / "controlburn_chess.csv")
+        write_figure("controlburn_chess", figure_of(table), quick=False)
+        return
     frame = small() if options.quick else load("chess")
     methods = ["MDI", "default"] if options.quick else options.methods
     calls = [
@@ -96,23 +152,15 @@ def main():
     ]
     rows = [row for part in run_all(one_fold, calls, options.jobs) for row in part]
     found = pd.DataFrame(rows, columns=["method", "copies", "fold", "k", "auc", "repeats"])
-    lines = []
-    for (method, copies), part in found.groupby(["method", "copies"], sort=False):
-        largest = part[part["k"] == part["k"].max()]
-        at = [f"{part.loc[part['k'] == k, 'auc'].mean():.3f}" for k in (1, 2, 3, 5, 10)]
-        mean = shown(*mean_and_error(part.groupby("fold")["auc"].mean()), 4)
-        repeats = shown(*mean_and_error(largest["repeats"]), 1)
-        lines.append([method, str(copies), mean, *at, repeats])
-    columns = ["method", "copies", "mean AUC, k = 1..10", "k = 1", "k = 2", "k = 3", "k = 5",
-               "k = 10", "repeats at k = 10"]  # fmt: skip
-    table = pd.DataFrame(lines, columns=columns).replace("nan", "")
+    table = with_earlier("controlburn_chess", table_of(found), by="method", quick=options.quick)
     write_table(
         "controlburn_chess",
-        with_earlier("controlburn_chess", table, by="method", quick=options.quick),
+        table[[c for c in table if c not in UNPRINTED]],
         "ControlBurn paper, section 5.1, by treeselect: chess with copies of its three best"
         " columns, five folds. The paper shows curves only.",
         quick=options.quick,
     )
+    write_figure("controlburn_chess", figure_of(table), quick=options.quick)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """ControlBurn paper, section 5.2 and Figure 9: selection against forest importance on PMLB sets.
 
     python benchmarks/papers/controlburn_pmlb.py [--quick] [--jobs 2] [--sets churn ...]
+    python benchmarks/papers/controlburn_pmlb.py --figure
 
 Five-fold cross-validation on all rows, k = 1, ..., 10: AUC of a forest on the k units that
 ControlBurn selects minus that on the k most important of a forest (MDI), for the default, the
@@ -15,7 +16,19 @@ import argparse
 
 import numpy as np
 import pandas as pd
-from common import data_folder, frame_problem, mean_and_error, run_all, with_earlier, write_table
+from common import (
+    LOOKS,
+    RESULTS,
+    data_folder,
+    dress,
+    frame_problem,
+    mean_and_error,
+    new_figure,
+    run_all,
+    with_earlier,
+    write_figure,
+    write_table,
+)
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
@@ -134,19 +147,54 @@ def printed():
     return frame[frame["in_figure9"]].groupby("dataset")["mean_difference"].mean().to_dict()
 
 
+def figure_of(summary):
+    """Difference from forest importance by set, sorted by the default's, of both forms and of the
+    paper's own results."""
+    ours = {form: part.set_index("set") for form, part in summary.groupby("form")}
+    names = list(ours["default"]["difference"].sort_values().index)
+    figure = new_figure(7.6, 0.22 * len(names) + 1.6)
+    axes = figure.subplots()
+    at = np.arange(len(names))
+    axes.axvline(0, color="#666666", linewidth=0.8)
+    for form, shift in (("default", 0.15), ("paper", -0.15)):
+        part = ours[form].loc[names]
+        mean = part["difference"].mean()
+        axes.errorbar(part["difference"], at + shift, xerr=2 * part["s.e."],
+                      **LOOKS[form] | {"linestyle": "", "label": f"{LOOKS[form]['label']}:"
+                      f" mean {mean:+.4f}"}, markersize=4, elinewidth=0.8)  # fmt: skip
+    known = [(i, paper) for i, name in enumerate(names) if (paper := printed().get(name))]
+    if known:
+        axes.plot([x for _, x in known], [i for i, _ in known], "kx", markersize=5,
+                  label="the paper's own results")  # fmt: skip
+    dress(axes, f"Forests on ControlBurn's k terms against the k most important, {len(names)} sets",
+          "difference in AUC, mean over k = 1, ..., 10 (bars: two standard errors over folds)",
+          "")  # fmt: skip
+    axes.set_yticks(at, names, fontsize=8)
+    axes.set_ylim(-0.7, len(names) - 0.3)
+    axes.legend(loc="upper left", frameon=False)
+    return figure
+
+
 def main():
     """Write the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="simulated data, nothing written")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
+    parser.add_argument("--figure", action="store_true", help="only draw, from the results")
     options = parser.parse_args()
+    if options.figure:
+        summary = pd.read_csv(RESULTS / "controlburn_pmlb.csv")
+        write_figure("controlburn_pmlb", figure_of(summary), quick=False)
+        return
     for name in ["simulated"] if options.quick else options.sets:
         frame = simulated() if options.quick else load(name)
         calls = [(name, frame, fold) for fold in range(2 if options.quick else 5)]
         rows = [row for part in run_all(one_fold, calls, options.jobs) for row in part]
         found = pd.DataFrame(rows, columns=["set", "method", "fold", "k", "size", "auc"])
-        write(with_earlier("controlburn_pmlb", summary_of(found), quick=options.quick), options)
+        summary = with_earlier("controlburn_pmlb", summary_of(found), quick=options.quick)
+        write(summary, options)
+    write_figure("controlburn_pmlb", figure_of(summary), quick=options.quick)
 
 
 def write(summary, options):
