@@ -27,7 +27,7 @@ from common import (
     write_figure,
     write_table,
 )
-from controlburn_pmlb import by_importance, forest, load
+from controlburn_pmlb import by_importance, by_scikit_learn, forest, load
 from controlburn_pmlb import simulated as small
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
@@ -43,6 +43,7 @@ UNPRINTED = [f"k = {k}" for k in (4, 6, 7, 8, 9)]
 
 METHODS = {
     "MDI": None,
+    "MDI, scikit-learn": None,
     "default": ControlBurn(),
     "paper": ControlBurn.published(),
     "half the units per split": ControlBurn(max_features=0.5),
@@ -70,7 +71,8 @@ def with_copies(frame, n_copies, seed):
 
 def one_fold(frame, n_copies, fold, methods, largest):
     """AUC and repeats by method and k."""
-    problem = frame_problem(with_copies(frame, n_copies, fold), "target")
+    frame = with_copies(frame, n_copies, fold)
+    problem = frame_problem(frame, "target")
     folds = StratifiedKFold(5, shuffle=True, random_state=0).split(problem.y, problem.y)
     train, test = list(folds)[fold]
     weight = np.zeros(len(problem.y), dtype=np.int64)
@@ -80,7 +82,11 @@ def one_fold(frame, n_copies, fold, methods, largest):
     rows = []
     for label in methods:
         if METHODS[label] is None:
-            order = by_importance(problem, weight, fold)
+            order = (
+                by_importance(problem, weight, fold)
+                if label == "MDI"
+                else by_scikit_learn(frame, train, problem.groups.names, fold)
+            )
             chosen = {k: np.isin(np.arange(len(names)), order[:k]) for k in range(1, largest + 1)}
         else:
             path = METHODS[label].path(problem, weight, max_size=largest, seed=fold)
