@@ -76,16 +76,20 @@ class TreeColumns:
         """Some columns for some rows, shape (n_trees of these, n_rows of these * n_outputs)."""
         first, end, _ = rows.indices(self.n_rows)
         out = np.empty((len(trees), (end - first) * self.n_outputs))
+        self.write(trees, first, out)
+        return out
+
+    def write(self, trees: IntArray, first: int, out: FloatArray) -> None:
+        """Write some columns for the rows from `first` on, as many as `out` has room for."""
         if self.n_outputs == 1:
             write_columns(
-                self._codes, self._byte, self._start, self._piece, self._values[:, 0].copy(),
+                self._codes, self._byte, self._start, self._piece, self._values.ravel(),
                 trees, first, out,
             )  # fmt: skip
         else:
             write_wide_columns(
                 self._codes, self._byte, self._start, self._piece, self._values, trees, first, out
             )
-        return out
 
     def blocks(self) -> Iterator[slice]:
         """Rows, so many at a time that their columns stay in the processor's cache."""
