@@ -100,7 +100,7 @@ def list_column(data, work, j, begin, end):
     return list_codes(data.codes[j], rows, work.touched, work.present, cells)
 
 
-@inner
+@inlined
 def score_column(data, pack, rule, work, total, j, begin, end):
     """Best split of a node on one column; the histogram is zero before and after.
 
