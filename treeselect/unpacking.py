@@ -375,7 +375,7 @@ def _forest(arrays: Mapping[str, NDArray[Any]], data: ModelData) -> ForestModel:
         and len({len(array) for array in stored.values()}) == 1,
         "the forest",
     )
-    stored["code"] = stored["code"].astype(np.int64)
+    stored["code"] = stored["code"].astype(np.uint16)
     trees = Trees(Nodes(**stored), arrays["forest_start"])
     _check_trees(trees, int(groups[design.groups.ids].sum()))
     return ForestModel(groups, trees, constants, importance, family, has_offset)
