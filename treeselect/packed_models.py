@@ -192,7 +192,7 @@ def _trees(
         and len({len(array) for array in stored.values()}) == 1,
         "the forest",
     )
-    stored["code"] = stored["code"].astype(np.int64)
+    stored["code"] = stored["code"].astype(np.uint16)
     trees = Trees(Nodes(**stored), arrays[f"{prefix}_start"])
     _check_trees(trees, n_columns)
     return trees

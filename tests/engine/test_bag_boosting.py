@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from treeselect.engine.bag_boosting import BAGGING, DOUBLE, SCHEMES, SINGLE, BagBoosting, bag_boost
+from treeselect.engine.bag_boosting import (
+    BAGGING,
+    DOUBLE,
+    SCHEMES,
+    SINGLE,
+    BagBoosting,
+    add_tree,
+    bag_boost,
+    no_sums,
+)
 from treeselect.engine.binning import bin_columns, bin_edges
 from treeselect.engine.losses import (
     LogisticLoss,
@@ -256,3 +267,22 @@ def test_counts_converge_as_fast_as_numbers():
     bag = boost(data, y, weight, loss=PoissonLoss(), rules=rules)
     assert bag.converged
     assert len(bag.trees) < 150
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 3))
+def test_adding_up_trees_is_its_naive_twin(seed, n, n_outputs):
+    rng = np.random.default_rng(seed)
+    sums = no_sums(n, n_outputs)
+    total, outside, n_outside = (array.copy() for array in sums)
+    weight = rng.integers(0, 3, size=n)
+    for _ in range(3):
+        leaf = rng.integers(0, 4, size=n).astype(np.uint16)
+        value, bag = rng.normal(size=(4, n_outputs)), rng.integers(0, 2, size=n)
+        add_tree(leaf, value, bag, weight, sums)
+        is_outside = (bag == 0) & (weight > 0)
+        total += value[leaf]
+        outside[is_outside] += value[leaf][is_outside]
+        n_outside += is_outside
+    np.testing.assert_array_equal(sums.total, total)
+    np.testing.assert_array_equal(sums.outside, outside)
+    np.testing.assert_array_equal(sums.n_outside, n_outside)

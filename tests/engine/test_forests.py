@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tree_data import EVERYTHING, bag_of, make_data
 
 from treeselect.engine.binning import bin_columns, bin_edges
 from treeselect.engine.forests import ALL_ROWS, BOOTSTRAP, Sampling, bagged_forest
 from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, DEPTH_FIRST, UNBOUNDED, Growth
-from treeselect.engine.nodes import Trees, group_gains
+from treeselect.engine.nodes import Trees, add_gains, group_gains
 from treeselect.engine.out_of_bag import out_of_bag
 from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.prediction import predict_mean
@@ -324,3 +326,19 @@ def test_two_classes_are_a_mean_about_one_half_also_where_the_criterion_is_not_c
     assert 1 <= grown[0][2].sum() < 6
     for a, b in zip(*grown, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4))
+def test_gains_of_groups_are_their_naive_twin(seed, n_trees):
+    rng = np.random.default_rng(seed)
+    start = np.concatenate([[0], np.cumsum(rng.integers(1, 9, size=n_trees))])
+    column = rng.integers(-1, 6, size=start[-1]).astype(np.int32)
+    gain, group_of = rng.random(start[-1]), rng.integers(0, 3, size=6).astype(np.int32)
+    gains = np.zeros((n_trees, 3))
+    add_gains(column, gain, start, group_of, gains)
+    naive = np.zeros((n_trees, 3))
+    for tree in range(n_trees):
+        for at in range(start[tree], start[tree + 1]):
+            if column[at] >= 0:
+                naive[tree, group_of[column[at]]] += gain[at]
+    np.testing.assert_array_equal(gains, naive)

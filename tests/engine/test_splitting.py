@@ -29,6 +29,7 @@ list_codes = from_python(histograms.list_codes)
 list_wide_codes = from_python(histograms.list_wide_codes)
 best_dense_split = from_python(splitting.best_dense_split)
 best_listed_split = from_python(splitting.best_listed_split)
+best_short_split = from_python(splitting.best_short_split)
 best_class_split = from_python(class_splitting.best_class_split)
 partition = from_python(partitions.partition)
 pack_rows = from_python(moments.pack_rows)
@@ -160,6 +161,24 @@ def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem, kind):
                         rule,
                     ),
                 ]
+            if kind < GINI and n_present <= 256:
+                again = cells.copy()
+                found.append(
+                    best_short_split(
+                        again,
+                        present,
+                        n_present,
+                        is_factor,
+                        other,
+                        kind,
+                        total[0],
+                        total[1],
+                        pack.shift,
+                        rule,
+                        scratch,
+                    )
+                )
+                assert not again.any()
             if kind < GINI and codes.dtype == np.uint8:
                 found.append(
                     best_dense_split(

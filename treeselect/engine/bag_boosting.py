@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.engine._types import (
-    BoolArray,
     FloatArray,
     IntArray,
     UInt8Array,
@@ -16,6 +15,7 @@ from treeselect.engine._types import (
 )
 from treeselect.engine.best_first import leaf_table
 from treeselect.engine.binning import BinnedData, select_groups
+from treeselect.engine.cache import kernel
 from treeselect.engine.checks import check_array, check_data, check_weight
 from treeselect.engine.forests import BOOTSTRAP, grow_bagged_trees
 from treeselect.engine.growth import UNBOUNDED, Growth, workspace
@@ -306,27 +306,24 @@ class _Stages:
         if self._loss.needs_curvature:
             curvature = self._loss.curvature(self._y, self._eta)
         growth = Growth(depth, self.rules.min_weight, self.rules.n_candidates, 0.0)
-        total, oob_total = np.zeros_like(self._eta), np.zeros_like(self._eta)
-        oob_count = np.zeros(self._data.n_rows, dtype=np.int64)
+        sums = no_sums(self._data.n_rows, self._loss.n_outputs)
+        total, oob_total = (s.reshape(self._eta.shape) for s in (sums.total, sums.outside))
+        model = np.empty_like(self._eta)
         track: list[float] = []
         self._stage = []
         while len(track) < most and not _converged(track, self.rules, self.null_loss):
             seed = stream_seed(self._seed, "stage", number, len(track))
-            tree, out = self._grower.grow(gradient, curvature, growth, seed)
-            prediction = tree.value[tree.leaf].reshape(total.shape)
-            total += prediction
-            oob_total[out] += prediction[out]
-            oob_count[out] += 1
-            track.append(
-                mean_loss(self._loss, self._y, self._eta + total / (len(track) + 1), self._weight)
-            )
+            tree = self._grower.grow(gradient, curvature, growth, seed, sums)
+            np.divide(total, len(track) + 1, out=model)
+            model += self._eta
+            track.append(mean_loss(self._loss, self._y, model, self._weight))
             if len(tree.value) > 1:
                 self._stage.append(tree._replace(depth=depth, stage=number))
         self._kept += self._stage
         if most > 1 and not _converged(track, self.rules, self.null_loss):
             self._all_converged = False
         self._step = total / len(track)
-        often = np.maximum(oob_count, 1)
+        often = np.maximum(sums.n_outside, 1)
         self._oob_step = (oob_total.T / often).T
         before, after = (
             mean_loss(self._loss, self._y, eta, self._weight)
@@ -395,8 +392,42 @@ def _converged(track: list[float], rules: BagBoosting, null_loss: float) -> bool
     return max(tail) - min(tail) <= rules.tolerance * null_loss
 
 
+class Sums(NamedTuple):
+    """Sums of the predictions of a stage's trees for each row.
+
+    Attributes
+    ----------
+    total, outside : ndarray of float64, shape (n_rows, n_outputs)
+        Of all trees, and of those out of whose bag the row is.
+    n_outside : ndarray of int64, shape (n_rows,)
+        How many the latter are.
+    """
+
+    total: FloatArray
+    outside: FloatArray
+    n_outside: IntArray
+
+
+def no_sums(n_rows: int, n_outputs: int) -> Sums:
+    """No predictions yet."""
+    shape = (n_rows, n_outputs)
+    return Sums(np.zeros(shape), np.zeros(shape), np.zeros(n_rows, dtype=np.int64))
+
+
+@kernel
+def add_tree(leaf, value, bag, weight, sums):
+    """Add a tree's prediction of each row; rows without weight are in no bag, nor out of it."""
+    for i in range(leaf.shape[0]):
+        is_outside = bag[i] == 0 and weight[i] > 0
+        for k in range(value.shape[1]):
+            prediction = value[leaf[i], k]
+            sums.total[i, k] += prediction
+            sums.outside[i, k] += prediction if is_outside else 0.0
+        sums.n_outside[i] += int(is_outside)
+
+
 class _BaggedTree:
-    """Grows single bagged trees and tells which rows were out of the bag."""
+    """Grows single bagged trees and adds up what they predict."""
 
     def __init__(
         self,
@@ -420,6 +451,7 @@ class _BaggedTree:
         self._stop = np.zeros(1, dtype=np.int64)
         self._counts = np.zeros(data.n_rows, dtype=np.int64)
         self._room = empty_nodes(2 * len(in_rows), n_outputs)
+        self._leaf = np.empty(data.n_rows, dtype=np.uint16)
 
     def grow(
         self,
@@ -427,8 +459,9 @@ class _BaggedTree:
         curvature: FloatArray | None,
         growth: Growth,
         seed: int,
-    ) -> tuple[_GrownTree, BoolArray]:
-        """One tree on a bag drawn from the stream `seed`, and its out-of-bag rows."""
+        sums: Sums,
+    ) -> _GrownTree:
+        """One tree on a bag drawn from the stream `seed`; its predictions are added to `sums`."""
         data = self._data
         start = np.zeros(2, dtype=np.int64)
         grow_bagged_trees(
@@ -441,16 +474,16 @@ class _BaggedTree:
         n_nodes = int(start[1])
         nodes = Nodes._make(array[:n_nodes].copy() for array in self._room)
         tree = Trees(nodes, np.array([0, n_nodes]))
-        leaf = np.empty(data.n_rows, dtype=np.uint16)
+        leaf = self._leaf
         value = mark_leaves(tree, data, leaf)
         if curvature is not None:
             value = self._steps(leaf, gradient, curvature, len(value))
             node_value = nodes.value.copy()
             node_value[nodes.column < 0] = value
             tree = Trees(nodes._replace(value=node_value), tree.start)
-        narrow = leaf.astype(np.uint8) if len(value) <= 256 else leaf
-        grown = _GrownTree(tree, narrow, value, group_gains(tree, data)[0])
-        return grown, (self._counts == 0) & (self._weight > 0)
+        add_tree(leaf, value, self._counts, self._copies, sums)
+        kept = leaf.astype(np.uint8) if len(value) <= 256 else leaf.copy()
+        return _GrownTree(tree, kept, value, group_gains(tree, data)[0])
 
     def _target(self, gradient: FloatArray, curvature: FloatArray | None) -> Target:
         if self._loss.n_outputs > 1:

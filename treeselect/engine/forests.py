@@ -15,7 +15,7 @@ from treeselect.engine.checks import check_data, check_growth, check_target, che
 from treeselect.engine.growth import BEST_FIRST, Growth, Workspace, workspace
 from treeselect.engine.in_order import grow_in_order
 from treeselect.engine.moments import pack_rows
-from treeselect.engine.nodes import Nodes, Trees, empty_nodes, join_trees
+from treeselect.engine.nodes import Trees, empty_nodes, give_back, join_trees, more_room
 from treeselect.engine.penalty import (
     SplitPenalty,
     no_penalty,
@@ -192,18 +192,19 @@ class _Chunk:
         counts = np.zeros(data.n_rows, dtype=np.int64)
         own = price_list(self._penalty, data, self._is_open)
         opened, state = np.empty_like(self._is_open), np.zeros(1, dtype=np.uint64)
-        room = empty_nodes(max(_ROOM, 2 * n_in), target.n_classes)
-        parts = []
-        while len(seeds):
-            start = np.zeros(len(seeds) + 1, dtype=np.int64)
-            done = grow_bagged_trees(
-                data, target, self._weight, self._in_rows, self._sampling, seeds, self._growth,
-                own, self._is_open, self._shared, self._rank, work, table, counts,
-                opened, state, room, start, self.stop,
+        nodes = empty_nodes(max(_ROOM, 2 * n_in), target.n_classes)
+        start = np.zeros(len(seeds) + 1, dtype=np.int64)
+        done = 0
+        while done < len(seeds):
+            if done:  # the room did not suffice: trees of a forest are of about the same size
+                expected = int(1.1 * len(seeds) / done * start[done])
+                nodes = more_room(nodes, int(start[done]), expected + 2 * n_in)
+            done += grow_bagged_trees(
+                data, target, self._weight, self._in_rows, self._sampling, seeds[done:],
+                self._growth, own, self._is_open, self._shared, self._rank, work, table, counts,
+                opened, state, nodes, start[done:], self.stop,
             )  # fmt: skip
             if self.stop[0]:
                 break
-            used = Nodes._make(array[: start[done]].copy() for array in room)
-            parts.append(Trees(used, start[: done + 1].copy()))
-            seeds = seeds[done:]
-        return join_trees(parts)
+        give_back(nodes, int(start[done]))
+        return Trees(nodes, start[: done + 1])

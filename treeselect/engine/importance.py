@@ -179,7 +179,7 @@ def leaf_if_moved(nodes, first, data, i, group, other):
     while nodes.column[at] >= 0:
         j = nodes.column[at]
         code = code_of(data, j, other if data.group_of[j] == group else i)
-        left = goes_left(code, nodes.code[at], nodes.missing_left[at], data.is_factor[j])
+        left = goes_left(code, np.int64(nodes.code[at]), nodes.missing_left[at], data.is_factor[j])
         at = first + nodes.left[at] + (0 if left else 1)
     return at
 
@@ -246,7 +246,10 @@ def add_out_of_bag_gains(
             while nodes.column[at] >= 0:
                 j = nodes.column[at]
                 left = goes_left(
-                    code_of(data, j, i), nodes.code[at], nodes.missing_left[at], data.is_factor[j]
+                    code_of(data, j, i),
+                    np.int64(nodes.code[at]),
+                    nodes.missing_left[at],
+                    data.is_factor[j],
                 )
                 child = root + nodes.left[at] + (0 if left else 1)
                 for k in range(truth.shape[1]):

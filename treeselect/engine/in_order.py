@@ -28,7 +28,7 @@ from treeselect.engine.nodes import write_leaf, write_split
 from treeselect.engine.partition import split_rows
 from treeselect.engine.penalty import penalised_gain, take_discounts
 from treeselect.engine.random import random_below
-from treeselect.engine.splitting import Rule, best_dense_split, best_listed_split
+from treeselect.engine.splitting import Rule, best_dense_split, best_listed_split, best_short_split
 from treeselect.engine.targets import GINI, NEWTON, VECTOR
 
 
@@ -75,6 +75,12 @@ def score_listed(
         pairs = pack.kind == NEWTON
         size = 2 if pairs else 1
         add_cells(cells, moments, work.leaf_second[begin : end if pairs else begin], histogram)
+        if n_present <= 256:
+            score, code, missing_left = best_short_split(
+                histogram, present, n_present, is_factor, other, pack.kind,
+                total[0], total[1], pack.shift, rule, work.scratch,
+            )  # fmt: skip
+            return score / size_of(pack, total) * pack.to_gain, code, missing_left
         score, code, missing_left = best_listed_split(
             histogram, present, n_present, is_factor, other, pack.kind,
             total[0], total[1], pack.shift, rule,
@@ -94,7 +100,7 @@ def list_column(data, work, j, begin, end):
     return list_codes(data.codes[j], rows, work.touched, work.present, cells)
 
 
-@inner
+@inlined
 def score_column(data, pack, rule, work, total, j, begin, end):
     """Best split of a node on one column; the histogram is zero before and after.
 

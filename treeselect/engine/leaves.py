@@ -18,7 +18,7 @@ def leaf_of(nodes, first, data, i):
     while nodes.column[at] >= 0:
         j = nodes.column[at]
         left = goes_left(
-            code_of(data, j, i), nodes.code[at], nodes.missing_left[at], data.is_factor[j]
+            code_of(data, j, i), np.int64(nodes.code[at]), nodes.missing_left[at], data.is_factor[j]
         )
         at = first + nodes.left[at] + (0 if left else 1)
     return at

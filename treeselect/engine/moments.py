@@ -68,6 +68,42 @@ def unit_for(bound, bits):
     return 2.0 ** max(min(exponent, 500), -500)
 
 
+# Rows out of the bag weigh 0 and are reckoned with all the same, which is faster than to ask.
+
+
+@inner
+def largest_value(values, weight, counts):
+    """Largest absolute value of the rows in a bag, each of which may have several."""
+    n_rows = weight.shape[0]
+    largest = 0.0
+    if values.shape[0] == n_rows:
+        for i in range(n_rows):
+            largest = max(largest, abs(values[i]) if weight[i] * counts[i] > 0 else 0.0)
+        return largest
+    size = values.shape[0] // n_rows
+    for i in range(n_rows):
+        if weight[i] * counts[i] > 0:
+            for at in range(i * size, (i + 1) * size):
+                largest = max(largest, abs(values[at]))
+    return largest
+
+
+@inner
+def pack_values(values, weight, counts, unit, shift, packed):
+    """Pack the values of each row with its weight in the bag."""
+    n_rows = weight.shape[0]
+    if values.shape[0] == n_rows:
+        for i in range(n_rows):
+            w = weight[i] * counts[i]
+            packed[i] = (np.int64(np.rint(values[i] * w * unit)) << shift) + w
+        return
+    size = values.shape[0] // n_rows
+    for i in range(n_rows):
+        w = weight[i] * counts[i]
+        for at in range(i * size, (i + 1) * size):
+            packed[at] = (np.int64(np.rint(values[at] * w * unit)) << shift) + w
+
+
 @inner
 def pack_rows(target, weight, counts, moments, second, rows):
     """Pack the rows of a bag: a row counts ``weight * counts`` times.
@@ -76,43 +112,30 @@ def pack_rows(target, weight, counts, moments, second, rows):
     (with several gradients `second` alone, of shape (n_rows * n_outputs,));
     `rows` receives their numbers in increasing order. Returns the :class:`Packing`.
     """
-    total = np.int64(0)
-    largest = 0.0
-    largest_second = 0.0
     n_rows = weight.shape[0]
-    for i in range(n_rows):
-        w = weight[i] * counts[i]
-        if w > 0:
-            total += w
-            if target.kind == VECTOR:
-                for k in range(target.n_classes):
-                    largest = max(largest, abs(target.gradient[i * target.n_classes + k]))
-            elif target.kind < GINI:
-                largest = max(largest, abs(target.gradient[i]))
-            else:
-                largest = max(largest, target.curvature[i])
-            if target.kind == NEWTON:
-                largest_second = max(largest_second, target.curvature[i])
-    shift = bits_of(total)
-    unit = unit_for(largest * total, min(61 - shift, 52))
-    second_unit = unit_for(largest_second * total, 52) if target.kind == NEWTON else 1.0
+    total = np.int64(0)
     n = 0
-    class_weight = 0
     for i in range(n_rows):
         w = weight[i] * counts[i]
-        if w > 0:
-            rows[n] = i
-            n += 1
-            if target.kind == VECTOR:
-                for at in range(i * target.n_classes, (i + 1) * target.n_classes):
-                    second[at] = (np.int64(np.rint(target.gradient[at] * w * unit)) << shift) + w
-                continue
-            value = target.gradient[i] if target.kind < GINI else target.curvature[i]
-            moments[i] = (np.int64(np.rint(value * w * unit)) << shift) + w
-            if target.kind == NEWTON:
-                second[i] = np.int64(np.rint(target.curvature[i] * w * second_unit))
-            elif target.kind >= GINI:
-                class_weight += moments[i] >> shift
+        total += w
+        rows[n] = i
+        n += w > 0
+    is_vector = target.kind == VECTOR
+    values = target.gradient if target.kind < GINI or is_vector else target.curvature
+    shift = bits_of(total)
+    largest = largest_value(values, weight, counts)
+    unit = unit_for(largest * total, min(61 - shift, 52))
+    pack_values(values, weight, counts, unit, shift, second if is_vector else moments)
+    second_unit = 1.0
+    if target.kind == NEWTON:
+        second_unit = unit_for(largest_value(target.curvature, weight, counts) * total, 52)
+        for i in range(n_rows):
+            w = weight[i] * counts[i]
+            second[i] = np.int64(np.rint(target.curvature[i] * w * second_unit))
+    class_weight = 0
+    if target.kind == GINI or target.kind == ENTROPY:
+        for i in range(n_rows):
+            class_weight += moments[i] >> shift
     has_classes = target.kind == GINI or target.kind == ENTROPY
     to_gain = 1.0 / class_weight if has_classes else second_unit / (unit * unit * total)
     return Packing(target.kind, target.n_classes, n, shift, unit, second_unit, to_gain)

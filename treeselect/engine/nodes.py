@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine._types import BoolArray, FloatArray, Int32Array, IntArray
+from treeselect.engine._types import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    Int32Array,
+    IntArray,
+    UInt16Array,
+)
 from treeselect.engine.binning import BinnedData
-from treeselect.engine.cache import inner
+from treeselect.engine.cache import inner, kernel
 
 LEAF = -1
 """Column of a node that is not split."""
@@ -34,7 +41,7 @@ class Nodes(NamedTuple):
     """
 
     column: Int32Array
-    code: IntArray
+    code: UInt16Array
     missing_left: BoolArray
     left: Int32Array
     value: FloatArray
@@ -46,7 +53,7 @@ def empty_nodes(capacity: int, n_outputs: int = 1) -> Nodes:
     """Room for `capacity` nodes. Zeroed, so that unused entries never differ between runs."""
     return Nodes(
         column=np.zeros(capacity, dtype=np.int32),
-        code=np.zeros(capacity, dtype=np.int64),
+        code=np.zeros(capacity, dtype=np.uint16),
         missing_left=np.zeros(capacity, dtype=np.bool_),
         left=np.zeros(capacity, dtype=np.int32),
         value=np.zeros((capacity, n_outputs)),
@@ -95,8 +102,25 @@ class Trees(NamedTuple):
         return len(self.start) - 1
 
 
+def more_room(nodes: Nodes, n_used: int, capacity: int) -> Nodes:
+    """The nodes that are used, with room for others. What is not used takes no memory yet."""
+    larger = empty_nodes(capacity, nodes.value.shape[1])
+    pairs: Iterable[tuple[AnyArray, AnyArray]] = zip(nodes, larger, strict=True)
+    for old, new in pairs:
+        new[:n_used] = old[:n_used]
+    return larger
+
+
+def give_back(nodes: Nodes, n_used: int) -> None:
+    """Shorten the arrays, of which there must be no views, to the nodes that are used."""
+    for array in nodes:
+        array.resize((n_used, *array.shape[1:]), refcheck=False)
+
+
 def join_trees(parts: Sequence[Trees]) -> Trees:
     """One collection from several, in order."""
+    if len(parts) == 1:
+        return parts[0]
     nodes = Nodes._make(
         np.concatenate(arrays) for arrays in zip(*(p.nodes for p in parts), strict=True)
     )
@@ -104,11 +128,17 @@ def join_trees(parts: Sequence[Trees]) -> Trees:
     return Trees(nodes, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 
 
+@kernel
+def add_gains(column, gain, start, group_of, gains):
+    """Add the gain of each split to that of its group in its tree."""
+    for tree in range(start.shape[0] - 1):
+        for at in range(start[tree], start[tree + 1]):
+            if column[at] >= 0:
+                gains[tree, group_of[column[at]]] += gain[at]
+
+
 def group_gains(trees: Trees, data: BinnedData) -> FloatArray:
     """Unpenalised gain of each group in each tree, shape (n_trees, n_groups)."""
     gains = np.zeros((trees.n_trees, data.n_groups))
-    split = np.flatnonzero(trees.nodes.column >= 0)
-    tree = np.searchsorted(trees.start, split, side="right") - 1
-    group = data.group_of[trees.nodes.column[split]]
-    np.add.at(gains, (tree, group), trees.nodes.gain[split])
+    add_gains(trees.nodes.column, trees.nodes.gain, trees.start, data.group_of, gains)
     return gains

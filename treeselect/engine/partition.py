@@ -6,6 +6,8 @@ import numpy as np
 
 from treeselect.engine.cache import inlined, inner
 
+_ONE = np.uint64(1)
+
 _SAMPLE, _ENOUGH = 32, 512
 """Rows looked at to see whether hardly any goes to one side, and rows that are worth a look."""
 
@@ -73,19 +75,19 @@ def partition(codes, split_code, missing_left, is_factor, rows, spare, begin, en
             return take_left(codes, low, span, rows, begin, end)
         if n_sampled >= _SAMPLE - 1:
             return take_right(codes, low, span, rows, begin, end)
-    middle = begin
-    n_right = 0
+    middle = np.uint64(begin)  # without a sign: no negative index to look for
+    n_right = np.uint64(0)
     for r in range(begin, end):
         i = rows[r]
-        left = int(np.uint8(codes[i] - low) <= span)
+        left = np.uint64(np.uint8(codes[i] - low) <= span)
         # Written to both sides; the side that it does not belong to is overwritten.
         rows[middle] = i
         spare[n_right] = i
         middle += left
-        n_right += 1 - left
-    for r in range(n_right):
-        rows[middle + r] = spare[r]
-    return middle
+        n_right += _ONE - left
+    for r in range(np.int64(n_right)):
+        rows[np.int64(middle) + r] = spare[r]
+    return np.int64(middle)
 
 
 @inner

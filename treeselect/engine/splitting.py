@@ -20,6 +20,8 @@ from treeselect.engine.cache import inlined, inner
 from treeselect.engine.moments import moment_gradient, moment_weight
 from treeselect.engine.targets import NEWTON
 
+_ONE = np.uint64(1)
+
 
 class Scratch(NamedTuple):
     """Working memory for the scan of one column."""
@@ -29,6 +31,7 @@ class Scratch(NamedTuple):
     gradient: FloatArray
     weight: FloatArray
     score: FloatArray
+    cells: IntArray
     classes: IntArray
 
 
@@ -36,7 +39,8 @@ def scratch(n_classes: int) -> Scratch:
     """Working memory for `n_classes` classes."""
     return Scratch(
         np.zeros(256, dtype=np.int64), np.zeros(256, dtype=np.int64),
-        np.zeros(256), np.zeros(256), np.zeros(256), np.zeros(n_classes, dtype=np.int64),
+        np.zeros(256), np.zeros(256), np.zeros(256), np.zeros(512, dtype=np.int64),
+        np.zeros(n_classes, dtype=np.int64),
     )  # fmt: skip
 
 
@@ -162,21 +166,10 @@ def best_dense_split(
         Where missing rows go; where there are none, with the heavier side.
     """
     size = 2 if kind == NEWTON else 1
-    score, code, missing_left = 0.0, -1, False
-    for with_missing in range(2):  # missing rows on the right, then on the left
-        if with_missing and (is_factor or cells[0] == 0):
-            break
-        skip = 0 if is_factor or with_missing else 1
-        n = min(n_codes, OTHER) if is_factor else n_codes - 1 - skip
-        g_all, a_all = read_left(
-            cells[size * skip :], n, not is_factor, kind, total, total_second, shift, rule, scratch
-        )
-        found, at = best_candidate(n, g_all, a_all, scratch)
-        if found > score or (found == score and 0 <= at + skip < code):
-            score, code, missing_left = found, at + skip, with_missing == 1
-            if cells[0] == 0:
-                left = moment_weight(scratch.left[at], shift)
-                missing_left = 2 * left >= moment_weight(total, shift)
+    n = min(n_codes, OTHER) if is_factor else n_codes
+    score, code, missing_left = best_of_cells(
+        cells, n, is_factor, kind, total, total_second, shift, rule, scratch
+    )
     if is_factor:
         return score, code, code == 0
     if code > 0:
@@ -185,6 +178,29 @@ def best_dense_split(
             above += 1
         code = (code + above - 1) // 2
     return score, code, missing_left
+
+
+@inner
+def best_of_cells(cells, n_cells, is_factor, kind, total, total_second, shift, rule, scratch):
+    """Best split by a histogram: its score, the last cell on the left (of a factor the only one),
+    -1 if there is no split, and the side of the missing rows, which are those of cell 0."""
+    score, best, missing_left = 0.0, -1, False
+    size = 2 if kind == NEWTON else 1
+    for with_missing in range(2):  # missing rows on the right, then on the left
+        if with_missing and (is_factor or cells[0] == 0):
+            break
+        skip = 0 if is_factor or with_missing else 1
+        n = n_cells if is_factor else n_cells - 1 - skip
+        g_all, a_all = read_left(
+            cells[size * skip :], n, not is_factor, kind, total, total_second, shift, rule, scratch
+        )
+        found, at = best_candidate(n, g_all, a_all, scratch)
+        if found > score or (found == score and 0 <= at + skip < best):
+            score, best, missing_left = found, at + skip, with_missing == 1
+            if cells[0] == 0:
+                left = moment_weight(scratch.left[at], shift)
+                missing_left = 2 * left >= moment_weight(total, shift)
+    return score, best, missing_left
 
 
 # --- means and Newton steps: the codes of a small node -------------------------------------------
@@ -233,6 +249,34 @@ def best_listed_split(
                 best, best_at = score, t
                 best_missing_left = with_missing == 1 or (missing == 0 and 2 * w >= w_all)
     return best, *split_at(present, best_at, best_missing_left, is_factor)
+
+
+@inlined
+def best_short_split(
+    histogram, present, n_present, is_factor, other, kind, total, total_second, shift, rule, scratch
+):  # fmt: skip
+    """As :func:`best_listed_split` for at most 256 codes, all of them at once; the histogram is 0
+    afterwards."""
+    cells = scratch.cells
+    if kind == NEWTON:
+        for t in range(n_present):
+            code = np.uint64(present[t])  # without a sign: no negative index to look for
+            cells[2 * t] = histogram[code << _ONE]
+            cells[2 * t + 1] = histogram[(code << _ONE) + _ONE]
+            histogram[code << _ONE] = 0
+            histogram[(code << _ONE) + _ONE] = 0
+    else:
+        for t in range(n_present):
+            code = np.uint64(present[t])
+            cells[t] = histogram[code]
+            histogram[code] = 0
+    n_cells = n_present
+    if is_factor and present[n_present - 1] == other:
+        n_cells -= 1
+    score, at, missing_left = best_of_cells(
+        cells, n_cells, is_factor, kind, total, total_second, shift, rule, scratch
+    )
+    return score, *split_at(present, at, missing_left, is_factor)
 
 
 @inner

@@ -92,6 +92,7 @@ class SparseForest:
         self.prices, self.ridge = prices, ridge
         self.share = weight / weight.sum()
         self._seen: tuple[FloatArray, FloatArray] | None = None
+        self._spread: FloatArray | None = None
         scale = float(np.max(np.abs(self.correlation(base)), initial=0.0))
         self._tolerance = tolerance * max(scale, 1e-300)
 
@@ -108,7 +109,9 @@ class SparseForest:
 
     def spread(self) -> FloatArray:
         """Weighted standard deviation of each column of A, shape (n_trees,)."""
-        return self.columns.spread(self.share)
+        if self._spread is None:
+            self._spread = self.columns.spread(self.share)
+        return self._spread
 
     def objective(self, solution: WeightedTrees) -> float:
         """Value that is minimised, at a solution."""
@@ -232,20 +235,23 @@ class _Working:
         n_outputs = problem.loss.n_outputs
         self._free = np.ones((1, 1)) if n_outputs == 1 else np.eye(n_outputs)[:-1]
         self.n_free = len(self._free)
-        self._whole: FloatArray | None = None
+        self._room: dict[int, FloatArray] = {}
 
     def _blocks(self) -> Iterator[tuple[slice, FloatArray]]:
-        """Rows, and their columns, shape (n_free + n_trees, n_rows of the block * n_outputs)."""
+        """Rows, and their columns, shape (n_free + n_trees, n_rows of the block * n_outputs), which
+        are good until the next rows come."""
         columns = self._problem.columns
-        every = list(columns.blocks())
-        for rows in every:
-            if self._whole is None:
-                free = np.tile(self._free, (1, rows.stop - rows.start))
-                block = np.concatenate([free, columns.block(self._trees, rows)])
-            else:
-                block = self._whole
-            if len(every) == 1:
-                self._whole = block
+        for rows in columns.blocks():
+            n_rows = rows.stop - rows.start
+            block = self._room.get(n_rows)
+            is_new = block is None
+            if block is None:
+                free = np.tile(self._free, (1, n_rows))
+                block = np.empty((self.n_free + len(self._trees), free.shape[1]))
+                block[: self.n_free] = free
+                self._room[n_rows] = block
+            if is_new or n_rows < columns.n_rows:  # what is there is not that of these rows
+                columns.write(self._trees, rows.start, block[self.n_free :])
             yield rows, block
 
     def times(self, x: FloatArray) -> FloatArray:
