@@ -6,7 +6,7 @@ Numbers only; figures are made of them by ``plots`` and ``reports``.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from treeselect.algorithms.base import Model
 from treeselect.algorithms.forest import ForestModel
 from treeselect.algorithms.weighted import WeightedForest
+from treeselect.association import Coded, association, coded_number
 from treeselect.design import FloatArray, IntArray
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.dependence import Dependence, partial_dependence
@@ -39,6 +40,10 @@ _STRENGTH_POINTS = 8
 _STRENGTH_ROWS = 300
 _STRENGTH_TERMS = 10
 """The strengths of all pairs take n (n - 1) / 2 grids: these are coarser, of the first terms."""
+
+_ASSOCIATED_TERMS = 30
+_MEASURES = ("Spearman", "correlation ratio", "Cramer's V")
+"""By the number of factors in a pair."""
 
 
 # --- trees -------------------------------------------------------------------------------------
@@ -149,10 +154,14 @@ class _Sample:
     weight: FloatArray
     rows: IntArray
     terms: tuple[str, ...]
+    along: Mapping[str, FloatArray]
 
     def effect(self, terms: Sequence[str], most: int) -> Dependence:
         groups = [self.terms.index(term) for term in terms]
-        return partial_dependence(self.model.score, self.data, self.weight, groups, max_points=most)
+        along = [self.along.get(term) for term in terms]
+        return partial_dependence(
+            self.model.score, self.data, self.weight, groups, max_points=most, along=along
+        )
 
 
 def _sample(result: SelectionResult, most: int) -> _Sample:
@@ -169,7 +178,22 @@ def _sample(result: SelectionResult, most: int) -> _Sample:
     if isinstance(model, WeightedForest) and model.bins is not None:
         of_column = of_column[model.bins.of_features(own).source]
     data = data._replace(group_of=of_column.astype(data.group_of.dtype))
-    return _Sample(model, data, weight[rows].astype(np.float64), rows, terms)
+    along = {term: _number_behind(result, term, rows) for term in terms}
+    known = {term: number for term, number in along.items() if number is not None}
+    return _Sample(model, data, weight[rows].astype(np.float64), rows, terms, known)
+
+
+def _number_behind(result: SelectionResult, term: str, rows: IntArray) -> FloatArray | None:
+    """The one number that a transform, spline or polynomial is a function of; None for columns as
+    they are, whose codes are in order."""
+    spec = result.design.spec
+    if spec[term].term.is_plain or spec[term].kind == "factor":
+        return None
+    variables = spec[term].term.variables
+    if len(variables) != 1 or spec.schema[variables[0]] != "number":
+        return None
+    values = result.design.sources[variables[0]].iloc[rows]
+    return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
 def shape_table(result: SelectionResult, term: str, other: str | None) -> pd.DataFrame:
@@ -222,15 +246,18 @@ def _points_in_words(
     share: FloatArray,
 ) -> dict[str, list[Any]]:
     """Values of the variables behind the terms at each point: of numbers the mean of the rows
-    that stand there, else what the first of them has."""
-    variables = dict.fromkeys(v for t in terms for v in result.design.spec[t].term.variables)
-    rows_at = [np.flatnonzero(found.place == p) for p in range(len(share))]
+    that stand there, whatever they have of the other term, else what the first of them has."""
     words: dict[str, list[Any]] = {}
-    for name in variables:
-        values = result.design.sources[name].iloc[sample.rows].reset_index(drop=True)
-        is_number = values.dtype.kind in "iuf"
-        describe: Callable[[Any], Any] = _mean_of if is_number else _first_of
-        words[name] = [describe(values.iloc[at]) if len(at) else None for at in rows_at]
+    points = np.unravel_index(np.arange(len(share)), tuple(found.sizes))
+    places = np.unravel_index(found.place, tuple(found.sizes))
+    for term, size, point, place in zip(terms, found.sizes, points, places, strict=True):
+        rows_at = [np.flatnonzero(place == p) for p in range(size)]
+        for name in result.design.spec[term].term.variables:
+            values = result.design.sources[name].iloc[sample.rows].reset_index(drop=True)
+            is_number = values.dtype.kind in "iuf"
+            describe: Callable[[Any], Any] = _mean_of if is_number else _first_of
+            own = [describe(values.iloc[at]) if len(at) else None for at in rows_at]
+            words.setdefault(name, [own[p] for p in point])
     return words
 
 
@@ -280,3 +307,49 @@ def _strength(sample: _Sample, pair: Sequence[str]) -> float:
     total = float((share @ centred**2).sum())
     beyond = float((share @ _beyond_both(found, share) ** 2).sum())
     return float(np.sqrt(beyond / total)) if total > 0 else 0.0
+
+
+# --- associations ------------------------------------------------------------------------------
+
+
+def association_table(result: SelectionResult) -> pd.DataFrame:
+    """How strongly selected terms go together in the data, whatever the model says.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per pair of the thirty most important terms, strongest first: ``term``, ``other``,
+        ``measure`` (``"Spearman"``, ``"correlation ratio"`` or ``"Cramer's V"``; see
+        :func:`treeselect.association.association`) and ``association``, in [0, 1]. Of terms with
+        several columns the strongest of their columns' associations.
+
+    Raises
+    ------
+    DataError
+        If the model was saved without its data.
+    """
+    import pandas as pd
+
+    result.design.check_data()
+    weight = result.design.weight.astype(np.float64)
+    arrays, terms = result.design.arrays, result.selected[:_ASSOCIATED_TERMS]
+    coded: dict[str, list[Coded]] = {term: [] for term in terms}
+    for j, term in enumerate(arrays.column_names):
+        if term in coded:
+            coded[term].append(_coded_column(result, j))
+    rows = []
+    for term, other in itertools.combinations(terms, 2):
+        pairs = list(itertools.product(coded[term], coded[other]))
+        n_factors = sum(own[0].is_factor for own in (coded[term], coded[other]))
+        strongest = max(association(a, b, weight) for a, b in pairs)
+        rows.append((term, other, _MEASURES[n_factors], strongest))
+    frame = pd.DataFrame(rows, columns=["term", "other", "measure", "association"])
+    return frame.sort_values("association", ascending=False, kind="stable", ignore_index=True)
+
+
+def _coded_column(result: SelectionResult, j: int) -> Coded:
+    column = result.design.arrays.columns[j]
+    if result.design.arrays.n_levels[j] is None:
+        return coded_number(column)
+    codes = column.astype(np.int64) - 1  # 0 is missing, 255 none of the column's levels
+    return Coded(codes, True)
