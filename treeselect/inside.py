@@ -262,7 +262,9 @@ def _points_in_words(
 
 
 def _mean_of(values: pd.Series[Any]) -> float:
-    return float(values.mean())
+    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    known = numbers[~np.isnan(numbers)]
+    return float(known.mean()) if len(known) else np.nan
 
 
 def _first_of(values: pd.Series[Any]) -> Any:
