@@ -563,7 +563,7 @@ def test_panels_of_many_levels_and_of_one_value():
 
 def test_labels_show_where_names_differ():
     names = [f"probe_{i:05d}_expression" for i in (3, 14, 290)]
-    assert distinct(names, 6.0) == ["…_00003…", "…_00014…", "…_00290…"]
+    assert distinct(names, 6.0) == ["…00003_…", "…00014_…", "…00290_…"]
     assert distinct(["age", "sex"], 6.0) == ["age", "sex"]
     assert distinct([names[0]] * 2, 6.0)[0] == shorten(names[0], 6.0)
 

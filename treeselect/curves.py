@@ -1,4 +1,5 @@
-"""Shape functions as curves: what a figure of one term shows, whoever draws it."""
+"""What figures of a model show, whoever draws them: shapes of terms as curves, importances along
+the path as lines."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.design import FloatArray
-from treeselect.inside import shape_table
+from treeselect.inside import importance_path_table, shape_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,3 +143,45 @@ def _points(
 def _most_frequent(points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
     kept = sorted(range(len(points)), key=lambda i: -points[i].share)[:MOST_LEVELS]
     return tuple(points[i] for i in sorted(kept))
+
+
+@dataclass(frozen=True, slots=True)
+class ImportanceLines:
+    """Importances of units along the path.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Increasing: the sizes of the path at which any unit has importance.
+    names : tuple of str
+        Selected units first, then by their largest importance.
+    values : tuple of tuple of float
+        Of each unit at each size.
+    selected : tuple of bool
+    more : int
+        Units that were left out.
+    """
+
+    sizes: tuple[int, ...]
+    names: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+    selected: tuple[bool, ...]
+    more: int
+
+
+def importance_lines(result: SelectionResult, most: int) -> ImportanceLines:
+    """Importances along the path of at most so many units."""
+    wide = importance_path_table(result).pivot_table(
+        index="k", columns="term", values="importance", aggfunc="last", sort=False
+    )
+    wide = wide[wide.sum(axis=1) > 0].sort_index()
+    chosen, largest = set(result.groups), wide.max()
+    order = sorted(wide.columns, key=lambda name: (name not in chosen, -largest[name]))
+    names = tuple(order[:most])
+    return ImportanceLines(
+        sizes=tuple(int(size) for size in wide.index),
+        names=names,
+        values=tuple(tuple(wide[name].to_list()) for name in names),
+        selected=tuple(name in chosen for name in names),
+        more=len(order) - len(names),
+    )

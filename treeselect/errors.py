@@ -56,6 +56,10 @@ class StabilityError(TreeselectError, ValueError):
     """Stability was asked for where there is none to compute."""
 
 
+class MissingPackageError(TreeselectError, ImportError):
+    """A package that only some calls need is not installed."""
+
+
 class NotBuiltError(TreeselectError, NotImplementedError):
     """Planned, but not in this version."""
 

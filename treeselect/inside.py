@@ -200,7 +200,7 @@ def shape_table(result: SelectionResult, term: str, other: str | None) -> pd.Dat
     """One row per point (see ``SelectionResult.shape``)."""
     import pandas as pd
 
-    terms = [_selected_term(result, name) for name in (term, other) if name is not None]
+    terms = [selected_term(result, name) for name in (term, other) if name is not None]
     if len(set(terms)) < len(terms):
         raise OptionError(f"`other` must not be `term`.\n  Found: {quoted(terms[0])} for both.")
     sample = _sample(result, _MOST_ROWS)
@@ -219,7 +219,7 @@ def shape_table(result: SelectionResult, term: str, other: str | None) -> pd.Dat
     return frame[frame["share"] > 0].reset_index(drop=True)
 
 
-def _selected_term(result: SelectionResult, term: str) -> str:
+def selected_term(result: SelectionResult, term: str) -> str:
     if term in result.selected:
         return term
     close = near(term, result.selected)

@@ -36,6 +36,7 @@ from treeselect.weights import check_offset
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from treeselect.summary import Summary
 
@@ -561,7 +562,59 @@ class SelectionResult:
 
         return save_result(self, Path(path), include_data=include_data)
 
-    # --- report ---
+    # --- figures and report ---
+
+    def plot(
+        self,
+        kind: str,
+        *,
+        term: str | None = None,
+        other: str | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw one figure with matplotlib.
+
+        Parameters
+        ----------
+        kind : str
+            ``"path"``: score against the number of units. ``"importance"``: of the selected units.
+            ``"stability"``: selection frequencies with their intervals. ``"correlation"``: how
+            strongly selected terms go together in the data, by the absolute rank correlation of
+            numbers, the correlation ratio of a number and a factor, and Cramer's V of two factors.
+            ``"shape"``: the effect of `term`, or a map of `term` and `other`.
+            ``"interactions"``: strengths of all pairs. ``"importance_path"``: importances against
+            the number of units.
+        term, other : str, optional
+            Selected terms with one variable behind each, for ``"shape"``.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default on a new figure of pyplot.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        OptionError
+            If `kind` is unknown, `term` or `other` do not fit it, or there is nothing to draw.
+        StabilityError
+            If ``"stability"`` is asked for and there are no resamples.
+        DataError
+            If the data are needed and the model was saved without them.
+        MissingPackageError
+            If matplotlib is not installed: it comes with ``pip install "treeselect[plot]"``.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age + parch", data, k=2, seed=1, forests=1)
+        >>> ax = fit.plot("shape", term="age")  # doctest: +SKIP
+        >>> ax.figure.savefig("age.png")  # doctest: +SKIP
+        """
+        from treeselect.plots import plot
+
+        return plot(self, kind, term=term, other=other, ax=ax)
 
     def report(
         self, path: str | os.PathLike[str], template: str | os.PathLike[str] | None = None

@@ -185,8 +185,10 @@ def _where_different(name: str, others: set[str], most: float) -> str:
     end = max(len(name) - last, first)
     core = shorten(name[first:end], most - 2 * ems("…"))
     room = most - sum(map(ems, core)) - 2 * ems("…")
-    before = _fitting(name[:first][::-1], room)[::-1]
-    return f"{'…' if len(before) < first else ''}{before}{core}{'…' if end < len(name) else ''}"
+    before = _fitting(name[:first][::-1], 0.6 * room)[::-1]
+    after = _fitting(name[end:], room - sum(map(ems, before)))
+    opening = "…" if len(before) < first else ""
+    return f"{opening}{before}{core}{after}{'…' if end + len(after) < len(name) else ''}"
 
 
 def _common_start(names: set[str]) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treeselect.algorithms.weighted import WeightedForest
-from treeselect.curves import MOST_LEVELS, Curve, curves, has_curve
-from treeselect.inside import importance_path_table, interaction_table, tree_table
+from treeselect.curves import MOST_LEVELS, Curve, curves, has_curve, importance_lines
+from treeselect.inside import interaction_table, tree_table
 from treeselect.reports.figures import BarFigure, LineFigure, bar_figure, distinct, line_figure
 from treeselect.reports.panels import Panel, panels
 from treeselect.reports.parts import Table, enumeration, table_around
@@ -173,43 +174,24 @@ def _interactions(result: SelectionResult) -> BarFigure | None:
 
 
 def _importance_path(result: SelectionResult) -> ImportancePath | None:
-    table = importance_path_table(result)
-    wide = _by_size(table)
-    if len(wide) < 2:
+    found = importance_lines(result, MOST_LINES)
+    if len(found.sizes) < 2:
         return None
-    chosen = set(result.groups)
-    largest = wide.max()
-    order = sorted(wide.columns, key=lambda name: (name not in chosen, -largest[name]))
-    shown = order[:MOST_LINES]
-    sizes = [int(size) for size in wide.index]
     figure = line_figure(
-        sizes,
-        shown,
-        [wide[name].to_list() for name in shown],
-        [name in chosen for name in shown],
-        result.k,
-        len(order) - len(shown),
+        found.sizes, found.names, found.values, found.selected, result.k, found.more
     )
     rows = [
-        (f"{size:,}", *(f"{value:.3f}" for value in wide.loc[size, shown])) for size in wide.index
+        (f"{size:,}", *(f"{own[i]:.3f}" for own in found.values))
+        for i, size in enumerate(found.sizes)
     ]
     return ImportancePath(
-        _path_lead(result, [name in chosen for name in shown]),
+        _path_lead(result, found.selected),
         figure,
-        table_around(("Units (k)", *shown), rows, sizes, result.k),
+        table_around(("Units (k)", *found.names), rows, found.sizes, result.k),
     )
 
 
-def _by_size(table: pd.DataFrame) -> pd.DataFrame:
-    """One row per size that has any importance, one column per unit; of a size that comes twice
-    the last."""
-    wide = table.pivot_table(
-        index="k", columns="term", values="importance", aggfunc="last", sort=False
-    ).sort_index()
-    return wide[wide.sum(axis=1) > 0]
-
-
-def _path_lead(result: SelectionResult, solid: list[bool]) -> str:
+def _path_lead(result: SelectionResult, solid: Sequence[bool]) -> str:
     trees = (
         "the weighted trees" if result.step.ensemble is not None else "the method's own ensemble"
     )
@@ -262,7 +244,7 @@ def _forest_lead(result: SelectionResult, table: pd.DataFrame) -> str:
     unused = tuple(name for name in result.groups if name not in used)
     if unused:
         lead += (
-            f" No tree that is left uses {enumeration(unused)}: trees that also use a unit which was cut or"
-            " pruned are left out, and a kept unit may have none."
+            f" No tree that is left uses {enumeration(unused)}: trees that also use a unit which"
+            " was cut or pruned are left out, and a kept unit may have none."
         )
     return lead

@@ -129,7 +129,7 @@ def _panel(curve: Curve, title: str, left: float, ticks: list[float], labels: li
         bottom=_BOTTOM,
         title=curve.term,
         label=title,
-        scale_label=_short_scale(curve.scale),
+        scale_label=short_scale(curve.scale),
         x_label=x_label,
         x_label_y=round(_BOTTOM + below, 1),
         line=" ".join(f"{s.x},{s.y}" for s in known) if curve.is_number else "",
@@ -199,7 +199,7 @@ def _level_axis(curve: Curve, left: float) -> tuple[tuple[Tick, ...], list[float
     return tuple(map(Tick, places, names)), places, None
 
 
-def _short_scale(scale: str) -> str:
+def short_scale(scale: str) -> str:
     """Of a long scale the class is shortened, not what it is."""
     what, of, label = scale.partition(" of ")
     return f"{what}{of}{shorten(label, 8.5)}"
