@@ -10,6 +10,7 @@ from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
 import treeselect
 from treeselect import ControlBurn
 from treeselect.association import Coded, association, coded_number
+from treeselect.curves import curves
 from treeselect.errors import DataError, MethodError, OptionError
 from treeselect.inside import association_table
 
@@ -265,6 +266,19 @@ def test_associations_count_copies_and_know_constants():
     for one in (constant, unknown, coded_number(np.ones(50))):
         assert association(one, numbers[0], weight) == 0
         assert association(one, level, weight) == 0
+
+
+def test_variables_may_have_the_names_of_numbers(data):
+    frame = data.rename(columns={"a": "share", "b": "mean", "c": "effect"})
+    fit = treeselect.select("y ~ . - two", frame, k=4, seed=1, forests=1, n_trees=20)
+    shape = fit.shape("share")
+    assert list(shape) == ["share_value", "share", "mean", "effect"]
+    assert shape["share"].sum() == pytest.approx(1)
+    assert list(fit.shape("mean", "effect"))[:2] == ["mean_value", "effect_value"]
+    found = curves(fit, "share")[0]
+    assert [p.value for p in found.points if not p.is_missing] == pytest.approx(
+        shape["share_value"].dropna().to_list()
+    )
 
 
 def test_interactions_are_those_of_the_truth(fit):

@@ -222,6 +222,30 @@ def test_hostile_names_are_escaped_everywhere(mixed):
     assert page.count("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;") >= 4
 
 
+def test_hostile_levels_and_classes_are_escaped(mixed):
+    data = mixed.assign(
+        site=mixed["site"].astype(object).map({"Bath": HOSTILE, "York": "</svg><b>", "Leeds": "&"}),
+        dose=pd.cut(mixed["dose"], 3, labels=["<i>low", "middle", "</desc><i>high"]),
+    )
+    fit = treeselect.select(
+        "dose ~ site + signal", data, k=2, seed=1, method="rrf", n_trees=10, keep=["site"]
+    )
+    page = page_of(fit)
+    assert page.count("&lt;script&gt;") >= 2
+    for tag in ("<script", "<b>", "<i>", "</desc><"):
+        assert tag not in page
+
+
+def test_fifty_terms_fit_on_a_small_page():
+    rng = np.random.default_rng(1)
+    names = [f"concentration of marker {i:02d}" for i in range(60)]
+    data = pd.DataFrame(rng.normal(size=(90, 60)), columns=names)
+    data["y"] = data[names[:50]].sum(axis=1)
+    fit = treeselect.select("y ~ .", data, k=50, seed=1, forests=1, n_trees=5, resamples=2)
+    assert fit.k > 25
+    assert len(page_of(fit).encode()) < 300_000
+
+
 @pytest.mark.parametrize(
     ("text", "html"),
     [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.design import FloatArray
-from treeselect.inside import importance_path_table, shape_table
+from treeselect.inside import importance_path_table, shape_table, value_column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +89,7 @@ def curves(result: SelectionResult, term: str) -> tuple[Curve, ...]:
     share = shape["share"].to_numpy()
     found = []
     for label in sorted(labels, key=lambda c: -float(share @ effects[c] ** 2)):
-        points = _points(shape[variable], share, effects[label], is_number)
+        points = _points(shape[value_column(result, variable)], share, effects[label], is_number)
         shown = points if is_number else _most_frequent(points)
         curve = Curve(
             term, variable, is_number, scale_of(result, label), shown, len(points) - len(shown)

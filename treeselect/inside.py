@@ -219,6 +219,15 @@ def shape_table(result: SelectionResult, term: str, other: str | None) -> pd.Dat
     return frame[frame["share"] > 0].reset_index(drop=True)
 
 
+def value_column(result: SelectionResult, variable: str) -> str:
+    """Column of a shape's table that holds a variable: its name, unless a number has that name."""
+    numbers = {f"{kind}{name}" for kind in _SHAPE_NUMBERS for name in _output_names(result)}
+    return f"{variable}_value" if variable in numbers | {"share"} else variable
+
+
+_SHAPE_NUMBERS = ("mean", "effect", "interaction")
+
+
 def selected_term(result: SelectionResult, term: str) -> str:
     if term in result.selected:
         return term
@@ -257,7 +266,7 @@ def _points_in_words(
             is_number = values.dtype.kind in "iuf"
             describe: Callable[[Any], Any] = _mean_of if is_number else _first_of
             own = [describe(values.iloc[at]) if len(at) else None for at in rows_at]
-            words.setdefault(name, [own[p] for p in point])
+            words.setdefault(value_column(result, name), [own[p] for p in point])
     return words
 
 

@@ -26,7 +26,13 @@ from treeselect.errors import (
     near,
     quoted,
 )
-from treeselect.inside import association_table, interaction_table, selected_term, shape_table
+from treeselect.inside import (
+    association_table,
+    interaction_table,
+    selected_term,
+    shape_table,
+    value_column,
+)
 from treeselect.reports.figures import distinct, spread
 from treeselect.reports.panels import short_scale
 from treeselect.tables import path_table
@@ -378,7 +384,7 @@ def _map(result: SelectionResult, term: str, other: str, ax: Axes | None) -> Axe
 
 def _grid(result: SelectionResult, table: pd.DataFrame, term: str) -> tuple[list[int], list[str]]:
     """Place of each row on the axis of a term, and the names of all places; missing ones last."""
-    values = table[result.design.spec[term].term.variables[0]]
+    values = table[value_column(result, result.design.spec[term].term.variables[0])]
     missing = values.isna().to_numpy()
     if takes_numbers(result, term):
         ranks = values.to_numpy(dtype=np.float64, na_value=np.nan)

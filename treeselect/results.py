@@ -327,12 +327,13 @@ class SelectionResult:
         -------
         frame, in the library of the data
             One row per point of a grid of at most 40 values of the term (12 of each of two, of
-            those pairs that occur): a column for each variable behind it; ``share`` of the rows
-            there; ``mean``, the model's mean value over at most 1000 rows when the term has that
-            value, and ``effect``, the same about its mean; for two terms ``interaction``, what is
-            beyond the best sum of an effect of each. Of more than two classes a column for each,
-            ``mean_<class>``. A forest gives the mean response, the sparse forest (and a forest
-            with an offset) the linear predictor.
+            those pairs that occur): a column for each variable behind it, ``<name>_value`` if its
+            name is that of another column; ``share`` of the rows there; ``mean``, the model's
+            mean value over at most 1000 rows when the term has that value, and ``effect``, the
+            same about its mean; for two terms ``interaction``, what is beyond the best sum of an
+            effect of each. Of more than two classes a column for each, ``mean_<class>``. A forest
+            gives the mean response, the sparse forest (and a forest with an offset) the linear
+            predictor.
 
         Raises
         ------
