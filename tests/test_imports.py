@@ -4,7 +4,10 @@ import subprocess
 import sys
 
 # each takes part of a second to load, and most calls need only some of them
-HEAVY = ["formulaic", "scipy", "sklearn", "numba", "statsmodels", "cvxpy", "jinja2", "joblib"]
+HEAVY = [
+    "formulaic", "scipy", "sklearn", "numba", "statsmodels", "cvxpy", "jinja2", "joblib",
+    "matplotlib",
+]  # fmt: skip
 
 
 def test_importing_treeselect_stays_light() -> None:

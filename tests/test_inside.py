@@ -9,7 +9,10 @@ from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
 
 import treeselect
 from treeselect import ControlBurn
+from treeselect.association import Coded, association, coded_number
+from treeselect.curves import curves
 from treeselect.errors import DataError, MethodError, OptionError
+from treeselect.inside import association_table
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +179,108 @@ def test_shapes_are_those_of_the_truth(fit):
     assert np.corrcoef(both["b"] * both["c"], both["interaction"])[0, 1] > 0.8
 
 
+def test_the_map_of_two_terms_is_a_grid(fit):
+    both = fit.shape("a", "soil")
+    assert both["a"].nunique() <= 12
+    assert both.groupby("soil")["a"].nunique().max() == both["a"].nunique()
+    grid = both.pivot(index="a", columns="soil", values="mean")
+    assert grid.shape == (both["a"].nunique(dropna=False), 3)
+
+
+@pytest.mark.parametrize("term", ["bs(x, 5)", "poly(x, 3)", "I((x - 3) ** 2)", "I(x > 3)"])
+def test_the_shape_of_a_transform_is_that_of_the_number_behind_it(term):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.uniform(0, 6, 800)})
+    frame["y"] = np.sin(frame["x"]) + 0.1 * rng.normal(size=800)
+    if term.startswith("I("):
+        frame["y"] += (frame["x"] - 3) ** 2 * (term == "I((x - 3) ** 2)")
+        frame.loc[::40, "x"] = np.nan
+    fit = treeselect.select(f"y ~ {term}", frame, k=1, seed=1, forests=1, n_trees=20)
+    shape = fit.shape(fit.selected[0]).dropna()
+    assert next(iter(shape)) == "x"
+    assert shape["x"].is_monotonic_increasing
+    assert len(shape) >= 39
+    if term == "I((x - 3) ** 2)":  # the same on both sides of 3
+        assert shape["mean"].max() > shape["mean"].min() + 5
+        above, below = (np.interp(x, shape["x"], shape["mean"]) for x in ([4, 5], [2, 1]))
+        np.testing.assert_allclose(above, below, atol=0.4)  # neighbouring points of the grid
+    else:
+        truth = np.sign(3 - shape["x"]) if term == "I(x > 3)" else np.sin(shape["x"])
+        assert np.corrcoef(truth, shape["mean"])[0, 1] > 0.97
+
+
+def test_associations():
+    rng = np.random.default_rng(2)
+    n = 400
+    frame = pd.DataFrame({"x": rng.normal(size=n), "z": rng.normal(size=n)})
+    frame["monotone"] = np.exp(frame["x"])
+    frame["site"] = np.where(frame["x"] > 0, "east", "west")
+    frame["same"] = frame["site"].map({"east": "a", "west": "b"})
+    frame.loc[::9, "x"] = np.nan
+    frame["y"] = frame["monotone"] + frame["z"] + (frame["site"] == "east")
+    fit = treeselect.select(
+        "y ~ x + z + monotone + site + same + bs(z, 4)", frame, k=6, seed=1, method="rrf",
+        n_trees=5, keep=["x", "z", "monotone", "site", "same", "bs(z, 4)"],
+    )  # fmt: skip
+    table = association_table(fit)
+    assert list(table) == ["term", "other", "measure", "association"]
+    assert len(table) == fit.k * (fit.k - 1) // 2
+    assert table["association"].is_monotonic_decreasing
+    by_pair = {frozenset((r.term, r.other)): r for r in table.itertuples()}
+    known = frame.dropna()
+
+    def pair(a, b):
+        return by_pair[frozenset((a, b))]
+
+    assert pair("x", "monotone").association == pytest.approx(1)
+    assert pair("x", "z").association == pytest.approx(
+        abs(known["x"].corr(known["z"], method="spearman"))
+    )
+    assert pair("site", "same")[3:] == ("Cramer's V", pytest.approx(1))
+    ratio = pair("monotone", "site")
+    assert ratio.measure == "correlation ratio"
+    ranks = frame["monotone"].rank()  # of two levels it is the correlation with their indicator
+    indicator = (frame["site"] == "east").astype(float)
+    assert ratio.association == pytest.approx(ranks.corr(indicator))
+    assert pair("z", "bs(z, 4)").association > 0.9
+
+
+def test_associations_count_copies_and_know_constants():
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 9, size=(2, 50)).astype(float)
+    b[:30] = a[:30]
+    level = Coded(rng.integers(-1, 3, size=50), True)
+    other = Coded(rng.integers(0, 4, size=50), True)
+    weight = rng.integers(0, 4, size=50)
+    again = np.repeat(np.arange(50), weight)
+    ones = np.ones(len(again))
+    numbers = coded_number(a), coded_number(b)
+    for first, second in [numbers, (numbers[0], level), (level, numbers[0]), (level, other)]:
+        copied = [c._replace(codes=c.codes[again]) for c in (first, second)]
+        found = association(first, second, weight)
+        assert found == pytest.approx(association(*copied, ones))
+        assert found == pytest.approx(association(second, first, weight))
+        assert 0 < found < 1
+    constant = Coded(np.zeros(50, dtype=np.int64), True)
+    unknown = Coded(np.full(50, -1), False)
+    for one in (constant, unknown, coded_number(np.ones(50))):
+        assert association(one, numbers[0], weight) == 0
+        assert association(one, level, weight) == 0
+
+
+def test_variables_may_have_the_names_of_numbers(data):
+    frame = data.rename(columns={"a": "share", "b": "mean", "c": "effect"})
+    fit = treeselect.select("y ~ . - two", frame, k=4, seed=1, forests=1, n_trees=20)
+    shape = fit.shape("share")
+    assert list(shape) == ["share_value", "share", "mean", "effect"]
+    assert shape["share"].sum() == pytest.approx(1)
+    assert list(fit.shape("mean", "effect"))[:2] == ["mean_value", "effect_value"]
+    found = curves(fit, "share")[0]
+    assert [p.value for p in found.points if not p.is_missing] == pytest.approx(
+        shape["share_value"].dropna().to_list()
+    )
+
+
 def test_interactions_are_those_of_the_truth(fit):
     table = fit.interactions()
     assert len(table) == 6
@@ -240,8 +345,8 @@ def test_points_are_told_by_the_term_or_by_what_is_behind_it(odd):
     formula = "z ~ abs(b) + kind:wet + bs(a, 4) + size"
     fit = treeselect.select(formula, odd, k=4, seed=1, forests=1, keep="bs(a, 4)")
     absolute = fit.shape("abs(b)")
-    assert absolute["abs(b)"].is_monotonic_increasing
-    assert np.corrcoef(absolute["abs(b)"], absolute["effect"])[0, 1] > 0.9
+    assert absolute["b"].is_monotonic_increasing
+    assert np.corrcoef(absolute["b"].abs(), absolute["effect"])[0, 1] > 0.9
     both = fit.shape("kind:wet")
     assert list(both)[:2] == ["kind", "wet"]
     assert both[["kind", "wet"]].iloc[-1].isna().all()  # a missing part: the term is missing

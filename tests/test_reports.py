@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import treeselect
 from treeselect.choosing import ScoreBySize
+from treeselect.curves import Curve, CurvePoint
 from treeselect.errors import OptionError
-from treeselect.reports.figures import bar_figure, dot_figure, nice_ticks, path_figure, shorten
+from treeselect.reports.figures import (
+    bar_figure,
+    distinct,
+    dot_figure,
+    line_figure,
+    nice_ticks,
+    path_figure,
+    shorten,
+    spread,
+    tick_labels,
+)
 from treeselect.reports.gather import (
     Table,
     enumeration,
@@ -19,6 +32,8 @@ from treeselect.reports.gather import (
     software_versions,
     stability_section,
 )
+from treeselect.reports.learned import learned_section
+from treeselect.reports.panels import panels
 from treeselect.reports.render import code, render
 from treeselect.reports.templates import template_folder
 from treeselect.stability import Stability
@@ -30,9 +45,46 @@ def page_of(result):
     return render(gather(result, written="2026-01-02 03:04", versions={"treeselect": "test"}))
 
 
+ROUND_SHAPES = {
+    "signal": pd.DataFrame(
+        {
+            "signal": [-2.0, -0.5, 0.5, 2.0, np.nan],
+            "share": [0.25, 0.25, 0.25, 0.125, 0.125],
+            "effect": [-0.25, -0.125, 0.125, 0.25, 0.0],
+        }
+    ),
+    "site": pd.DataFrame(
+        {
+            "site": ["Bath", "Leeds", "York", None],
+            "share": [0.25, 0.25, 0.375, 0.125],
+            "effect": [-0.0625, -0.0625, 0.125, 0.0],
+        }
+    ),
+}
+ROUND_TREES = pd.DataFrame(
+    {
+        "tree": [2, 1],
+        "weight": [1.5, 0.5],
+        "share": [0.75, 0.25],
+        "depth": [2, 1],
+        "leaves": [4, 2],
+        "terms": [("signal", "site"), ("signal",)],
+    }
+)
+ROUND_PAIRS = pd.DataFrame({"term": ["signal"], "other": ["site"], "strength": [0.125]})
+
+
+def round_shape(result, term, other):
+    return ROUND_SHAPES.get(term, ROUND_SHAPES["signal"].rename(columns={"signal": term}))
+
+
 @pytest.fixture
-def fixed(fitted):
+def fixed(fitted, monkeypatch):
     """`fitted` with round numbers, so that the page depends on nothing that the engine computes."""
+    learned = "treeselect.reports.learned"
+    monkeypatch.setattr("treeselect.curves.shape_table", round_shape)
+    monkeypatch.setattr(f"{learned}.interaction_table", lambda fit: ROUND_PAIRS)
+    monkeypatch.setattr(f"{learned}.tree_table", lambda fit: ROUND_TREES)
     names = fitted.design.arrays.groups.names
     worth = {"signal": 0.6, "site": 0.3, "noise": 0.1}
     entry = [[], ["signal"], ["signal", "site"], ["signal", "site", "noise", "copy"]]
@@ -151,8 +203,8 @@ def test_the_page_stands_alone(fitted):
     assert not re.search(r"""(src|href)\s*=|@import|url\(""", page)
     assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in page
     assert '<html lang="en">' in page
-    assert page.count('role="img"') == page.count("</desc>") == 3
-    assert page.count("<svg") == 3 + page.count('aria-hidden="true"')
+    assert page.count('role="img"') == page.count("</desc>") == 7
+    assert page.count("<svg") == 7 + page.count('aria-hidden="true"')
     labels = re.findall(r'aria-(?:labelledby|describedby)="([^"]+)"', page)
     assert len(labels) > 6
     assert all(page.count(f'id="{label}"') == 1 for label in labels)
@@ -168,6 +220,30 @@ def test_hostile_names_are_escaped_everywhere(mixed):
     assert "<script" not in page
     assert "<img" not in page
     assert page.count("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;") >= 4
+
+
+def test_hostile_levels_and_classes_are_escaped(mixed):
+    data = mixed.assign(
+        site=mixed["site"].astype(object).map({"Bath": HOSTILE, "York": "</svg><b>", "Leeds": "&"}),
+        dose=pd.cut(mixed["dose"], 3, labels=["<i>low", "middle", "</desc><i>high"]),
+    )
+    fit = treeselect.select(
+        "dose ~ site + signal", data, k=2, seed=1, method="rrf", n_trees=10, keep=["site"]
+    )
+    page = page_of(fit)
+    assert page.count("&lt;script&gt;") >= 2
+    for tag in ("<script", "<b>", "<i>", "</desc><"):
+        assert tag not in page
+
+
+def test_fifty_terms_fit_on_a_small_page():
+    rng = np.random.default_rng(1)
+    names = [f"concentration of marker {i:02d}" for i in range(60)]
+    data = pd.DataFrame(rng.normal(size=(90, 60)), columns=names)
+    data["y"] = data[names[:50]].sum(axis=1)
+    fit = treeselect.select("y ~ .", data, k=50, seed=1, forests=1, n_trees=5, resamples=2)
+    assert fit.k > 25
+    assert len(page_of(fit).encode()) < 300_000
 
 
 @pytest.mark.parametrize(
@@ -188,6 +264,81 @@ def test_nothing_selected(mixed):
     page = page_of(fit)
     assert "keeps none for dose" in page
     assert "Nothing is selected at this penalty." in page
+
+    assert "What the model has learned" not in page
+
+
+def test_learned_numbers_are_those_of_the_tables(fitted):
+    page = page_of(fitted)
+    for term in fitted.selected:
+        rows = fitted.shape(term)
+        assert page.count(f'<tr><th scope="row">{term}</th><td') >= len(rows)
+        for row in rows.to_dict("records"):
+            assert f'<td class="number">{row["share"]:.3f}</td>' in page
+    pair = fitted.interactions().iloc[0]
+    assert f"<title>{pair['term']} × {pair['other']}: {pair['strength']:.3f}</title>" in page
+    for row in fitted.trees().head(15).itertuples():
+        assert f'<th scope="row">{row.tree}</th><td class="number">{row.weight:.3f}</td>' in page
+    assert "Predictions are those of a forest of 20 trees, refitted on the selection." in page
+    assert "and does not predict: the forest refitted" in page
+    assert "probability of True" in page
+
+
+def test_the_sparse_forest_may_predict_by_itself(mixed):
+    fit = treeselect.select("dose ~ . - died", mixed, k=2, seed=1, forests=1, refit=None)
+    page = page_of(fit)
+    assert f"Predictions are those of the sparse forest of {len(fit.trees())} weighted" in page
+    assert "does not predict" not in page
+    assert "refitted on the selection" not in page
+    assert "How much the trees that use a unit move the prediction" in page
+    assert "How the linear predictor changes with each term" in page
+
+
+def test_without_the_data_shapes_are_left_out(fitted, tmp_path):
+    loaded = treeselect.load(fitted.save(tmp_path / "fit"))
+    page = page_of(loaded)
+    assert "need the data of the fit, which were not saved with it" in page
+    assert "<h3>Shapes</h3>" not in page
+    assert "<h3>Interactions</h3>" not in page
+    assert "<h3>Importance along the path</h3>" in page
+    assert "<h3>The sparse forest</h3>" in page
+    whole = treeselect.load(fitted.save(tmp_path / "whole", include_data=True))
+    assert page_of(whole).count("<h3>Shapes</h3>") == 1
+
+
+def test_of_many_classes_the_one_that_varies_most_is_shown(mixed):
+    data = mixed.assign(dose=pd.cut(mixed["dose"], 3, labels=["<low>", "middle", "high"]))
+    fit = treeselect.select("dose ~ . - died", data, k=2, seed=1, method="rrf", n_trees=20)
+    learned = learned_section(fit)
+    shape = fit.shape(fit.selected[0])
+    spreads = {c: shape["share"] @ shape[f"effect_{c}"] ** 2 for c in ("<low>", "middle", "high")}
+    most = max(spreads, key=spreads.get)
+    assert learned.shapes.panels[0].scale_label == f"probability of {most}"
+    scales = {panel.scale_label for panel in learned.shapes.panels}
+    assert (learned.shapes.table.columns[1] == "Scale") == (len(scales) > 1)
+    assert learned.forest is None
+    assert "Of the classes the one whose effect varies most is shown." in learned.shapes.lead
+    assert "<low>" not in page_of(fit)
+
+
+def test_terms_of_several_variables_have_no_picture(mixed):
+    fit = treeselect.select(
+        "dose ~ signal:noise + log(signal ** 2) + bs(noise, 4) + site:colour", mixed, seed=1, k=4,
+        method="rrf", n_trees=10, keep=["signal:noise", "site:colour"],
+    )  # fmt: skip
+    learned = learned_section(fit)
+    shown = {panel.title for panel in learned.shapes.panels}
+    assert shown == {t for t in fit.selected if ":" not in t}
+    assert "each term of one variable" in learned.shapes.lead
+    assert all(panel.x_label in ("signal", "noise") for panel in learned.shapes.panels)
+
+
+def test_one_term_has_no_interactions(mixed):
+    fit = treeselect.select("dose ~ signal", mixed, k=1, seed=1, forests=1, n_trees=5)
+    learned = learned_section(fit)
+    assert learned.interactions is None
+    assert learned.path is None  # there is one step only
+    assert "<h3>Interactions</h3>" not in page_of(fit)
 
 
 def test_groups_and_costs_are_shown(mixed):
@@ -245,8 +396,6 @@ def test_size_stays_small(fitted):
 
 def test_wide_data_are_cut_to_the_first_units():
     rng = np.random.default_rng(1)
-    import pandas as pd
-
     data = pd.DataFrame(rng.normal(size=(60, 120)), columns=[f"gene_{i}" for i in range(120)])
     data["y"] = data["gene_3"] + data["gene_7"] + 0.1 * rng.normal(size=60)
     fit = treeselect.select("y ~ .", data, k=2, seed=1, forests=1, n_trees=5, resamples=2)
@@ -350,6 +499,97 @@ def test_path_geometry():
 def test_long_axes_have_round_ticks():
     figure = path_figure([1, 33], [0.1, 0.9], None, chosen=33)
     assert [t.label for t in figure.x_ticks] == ["5", "10", "15", "20", "25", "30"]
+
+
+def test_lines_are_told_apart_without_colour_and_labels_without_overlap():
+    values = [[1.0, 0.5, 0.4], [0.0, 0.5, 0.3], [0.0, 0.0, 0.3], [0.0, 0.0, 0.0]]
+    figure = line_figure([1, 2, 4], list("abcd"), values, [True] * 3 + [False], 4, 0)
+    assert len({line.mark for line in figure.lines}) == 4
+    heights = sorted(line.label_y for line in figure.lines)
+    assert min(b - a for a, b in itertools.pairwise(heights)) >= 17.9
+    assert all(figure.top <= height <= figure.bottom for height in heights)
+    assert figure.lines[1].points.count(",") == 3  # from the step before it entered
+    assert figure.lines[2].points.count(",") == 2
+    assert figure.lines[2].text == "2: 0.000, 4: 0.300"
+    assert [line.solid for line in figure.lines] == [True, True, True, False]
+    long = line_figure(range(1, 200), ["a"], [[0.5] * 199], [True], 3, 0)
+    assert len(long.lines[0].marks) <= 20
+    assert long.lines[0].points.count(",") == 199
+
+
+@pytest.mark.parametrize("wanted", [[5, 5, 5], [0, 100, 99], [100, 100, 1], [50], []])
+def test_labels_are_spread(wanted):
+    places = spread(wanted, 10, 0, 100)
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    ordered = [places[i] for i in order]
+    assert all(b - a >= 9.9 for a, b in itertools.pairwise(ordered))
+    assert all(0 <= place <= 100 for place in places)
+
+
+@pytest.mark.parametrize(
+    ("ticks", "signed", "labels"),
+    [
+        ([-0.2, 0.0, 0.2], True, ["-0.2", "0", "+0.2"]),
+        ([0, 50_000, 100_000], False, ["0", "5e4", "1e5"]),
+        ([-1e-7, 0, 1e-7], True, ["-1e-7", "0", "+1e-7"]),
+        ([10, 20], False, ["10", "20"]),
+    ],
+)
+def test_tick_labels(ticks, signed, labels):
+    assert tick_labels(ticks, signed=signed) == labels
+
+
+def curve(points, *, is_number=True, term="x"):
+    made = tuple(
+        CurvePoint(value if is_number else None, str(value), 1 / len(points), effect, value is None)
+        for value, effect in points
+    )
+    return Curve(term, "x", is_number, "mean response", made, 0)
+
+
+def test_panels_share_their_scale():
+    first, second = panels(
+        [
+            curve([(0.0, -1.0), (1.0, 0.5), (None, 0.1)]),
+            curve([("a", 0.0), ("b", 0.2)], is_number=False),
+        ]
+    )
+    assert first.y_ticks == second.y_ticks
+    assert first.zero == second.zero == second.specks[0].y
+    assert [t.label for t in first.x_ticks] == ["0", "1", "missing"]
+    assert first.specks[-1].is_missing
+    assert first.specks[-1].x > first.missing_from > first.specks[1].x
+    assert first.line.count(",") == 2  # missing values are no part of the line
+    assert second.line == ""
+    assert not second.upright
+    assert first.text.endswith("lowest, -1, at 0.0; highest, +0.5, at 1.0.")
+
+
+def test_panels_of_many_levels_and_of_one_value():
+    levels = [(f"a rather long level, number {i}", i / 12) for i in range(12)]
+    upright, single, flat = panels(
+        [
+            curve(levels, is_number=False),
+            curve([(3.0, 0.0)]),
+            curve([(float(i), 0.0) for i in range(20)], term="log(x)"),
+        ]
+    )
+    assert upright.upright
+    assert upright.height > single.height
+    assert len({tick.label for tick in upright.x_ticks}) == 12
+    assert [tick.label for tick in single.x_ticks] == ["3"]
+    assert single.left < single.specks[0].x < single.right
+    assert flat.x_label == "x"
+    places = [tick.at for tick in flat.x_ticks]
+    assert 3 <= len(places) <= 6
+    assert all(flat.left <= place <= flat.right for place in places)
+
+
+def test_labels_show_where_names_differ():
+    names = [f"probe_{i:05d}_expression" for i in (3, 14, 290)]
+    assert distinct(names, 6.0) == ["…00003_…", "…00014_…", "…00290_…"]
+    assert distinct(["age", "sex"], 6.0) == ["age", "sex"]
+    assert distinct([names[0]] * 2, 6.0)[0] == shorten(names[0], 6.0)
 
 
 def test_numbers_are_set_flush_right():

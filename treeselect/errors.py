@@ -60,6 +60,10 @@ class TreeselectWarning(UserWarning):
     """An answer was given, but something about it should be known."""
 
 
+class MissingPackageError(TreeselectError, ImportError):
+    """A package that only some calls need is not installed."""
+
+
 class NotBuiltError(TreeselectError, NotImplementedError):
     """Planned, but not in this version."""
 

@@ -169,7 +169,7 @@ class ModelData:
     @property
     def problem(self) -> Problem:
         """What a method sees."""
-        self._check_data()
+        self.check_data()
         return Problem(
             self.arrays.binned,
             self.arrays.groups,
@@ -206,7 +206,7 @@ class ModelData:
         DataError
             If the model was saved without its data.
         """
-        self._check_data()
+        self.check_data()
         complete = self.sources.dropna()
         terms = [spec.term for spec in self.spec.terms]
         return model_matrix(
@@ -217,7 +217,8 @@ class ModelData:
             trusted=self.spec.trusted,
         )
 
-    def _check_data(self) -> None:
+    def check_data(self) -> None:
+        """Raise a DataError if the rows are not here."""
         if not self.has_data:
             raise DataError(
                 "Can't do this without the data of the fit, which were not saved.\n"

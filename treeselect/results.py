@@ -19,16 +19,11 @@ from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import NotBuiltError, OptionError, StabilityError, quoted
 from treeselect.frames import read_data
-from treeselect.inside import (
-    importance_path_table,
-    interaction_table,
-    node_table,
-    shape_table,
-    tree_table,
-)
+from treeselect.inside import importance_path_table, node_table, tree_table
 from treeselect.libraries import as_column, as_frame, in_library, with_column
 from treeselect.modeldata import ModelData
 from treeselect.parallel import check_n_jobs, engine_threads
+from treeselect.shapes import interaction_table, shape_table
 from treeselect.stability import Scheme, Stability, assess
 from treeselect.tables import glance_table, path_table, tidy_table
 from treeselect.trees import rules
@@ -36,6 +31,7 @@ from treeselect.weights import check_offset
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from treeselect.summary import Summary
 
@@ -327,13 +323,13 @@ class SelectionResult:
         frame, in the library of the data
             One row per point of a grid: at most 40 values of a number (12 of each of two, of those
             pairs that occur), all levels of a factor up to 100, what is missing last. A column for
-            the term, or for each variable behind it if it is not a number by itself (of a number
-            the mean of the rows that stand for the point); ``share`` of the rows there; ``mean``,
-            the model's mean value over at most 1000 rows when the term has that value, and
-            ``effect``, the same about its mean; for two terms ``interaction``, what is beyond the
-            best sum of an effect of each. Of more than two classes a column for each,
-            ``mean_<class>``. A forest gives the mean response, the sparse forest (and a forest
-            with an offset) the linear predictor.
+            each variable behind the term, or for the term itself where it is a product of numbers,
+            ``<name>_value`` if its name is that of another column (of a number the mean of the rows
+            that stand for the point); ``share`` of the rows there; ``mean``, the model's mean value
+            over at most 1000 rows when the term has that value, and ``effect``, the same about its
+            mean; for two terms ``interaction``, what is beyond the best sum of an effect of each.
+            Of more than two classes a column for each, ``mean_<class>``. A forest gives the mean
+            response, the sparse forest (and a forest with an offset) the linear predictor.
 
         Raises
         ------
@@ -563,7 +559,59 @@ class SelectionResult:
 
         return save_result(self, Path(path), include_data=include_data)
 
-    # --- report ---
+    # --- figures and report ---
+
+    def plot(
+        self,
+        kind: str,
+        *,
+        term: str | None = None,
+        other: str | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw one figure with matplotlib.
+
+        Parameters
+        ----------
+        kind : str
+            ``"path"``: score against the number of units. ``"importance"``: of the selected units.
+            ``"stability"``: selection frequencies with their intervals. ``"correlation"``: how
+            strongly selected terms go together in the data, by the absolute rank correlation of
+            numbers, the correlation ratio of a number and a factor, and Cramer's V of two factors.
+            ``"shape"``: the effect of `term`, or a map of `term` and `other`.
+            ``"interactions"``: strengths of all pairs. ``"importance_path"``: importances against
+            the number of units.
+        term, other : str, optional
+            Selected terms with one variable behind each, for ``"shape"``.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default on a new figure of pyplot.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        OptionError
+            If `kind` is unknown, `term` or `other` do not fit it, or there is nothing to draw.
+        StabilityError
+            If ``"stability"`` is asked for and there are no resamples.
+        DataError
+            If the data are needed and the model was saved without them.
+        MissingPackageError
+            If matplotlib is not installed: it comes with ``pip install "treeselect[plot]"``.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age + parch", data, k=2, seed=1, forests=1)
+        >>> ax = fit.plot("shape", term="age")  # doctest: +SKIP
+        >>> ax.figure.savefig("age.png")  # doctest: +SKIP
+        """
+        from treeselect.plots import plot
+
+        return plot(self, kind, term=term, other=other, ax=ax)
 
     def report(
         self, path: str | os.PathLike[str], template: str | os.PathLike[str] | None = None

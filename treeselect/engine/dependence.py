@@ -53,6 +53,7 @@ def partial_dependence(
     groups: Sequence[int],
     *,
     max_points: int = 50,
+    along: Sequence[FloatArray | None] | None = None,
 ) -> Dependence:
     """Partial dependence on one or two groups.
 
@@ -69,12 +70,20 @@ def partial_dependence(
     max_points : int
         Most points for each group, at least 2. A grid with more is thinned to quantiles of the
         rows' weight.
+    along : sequence of (ndarray of float64, shape (n_rows,), or None), optional
+        For each group a number that its codes are a function of, or None. Its points are then the
+        codes at the values of that number, in their order, missing ones first: the codes of a
+        spline's columns have no order of their own.
 
     Returns
     -------
     Dependence
     """
-    grids = [_grid(data, weight, group, max_points) for group in groups]
+    numbers: Sequence[FloatArray | None] = along or [None] * len(groups)
+    grids = [
+        _grid(data, weight, group, max_points, number)
+        for group, number in zip(groups, numbers, strict=True)
+    ]
     columns = np.concatenate([columns for columns, _, _, _ in grids])
     _, points, share, place = grids[0]
     if len(grids) == 2:
@@ -84,6 +93,9 @@ def partial_dependence(
             [np.repeat(points, len(second), axis=0), np.tile(second, (len(points), 1))]
         )
         share = _shares_of_pairs(data, weight, columns, points)
+        if any(number is not None for number in numbers):  # points may have the same codes
+            own_weight = weight[weight > 0]
+            share = np.asarray(np.bincount(place, own_weight, len(points)) / own_weight.sum())
     rows = np.flatnonzero(weight)
     own = weight[rows] / weight[rows].sum()
     at_once = max(1, _ROWS_AT_ONCE // len(rows))
@@ -104,13 +116,23 @@ def partial_dependence(
 
 
 def _grid(
-    data: BinnedData, weight: AnyArray, group: int, max_points: int
+    data: BinnedData,
+    weight: AnyArray,
+    group: int,
+    max_points: int,
+    along: FloatArray | None,
 ) -> tuple[IntArray, UInt16Array, FloatArray, IntArray]:
     """Columns of a group, the combinations of their codes that occur, their shares, and the one
     of each row with weight."""
     columns = np.flatnonzero(data.group_of == group)
     rows = np.flatnonzero(weight)
-    points, at = np.unique(_codes_of(data, columns)[rows], axis=0, return_inverse=True)
+    codes = _codes_of(data, columns)[rows]
+    if along is None:
+        points, at = np.unique(codes, axis=0, return_inverse=True)
+    else:
+        ordered = np.where(np.isnan(along[rows]), -np.inf, along[rows])
+        _, first, at = np.unique(ordered, return_index=True, return_inverse=True)
+        points = codes[first]
     place = at.ravel().astype(np.int64)
     share = np.bincount(place, weights=weight[rows]) / weight[rows].sum()
     if len(points) > max_points:

@@ -77,6 +77,53 @@ class BarFigure:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """A line over the sizes of the path, with marks on it and its name at the right end.
+
+    Attributes
+    ----------
+    name, label : str
+    points : str
+    marks : tuple of (float, float)
+        Where its marks stand.
+    mark : int
+        Which of the marks is its own.
+    solid : bool
+    end, label_y : float
+        Height of its right end, and of its label.
+    text : str
+        Its values, for those who do not see it.
+    """
+
+    name: str
+    label: str
+    points: str
+    marks: tuple[tuple[float, float], ...]
+    mark: int
+    solid: bool
+    end: float
+    label_y: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LineFigure:
+    """Lines over the sizes of the path; `marker` is where the chosen number stands."""
+
+    width: int
+    height: int
+    left: float
+    right: float
+    top: float
+    bottom: float
+    lines: tuple[Line, ...]
+    marker: float
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
 class Dot:
     """A value with an interval."""
 
@@ -109,24 +156,58 @@ def shorten(name: str, most: float = _LABEL_EMS) -> str:
 
     The middle is left out, because long names often differ at their end only.
     """
-    if sum(map(_ems, name)) <= most:
+    if sum(map(ems, name)) <= most:
         return name
-    room = most - _ems("…")
+    room = most - ems("…")
     head = _fitting(name, 0.35 * room)
-    tail = _fitting(name[::-1], room - sum(map(_ems, head)))[::-1]
+    tail = _fitting(name[::-1], room - sum(map(ems, head)))[::-1]
     return f"{head.rstrip()}…{tail.lstrip()}"
+
+
+def distinct(names: Sequence[str], most: float = _LABEL_EMS) -> list[str]:
+    """Names shortened so that different ones stay different, if what tells them apart fits.
+
+    Names that would look alike show where they differ: "…00291…".
+    """
+    labels = [shorten(name, most) for name in names]
+    alike: dict[str, set[str]] = {}
+    for name, label in zip(names, labels, strict=True):
+        alike.setdefault(label, set()).add(name)
+    return [
+        label if len(alike[label]) == 1 else _where_different(name, alike[label], most)
+        for name, label in zip(names, labels, strict=True)
+    ]
+
+
+def _where_different(name: str, others: set[str], most: float) -> str:
+    first = _common_start(others)
+    last = _common_start({other[::-1] for other in others})
+    end = max(len(name) - last, first)
+    core = shorten(name[first:end], most - 2 * ems("…"))
+    room = most - sum(map(ems, core)) - 2 * ems("…")
+    before = _fitting(name[:first][::-1], 0.6 * room)[::-1]
+    after = _fitting(name[end:], room - sum(map(ems, before)))
+    opening = "…" if len(before) < first else ""
+    return f"{opening}{before}{core}{after}{'…' if end + len(after) < len(name) else ''}"
+
+
+def _common_start(names: set[str]) -> int:
+    """How many characters all names begin with."""
+    places = enumerate(zip(*names, strict=False))
+    different = (i for i, characters in places if len(set(characters)) > 1)
+    return next(different, min(map(len, names)))
 
 
 def _fitting(name: str, most: float) -> str:
     used = 0.0
     for i, character in enumerate(name):
-        used += _ems(character)
+        used += ems(character)
         if used > most:
             return name[:i]
     return name
 
 
-def _ems(character: str) -> float:
+def ems(character: str) -> float:
     """Generous width of a character in a sans-serif face."""
     if unicodedata.east_asian_width(character) in "WF" or character in "…@%MWmw":
         return 1.0
@@ -145,6 +226,48 @@ def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
     first = math.floor(low / step + 1e-9)
     last = math.ceil(high / step - 1e-9)
     return [i * step for i in range(first, last + 1)]
+
+
+def size_ticks(least: int, most: int) -> range:
+    """Round numbers of units, at most fifteen or so."""
+    wide = (most - least) / 15
+    every = next(e for p in range(9) for e in (10**p, 2 * 10**p, 5 * 10**p) if e >= wide)
+    return range(-(-least // every) * every, most + 1, every)
+
+
+def tick_labels(ticks: Sequence[float], *, signed: bool = False) -> list[str]:
+    """Values of equal distance as texts with as many decimals as tell them apart; large and tiny
+    ones with a power of ten."""
+    step, largest = ticks[1] - ticks[0], max(map(abs, ticks))
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    if largest >= 1e5 or decimals > 4:
+        texts = [f"{value:.3g}".replace("e+0", "e").replace("e-0", "e-") for value in ticks]
+    else:
+        texts = [f"{value:.{decimals}f}" for value in ticks]
+    zero = step / 1000
+    return [
+        "0" if signed and abs(v) < zero else f"+{t}" if signed and v > 0 else t
+        for v, t in zip(ticks, texts, strict=True)
+    ]
+
+
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Positions as near as may be to the wanted ones, in their order, at least `gap` apart and
+    within [low, high] if there is room."""
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    at = low - gap
+    places = []
+    for i in order:
+        at = max(wanted[i], at + gap)
+        places.append(at)
+    limit = high
+    for j in range(len(places) - 1, -1, -1):
+        places[j] = min(places[j], limit)
+        limit = places[j] - gap
+    found = [0.0] * len(wanted)
+    for i, place in zip(order, places, strict=True):
+        found[i] = round(place, 1)
+    return found
 
 
 def path_figure(
@@ -189,9 +312,6 @@ def path_figure(
         )
         for size, score, low, high in zip(sizes, scores, lows, highs, strict=True)
     )
-    every = next(e for p in range(9) for e in (10**p, 2 * 10**p, 5 * 10**p) if e >= span / 15)
-    x_labels = range(-(-least // every) * every, most + 1, every)
-    decimals = max(0, -math.floor(math.log10(ticks[1] - ticks[0]) + 1e-9))
     return PathFigure(
         width,
         height,
@@ -202,19 +322,39 @@ def path_figure(
         points,
         " ".join(f"{p.x},{p.y}" for p in points),
         x(chosen),
-        tuple(Tick(x(size), str(size)) for size in x_labels),
-        tuple(Tick(y(value), f"{value:.{decimals}f}") for value in ticks),
+        tuple(Tick(x(size), str(size)) for size in size_ticks(least, most)),
+        tuple(map(Tick, map(y, ticks), tick_labels(ticks))),
     )
 
 
-def bar_figure(names: Sequence[str], values: Sequence[float], more: int) -> BarFigure:
-    """Geometry of horizontal bars; values at least 0."""
+def bar_figure(
+    names: Sequence[str],
+    values: Sequence[float],
+    more: int,
+    *,
+    labels: Sequence[str] | None = None,
+    full: float | None = None,
+) -> BarFigure:
+    """Geometry of horizontal bars; values at least 0.
+
+    Parameters
+    ----------
+    names : sequence of str
+    values : sequence of float
+    more : int
+        Bars that were left out.
+    labels : sequence of str, optional
+        What stands beside the bars; by default the names, shortened.
+    full : float, optional
+        Value of the longest possible bar, by default the largest of the values.
+    """
     left = _LABELS
     room = WIDTH - left - 70
-    largest = max(values, default=0.0) or 1.0
+    largest = full or max(values, default=0.0) or 1.0
+    shown = labels or distinct(names)
     bars = tuple(
-        Bar(name, shorten(name), i * _ROW + 6.0, round(value / largest * room, 1), f"{value:.3f}")
-        for i, (name, value) in enumerate(zip(names, values, strict=True))
+        Bar(name, label, i * _ROW + 6.0, round(value / largest * room, 1), f"{value:.3f}")
+        for i, (name, label, value) in enumerate(zip(names, shown, values, strict=True))
     )
     return BarFigure(WIDTH, len(bars) * _ROW + 8, left, _ROW - 9.0, bars, more)
 
@@ -234,10 +374,11 @@ def dot_figure(
     def x(value: float) -> float:
         return round(left + value * (right - left), 1)
 
+    labels = distinct(names)
     dots = tuple(
         Dot(
             name,
-            shorten(name),
+            labels[i],
             x(value),
             x(low),
             x(high),
@@ -251,3 +392,75 @@ def dot_figure(
     )
     ticks = tuple(Tick(x(share), f"{share:.0%}") for share in (0, 0.25, 0.5, 0.75, 1))
     return DotFigure(WIDTH, int(bottom) + 34, left, right, bottom, dots, ticks, more)
+
+
+MOST_MARKS = 20
+"""Marks on a line; of a longer path every second one, or fewer."""
+
+
+def line_figure(
+    sizes: Sequence[int],
+    names: Sequence[str],
+    values: Sequence[Sequence[float]],
+    solid: Sequence[bool],
+    chosen: int,
+    more: int,
+) -> LineFigure:
+    """Geometry of lines over the sizes of the path.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Increasing, at least two.
+    names : sequence of str
+    values : sequence of sequence of float
+        Of each line at each size, at least 0. What is before the first value above 0 is not drawn.
+    solid : sequence of bool
+    chosen : int
+        Size that is marked.
+    more : int
+        Lines that were left out.
+    """
+    width, height, left, right, top, bottom = WIDTH, 320, 50.0, WIDTH - 196.0, 30.0, 272.0
+    ticks = nice_ticks(0.0, max(map(max, values)))
+    least, most = min(*sizes, chosen), max(*sizes, chosen)
+
+    def x(size: float) -> float:
+        return round(left + 14 + (size - least) / max(most - least, 1) * (right - left - 14), 1)
+
+    def y(value: float) -> float:
+        return round(bottom - value / ticks[-1] * (bottom - top), 1)
+
+    ends = [y(own[-1]) for own in values]
+    heights = spread(ends, 18.0, top, bottom)
+    labels = distinct(names, 10.0)
+    every = -(-len(sizes) // MOST_MARKS)
+    lines = []
+    for i, (name, own) in enumerate(zip(names, values, strict=True)):
+        first = max(next((j for j, value in enumerate(own) if value > 0), 0) - 1, 0)
+        places = [(x(size), y(value)) for size, value in zip(sizes, own, strict=True)][first:]
+        line = Line(
+            name,
+            labels[i],
+            " ".join(f"{a},{b}" for a, b in places),
+            tuple(places[::-every][::-1]),
+            i,
+            bool(solid[i]),
+            ends[i],
+            heights[i],
+            ", ".join(f"{s}: {v:.3f}" for s, v in zip(sizes[first:], own[first:], strict=True)),
+        )
+        lines.append(line)
+    return LineFigure(
+        width,
+        height,
+        left,
+        right,
+        top,
+        bottom,
+        tuple(lines),
+        x(chosen),
+        tuple(Tick(x(size), str(size)) for size in size_ticks(least, most)),
+        tuple(map(Tick, map(y, ticks), tick_labels(ticks))),
+        more,
+    )

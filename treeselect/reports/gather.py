@@ -6,7 +6,6 @@ All numbers come from the result's own tables; this module chooses and words the
 from __future__ import annotations
 
 import platform
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect._version import __version__
+from treeselect.algorithms.weighted import WeightedForest
 from treeselect.reports.figures import (
     BarFigure,
     DotFigure,
@@ -23,6 +23,8 @@ from treeselect.reports.figures import (
     dot_figure,
     path_figure,
 )
+from treeselect.reports.learned import LearnedSection, learned_section
+from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, enumeration, table_around
 from treeselect.summary import rows_note, stability_notes, summarise
 from treeselect.tables import glance_table, path_table, tidy_table
 
@@ -30,49 +32,10 @@ if TYPE_CHECKING:
     from treeselect.results import SelectionResult
     from treeselect.stability import Stability
 
-MOST_UNITS = 30
-"""Units in a figure; more are counted."""
-
-MOST_ROWS = 50
-"""Rows in a table; more are counted."""
-
 _ALWAYS = 0.95
 """Frequency from which on the answer speaks of a unit as selected nearly always."""
 
-_NUMBER = re.compile(r"-?[\d.,]*(e-?\d+)?|∞")
-
 _PACKAGES = ("numpy", "pandas", "numba", "formulaic", "scikit-learn", "statsmodels")
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table of texts.
-
-    Attributes
-    ----------
-    columns : tuple of str
-    rows : tuple of tuple of str
-        The first cell of each row is its head.
-    more : int
-        Rows that were left out.
-    bar_column : int or None
-        Column that shows a small bar beside each number.
-    bars : tuple of float
-        Length of each row's bar, in [0, 1].
-    """
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    more: int = 0
-    bar_column: int | None = None
-    bars: tuple[float, ...] = ()
-
-    @property
-    def numeric(self) -> tuple[bool, ...]:
-        """Whether each column holds nothing but numbers, which are set flush right."""
-        return tuple(
-            all(_NUMBER.fullmatch(row[i]) for row in self.rows) for i in range(len(self.columns))
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +67,10 @@ class Report:
         How to read the figure.
     path_table : Table
     importance : BarFigure
+    importance_note : str
+        What the importances are shares of.
+    learned : LearnedSection or None
+        What the model has learned, if anything is selected.
     stability : StabilitySection or None
     notes : tuple of str
     method : str
@@ -122,6 +89,8 @@ class Report:
     path_notes: tuple[str, ...]
     path_table: Table
     importance: BarFigure
+    importance_note: str
+    learned: LearnedSection | None
     stability: StabilitySection | None
     notes: tuple[str, ...]
     method: str
@@ -155,6 +124,8 @@ def gather(result: SelectionResult, *, written: str, versions: Mapping[str, str]
         path_notes=_path_notes(result),
         path_table=_path_table(result),
         importance=_importance(result),
+        importance_note=_importance_note(result),
+        learned=learned_section(result) if result.selected else None,
         stability=(
             stability_section(result.resampled, about_stability) if result.resampled else None
         ),
@@ -176,15 +147,6 @@ def software_versions() -> dict[str, str]:
     """Versions of treeselect, Python and the packages that have a part in the numbers."""
     versions = {"treeselect": __version__, "Python": platform.python_version()}
     return versions | {name: metadata.version(name) for name in _PACKAGES}
-
-
-def enumeration(names: tuple[str, ...], most: int = 8, room: int = 240) -> str:
-    """Names in a sentence: "a, b and c"; at most so many, and so many characters."""
-    lengths = np.cumsum([len(name) for name in names])
-    shown = max(1, min(most, int(np.count_nonzero(lengths <= room))))
-    if len(names) > shown:
-        return f"{', '.join(names[:shown])} and {len(names) - shown:,} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _answer(result: SelectionResult) -> tuple[str, ...]:
@@ -316,12 +278,7 @@ def _path_table(result: SelectionResult) -> Table:
         cells += [f"{row['cv_score']:.3f}", f"{row['cv_se']:.3f}"] if validated else []
         cells += [enumeration(row["terms"], 12) if row["terms"] else "none"]
         rows.append(tuple(cells))
-    # A long path is shown around the chosen step.
-    sizes = [step.size for step in result.steps]
-    at = next(i for i, size in enumerate(sizes) if size >= result.k)
-    first = max(0, min(at - MOST_ROWS // 2, len(rows) - MOST_ROWS))
-    shown = tuple(rows[first : first + MOST_ROWS])
-    return Table(tuple(columns), shown, len(rows) - len(shown))
+    return table_around(columns, rows, [step.size for step in result.steps], result.k)
 
 
 def _size(size: int, result: SelectionResult) -> str:
@@ -338,6 +295,12 @@ def _importance(result: SelectionResult) -> BarFigure:
         values=[float(importance[name]) for name in units],
         more=len(result.groups) - len(units),
     )
+
+
+def _importance_note(result: SelectionResult) -> str:
+    if isinstance(result.model, WeightedForest):
+        return "How much the trees that use a unit move the prediction, as a share of all"
+    return "Share of the gain (decrease of impurity) in the forest refitted on the selection"
 
 
 def stability_section(stability: Stability, sentences: Sequence[str]) -> StabilitySection:
