@@ -64,7 +64,7 @@ def grown(n: int, *, numbers: bool) -> tuple[Problem, TreePool]:
     chosen = np.linspace(0, len(pool.trees) - 1, min(N_TREES, len(pool.trees))).astype(int)
     return problem, TreePool(
         [pool.leaves[t] for t in chosen], [pool.values[t] for t in chosen], pool.gains[chosen],
-        [pool.trees[t] for t in chosen],
+        [pool.trees[t] for t in chosen], pool.group_of,
     )  # fmt: skip
 
 

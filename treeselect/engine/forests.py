@@ -29,6 +29,10 @@ from treeselect.engine.targets import Target
 _ROOM = 400_000
 """Nodes for which a chunk of trees has room at least (about 16 MB)."""
 
+_MORE_ROOM = 8
+"""By how much the room grows at most at a time: what millions of trees would take is more than
+there is, and they can be stopped."""
+
 
 class Sampling(NamedTuple):
     """How the bag of a tree is drawn from the distinct rows of positive weight.
@@ -197,8 +201,9 @@ class _Chunk:
         done = 0
         while done < len(seeds):
             if done:  # the room did not suffice: trees of a forest are of about the same size
-                expected = int(1.1 * len(seeds) / done * start[done])
-                nodes = more_room(nodes, int(start[done]), expected + 2 * n_in)
+                used = int(start[done])
+                expected = min(int(1.1 * len(seeds) / done * used), _MORE_ROOM * used)
+                nodes = more_room(nodes, used, expected + 2 * n_in)
             done += grow_bagged_trees(
                 data, target, self._weight, self._in_rows, self._sampling, seeds[done:],
                 self._growth, own, self._is_open, self._shared, self._rank, work, table, counts,
