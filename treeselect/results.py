@@ -365,7 +365,7 @@ class SelectionResult:
         The strength is the root of the share of the variance of the pair's partial dependence that
         no sum of two effects has. It is the statistic H of Friedman and Popescu (2008), equation
         44, with the best two effects by least squares (Hooker 2007) in place of the partial
-        dependences, over the cells of an 8 x 8 grid with the shares of their rows; so pairs of
+        dependences, over the cells of a 6 x 6 grid with the shares of their rows; so pairs of
         values that do not occur have no part in it.
         """
         return in_library(interaction_table(self), self.design.library)

@@ -37,8 +37,8 @@ _PAIR_POINTS = 12
 _MOST_LEVELS = 100
 """Levels of a factor that have a point each."""
 
-_STRENGTH_POINTS = 8
-_STRENGTH_ROWS = 300
+_STRENGTH_POINTS = 6
+_STRENGTH_ROWS = 200
 _STRENGTH_TERMS = 10
 """The strengths of all pairs take n (n - 1) / 2 grids: these are coarser, of the first terms."""
 
