@@ -108,7 +108,9 @@ class SelectionResult:
 
     @property
     def importance(self) -> FloatArray:
-        """Share of each unit in the unpenalised gain of the refitted forest, shape (n_groups,)."""
+        """Importance of each unit in the model that predicts, shape (n_groups,), summing to 1 (or
+        0): its share of the unpenalised gain of a forest, or of what the trees of the sparse forest
+        move (each shared by gain)."""
         total = self.model.importance.sum()
         return self.model.importance / total if total > 0 else self.model.importance
 
@@ -189,9 +191,9 @@ class SelectionResult:
         -------
         frame, in the library of the data
             ``term``; ``group``, its unit; ``selected``; ``step``, the size of the path's step at
-            which it first was in (missing if never); ``importance``, the unit's share of the
-            unpenalised gain in the refitted forest; ``cost`` of the unit alone; and, if there
-            are resamples, ``frequency``, ``ci_low``, ``ci_high``.
+            which it first was in (missing if never); ``importance`` of the unit in the model that
+            predicts (:attr:`importance`); ``cost`` of the unit alone; and, if there are resamples,
+            ``frequency``, ``ci_low``, ``ci_high``.
         """
         return in_library(tidy_table(self), self.design.library)
 
@@ -378,7 +380,8 @@ class SelectionResult:
         type: Literal["response", "link", "class"] = "response",
         offset: Sequence[float] | None = None,
     ) -> Any:
-        """Predict from the model refitted on the selected terms.
+        """Predict from the selected terms: by the forest refitted on them, or by the sparse forest
+        (``refit=None`` of ControlBurn).
 
         Parameters
         ----------
