@@ -29,9 +29,9 @@ from treeselect.engine.targets import Target
 _ROOM = 400_000
 """Nodes for which a chunk of trees has room at least (about 16 MB)."""
 
-_MORE_ROOM = 8
-"""By how much the room grows at most at a time: what millions of trees would take is more than
-there is, and they can be stopped."""
+_MOST_ROOM = 2**26
+"""Nodes up to which the room grows at once; then eightfold: what millions of trees would take is
+more than there is, and they can be stopped."""
 
 
 class Sampling(NamedTuple):
@@ -202,7 +202,7 @@ class _Chunk:
         while done < len(seeds):
             if done:  # the room did not suffice: trees of a forest are of about the same size
                 used = int(start[done])
-                expected = min(int(1.1 * len(seeds) / done * used), _MORE_ROOM * used)
+                expected = min(int(1.1 * len(seeds) / done * used), max(_MOST_ROOM, 8 * used))
                 nodes = more_room(nodes, used, expected + 2 * n_in)
             done += grow_bagged_trees(
                 data, target, self._weight, self._in_rows, self._sampling, seeds[done:],
