@@ -123,6 +123,12 @@ def test_a_forest_of_others_can_be_pruned_and_predicts(data, response, tmp_path)
         f"{response} ~ a + b + c + d + e", frame, seed=1, k=4, method=ControlBurn(forest=model)
     )
     truth = frame["y"] if response == "y" else (frame["two"] == "yes").astype(float)
+    chosen = treeselect.select(
+        f"{response} ~ a + b + c + d + e", frame, seed=1, folds=3, keep="e",
+        method=ControlBurn(forest=model, refit=None),
+    )  # fmt: skip
+    assert "e" in chosen.selected
+    assert chosen.path["cv_score"].max() > 0.3
     correlations = [np.corrcoef(f.predict(frame), truth)[0, 1] for f in (fit, score)]
     assert correlations[0] > 0.6
     again = treeselect.load(fit.save(tmp_path / "fit", include_data=True))
@@ -320,6 +326,38 @@ def test_nothing_selected_has_nothing_inside(data):
         assert fit.predict(data).nunique() == 1
 
 
+def test_two_terms_of_one_variable_have_no_map(data):
+    fit = treeselect.select("y ~ a + I(a > 0) + b", data, k=3, seed=1, forests=1,
+                            keep=["a", "I(a > 0)"])  # fmt: skip
+    with pytest.raises(OptionError, match="`other` must have other variables than `term`"):
+        fit.shape("a", "I(a > 0)")
+
+
+def test_variables_named_like_the_tables_numbers(data):
+    names = {"b": "mean", "c": "mean_value"}
+    fit = treeselect.select(
+        "y ~ mean + mean_value", data.rename(columns=names), k=2, seed=1, forests=1
+    )
+    both = fit.shape("mean", "mean_value")
+    assert list(both)[:2] == ["mean_value_value", "mean_value"]
+    assert (
+        np.corrcoef(both["mean_value_value"] * both["mean_value"], both["interaction"])[0, 1] > 0.7
+    )
+
+
+def test_folds_grow_their_trees_once(data, monkeypatch):
+    grown = []
+    pool = ControlBurn._pool
+
+    def counted(*args):
+        grown.append(1)
+        return pool(*args)
+
+    monkeypatch.setattr(ControlBurn, "_pool", counted)
+    treeselect.select("y ~ . - two", data, seed=1, forests=1, refit=None, folds=3)
+    assert len(grown) == 4  # three folds and the fit
+
+
 def test_what_has_no_shape(fit, data):
     with pytest.raises(OptionError, match=r"Found: 'aa'\. Did you mean"):
         fit.shape("aa")
@@ -377,4 +415,10 @@ def test_tables_are_in_the_library_of_the_data(odd, library):
         np.testing.assert_allclose(effect, expected.shape(term)["effect"])
     kinds = fit.shape("kind")["kind"]
     assert (kinds.to_pylist() if library == "pyarrow" else kinds.to_list()) == ["ash", "oak", None]
-    assert len(fit.trees()) == len(expected.trees())
+    for name in ("trees", "nodes", "interactions", "importance_path", "tidy", "glance"):
+        table, pandas = getattr(fit, name)(), getattr(expected, name)()
+        assert list(table.columns if library == "polars" else table.column_names) == list(pandas)
+        assert len(table) == len(pandas)
+    left = fit.nodes()["left"]
+    first = left.to_pylist() if library == "pyarrow" else left.to_list()
+    assert [v is None for v in first] == expected.nodes()["left"].isna().tolist()

@@ -39,10 +39,12 @@ def in_library(frame: pd.DataFrame, library: str) -> Any:
 
 def _plain(column: pd.Series[Any]) -> list[Any]:
     """Values of a column; of tuples lists, and of labels None where they are missing."""
+    import pandas as pd
+
     values = [list(v) if isinstance(v, tuple) else v for v in column.tolist()]
     if column.dtype.kind == "f":
         return values
-    return [None if isinstance(v, float) and v != v else v for v in values]
+    return [None if v is pd.NA or (isinstance(v, float) and v != v) else v for v in values]
 
 
 def with_column(data: Any, name: str, compute: Callable[[Any], Sequence[Any]]) -> Any:

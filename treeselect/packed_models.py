@@ -159,6 +159,7 @@ def _bins(arrays: Mapping[str, NDArray[Any]], design: Design) -> ImportedBins | 
         and len(start) == len(source) + 1
         and start[0] == 0
         and start[-1] == len(values)
+        and bool(((start >= 0) & (start <= len(values))).all())
         and bool(((np.diff(start) >= 0) & (np.diff(start) < MAX_BINS)).all())
         and bool((np.diff(source) >= 0).all())
         and np.array_equal(np.unique(source), np.arange(n))
@@ -208,6 +209,7 @@ def _check_trees(trees: Trees, n_columns: int) -> None:
         and len(start) > 1
         and start[0] == 0
         and start[-1] == n
+        and bool(((start >= 0) & (start <= n)).all())  # before differences, which may wrap round
         and bool((np.diff(start) > 0).all()),
         "the trees",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import secrets
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,6 +26,7 @@ from treeselect.encoding import NewLevels, build_design
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
     OptionError,
+    TreeselectWarning,
     quoted,
 )
 from treeselect.formula import parse_formula
@@ -205,6 +207,8 @@ def select(
         n_threads=threads,
     )
     step, rule = _choose(steps, size, scores, chosen_method, problem)
+    if step.warning is not None:
+        warnings.warn(step.warning, TreeselectWarning, stacklevel=2)
     result = SelectionResult(
         design=model_data,
         call=Call(_call_text(formula, data, arguments), _data_text(data, frame), rule),
@@ -339,7 +343,7 @@ def _choose(
 
 
 def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[str, ...]:
-    notes = []
+    notes = [] if step.warning is None else [step.warning]
     if step.cut_from is not None:
         below = max((s.size for s in steps if s.size < step.size), default=0)
         notes.append(
@@ -350,13 +354,13 @@ def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[s
         notes.append(
             f"Best subset of {step.size} by the loss of its trees: "
             + (
-                f"the best that was found in time; another set may have a loss up to {step.gap:.1%}"
-                " lower."
+                f"the best that was found; another set may have a loss up to {step.gap:.1%} lower."
+                " Give the search more time (`time_limit`)."
                 if step.gap > 0
                 else "it is proved that no other set of its size has a lower one."
             )
         )
-    if isinstance(size, int) and step.size < size:
+    if isinstance(size, int) and step.size < size and not step.gap:
         notes.append(
             f"Asked for {size} units, but no more than {step.size} enter the path: the others are"
             " not used by any tree that helps."

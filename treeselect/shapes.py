@@ -101,10 +101,16 @@ def shape_table(result: SelectionResult, term: str, other: str | None) -> pd.Dat
     terms = [selected_term(result, name) for name in (term, other) if name is not None]
     if len(set(terms)) < len(terms):
         raise OptionError(f"`other` must not be `term`.\n  Found: {quoted(terms[0])} for both.")
+    behind = [set(result.design.spec[name].term.variables) for name in terms]
+    shared = sorted(set.intersection(*behind)) if len(terms) == 2 else []
+    if shared:
+        raise OptionError(
+            f"`other` must have other variables than `term`.\n  Found: {listing(shared)} in both."
+        )
     sample = _sample(result, _MOST_ROWS)
     usual = _MOST_POINTS if other is None else _PAIR_POINTS
     found = sample.effect(terms, _most_points(result, terms, sample, usual))
-    share = _cell_shares(found, sample.weight)
+    share = found.share
     words, order = _points_in_words(result, terms, sample, found)
     frame = pd.DataFrame({name: pd.Series(values) for name, values in words.items()})
     frame["share"] = share
@@ -122,8 +128,12 @@ def shape_table(result: SelectionResult, term: str, other: str | None) -> pd.Dat
 
 def value_column(result: SelectionResult, variable: str) -> str:
     """Column of a shape's table that holds a variable: its name, unless a number has that name."""
-    numbers = {f"{kind}{name}" for kind in _SHAPE_NUMBERS for name in _output_names(result)}
-    return f"{variable}_value" if variable in numbers | {"share"} else variable
+    taken = {f"{kind}{name}" for kind in _SHAPE_NUMBERS for name in _output_names(result)}
+    taken.add("share")
+    name = variable
+    while name in taken or (name != variable and name in result.variables):
+        name += "_value"
+    return name
 
 
 _SHAPE_NUMBERS = ("mean", "effect", "interaction")
@@ -140,12 +150,6 @@ def selected_term(result: SelectionResult, term: str) -> str:
 def _output_names(result: SelectionResult) -> list[str]:
     classes = result.design.response.classes
     return [f"_{label}" for label in classes] if len(classes) > 2 else [""]
-
-
-def _cell_shares(found: Dependence, weight: FloatArray) -> FloatArray:
-    """Share of the weight of the rows that stand at each point."""
-    share = np.bincount(found.place, weights=weight, minlength=len(found.points))
-    return np.asarray(share / share.sum())
 
 
 def _points_in_words(
@@ -267,7 +271,7 @@ def interaction_table(result: SelectionResult) -> pd.DataFrame:
 def _strength(sample: _Sample, pair: Sequence[str]) -> float:
     """Root of the share of the variance of the joint effect that no sum of two effects has."""
     found = sample.effect(pair, _STRENGTH_POINTS)
-    share = _cell_shares(found, sample.weight)
+    share = found.share
     centred = found.mean - share @ found.mean
     total = float((share @ centred**2).sum())
     beyond = float((share @ _beyond_both(found, share) ** 2).sum())

@@ -205,6 +205,7 @@ def _empty_design(
         and len(start) == len(levels) + 1
         and start[0] == 0
         and start[-1] == len(values)
+        and bool(((start >= 0) & (start <= len(values))).all())
         and bool((np.diff(start) >= 0).all())
         and bool((np.diff(start) < MAX_BINS).all()),
         "bin edges",

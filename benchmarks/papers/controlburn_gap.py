@@ -64,7 +64,7 @@ def grown(frame, seed):
     """Predictions and groups of the trees of one forest, and the problem's rest."""
     problem = frame_problem(frame, "target")
     weight = np.ones(len(problem.y), dtype=np.int64)
-    pool = ControlBurn.published()._pool(problem, weight, seed, len(problem.groups.names), 1)
+    pool, _ = ControlBurn.published()._pool(problem, weight, seed, len(problem.groups.names), 1)
     rows = np.arange(len(problem.y))
     forest = sparse_forest(
         pool.columns(rows, 1), problem.family.loss, problem.y, weight, problem.constant(weight),

@@ -109,7 +109,7 @@ def test_feature_sparse_trees_use_fewer_units(fitted):
     per_tree = []
     for cost in (0.0, 0.02, 0.1):
         method = ControlBurn(forests=1, tree_cost=cost, max_depth=4)
-        per_tree.append(method._pool(problem, weight, 1, 9, 1).uses.sum(axis=1).mean())
+        per_tree.append(method._pool(problem, weight, 1, 9, 1)[0].uses.sum(axis=1).mean())
     assert per_tree[0] > per_tree[1] > per_tree[2] > 0
     assert path_of(fitted, ControlBurn(forests=1, tree_cost=50.0))[-1].size == 0
     sparse = path_of(fitted, ControlBurn(forests=2, tree_cost=0.02))
@@ -127,10 +127,14 @@ def test_every_way_to_grow_finds_the_signal(fitted, forest):
     assert {"signal", "copy"} & set(names[two.selected])
 
 
-def test_too_many_trees_are_bounded_with_a_warning(fitted):
-    with pytest.warns(TreeselectWarning, match="200 trees of one depth"):
-        steps = path_of(fitted, ControlBurn(forests=1, tolerance=1e-9, max_depth=1))
-    assert len(steps) > 1
+def test_too_many_trees_are_bounded_with_a_warning(mixed):
+    method = ControlBurn(forests=1, tolerance=1e-9, max_depth=1, n_trees=5)
+    with pytest.warns(TreeselectWarning, match="200 trees of one depth") as caught:
+        fit = treeselect.select("died ~ . - dose", mixed, method=method, k=2, seed=1)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert fit.k == 1
+    assert "200 trees of one depth" in fit.summary().as_text()
 
 
 def test_a_ridge_keeps_correlated_units_together():

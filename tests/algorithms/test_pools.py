@@ -11,6 +11,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.tree import DecisionTreeRegressor
 
 import treeselect
 from treeselect import ControlBurn
@@ -75,6 +76,19 @@ def test_columns_are_the_models_own_predictions(data):
     for tree, own in zip(pool.uses, model.estimators_, strict=True):
         used = {COLUMNS[f] for f in own.tree_.feature if f >= 0}
         assert set(names[tree]) == used
+
+
+def test_trees_of_very_many_leaves_are_taken_as_they_are():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(70_000, 2)), columns=["a", "b"])
+    frame["y"] = frame["a"] + rng.normal(size=70_000)
+    model = DecisionTreeRegressor(random_state=0).fit(frame[["a", "b"]], frame["y"])
+    assert model.get_n_leaves() > 2**16
+    fit = treeselect.select("y ~ a + b", frame, k=1, seed=1, forests=1, n_trees=1, max_depth=1)
+    pool = imported_pool(model, fit.design.arrays, 1)
+    np.testing.assert_allclose(pool.values[0][pool.leaves[0], 0], model.predict(frame[["a", "b"]]))
+    columns = pool.columns(np.arange(70_000), 1)
+    np.testing.assert_allclose(columns.combine(np.ones(1)), model.predict(frame[["a", "b"]]))
 
 
 def test_a_saved_fit_knows_that_the_forest_is_gone(data, tmp_path):

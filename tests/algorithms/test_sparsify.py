@@ -66,7 +66,27 @@ def test_kept_units_are_in_the_best_subset(data):
 def test_a_search_without_time_tells_its_gap(data):
     fit = fit_of(data, best_subset=True, time_limit=1e-9)
     assert fit.step.gap > 0
-    assert "the best that was found in time" in fit.summary().as_text()
+    text = fit.summary().as_text()
+    assert "the best that was found" in text
+    assert "not used by any tree" not in text
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1e4])
+def test_best_subsets_do_not_depend_on_the_units_of_the_response(data, unit):
+    expected = fit_of(data, best_subset=True, forests=1)
+    found = fit_of(data.assign(y=unit * data["y"]), best_subset=True, forests=1)
+    assert found.selected == expected.selected
+    assert found.step.gap == expected.step.gap == 0.0
+
+
+def test_best_subsets_of_three_classes_and_of_counts(data):
+    rng = np.random.default_rng(3)
+    classes = data.assign(y=pd.cut(data["y"], 3, labels=["low", "mid", "high"]))
+    assert fit_of(classes, best_subset=True, forests=1).step.gap == 0.0
+    counts = data.assign(y=rng.poisson(np.exp(data["y"] / 2)))
+    fit = fit_of(counts, best_subset=True, forests=1, family="poisson", k=2)
+    assert fit.step.gap == 0.0
+    assert set(fit.selected) <= {"a", "b", "colour"}
 
 
 # --- the hinge loss ---
@@ -174,6 +194,7 @@ def test_sizes_that_the_path_skips_are_named(data):
         ({"best_subset": True, "lam": 0.1}, "`best_subset=True` and `lam=0.1` together"),
         ({"best_subset": True, "prune": True}, "`best_subset=True` and `prune=True`"),
         ({"best_subset": True, "loss": "hinge"}, "It needs a ridge"),
+        ({"best_subset": True, "sketch": 50, "sketch_kind": "gaussian"}, "What is proved holds"),
         ({"best_subset": 1}, "`best_subset` of ControlBurn must be True or False"),
         ({"loss": "hinge", "ridge": 0.1}, "it is no linear program"),
         ({"loss": "hinge", "refit": None}, "no probabilities"),
@@ -192,6 +213,8 @@ def test_options_without_effect_are_refused(options, says):
 
 
 def test_options_that_do_not_suit_the_data(data):
+    with pytest.raises(MethodError, match="an `offset` is one of log-odds"):
+        fit_of(data, "two", loss="hinge", offset="e")
     with pytest.raises(MethodError, match="needs a response of two classes"):
         fit_of(data, loss="hinge")
     with pytest.raises(MethodError, match="no part for `costs`"):

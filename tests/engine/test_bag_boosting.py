@@ -180,7 +180,8 @@ def test_other_losses_fall(loss, scheme):
     y, weight = y.astype(float), np.ones(300, dtype=np.int64)
     rules = RULES._replace(scheme=scheme, max_depth=4)
     bag = boost(data, y, weight, loss=loss, rules=rules)
-    assert bag.improvements[0 if scheme != SINGLE else bag.stages[0]] > 0
+    # Of single-feature trees the first round has a group that helps.
+    assert bag.improvements[: data.n_groups if scheme == SINGLE else 1].max() > 0
     if scheme == BAGGING:
         return
     eta = start = np.zeros((300, loss.n_outputs)) + loss.constant(y, weight)

@@ -136,7 +136,7 @@ def test_constraints_that_no_weights_meet():
     forest, _ = problem(SquaredLoss(), 100, 10)
     assert isinstance(forest, GramForest)
     model = ModelledForest(forest, lambda weights: [weights[0] >= 1, weights[0] <= 0])
-    with pytest.raises(MethodError, match="`constraints` of ControlBurn can't be met"):
+    with pytest.raises(MethodError, match="`constraints` can't be met"):
         model.empty()
 
 

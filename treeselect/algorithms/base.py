@@ -124,6 +124,8 @@ class Step:
     gap : float or None
         Optimality gap of a best subset: how much lower, as a share, the objective of another set
         of the size could be; 0 if it is proved that none is.
+    warning : str or None
+        What a reader must know of how the step was found.
     ensemble : WeightedForest or None
         The trees behind the step, of methods that weight them; of a cut or pruned step still those
         of the larger one.
@@ -136,6 +138,7 @@ class Step:
     cut_from: int | None = None
     error: float | None = None
     gap: float | None = None
+    warning: str | None = None
     ensemble: WeightedForest | None = None
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -15,10 +14,11 @@ from treeselect.algorithms.options import check_choice, check_flag, check_intege
 from treeselect.algorithms.pools import TreePool, grown_pool, imported_pool
 from treeselect.algorithms.pruning import BackwardPass, prune_path
 from treeselect.algorithms.sparsify import FIRST_PATH, Sparsifier, SparsityRules
+from treeselect.algorithms.weighted import no_trees
 from treeselect.design import WeightArray
 from treeselect.engine.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoosting
 from treeselect.engine.blas import one_thread
-from treeselect.errors import MethodError, TreeselectWarning
+from treeselect.errors import MethodError
 
 _MAX_DEPTH = 16
 _MAX_TREES_PER_DEPTH = 200
@@ -33,6 +33,7 @@ _APART = (
     ("best_subset", "prune", "The best subset of a size is the best one without the pass."),
     ("best_subset", "constraints", "The search does not know them."),
     ("best_subset", "loss", "It needs a ridge, which the linear program does not have."),
+    ("best_subset", "sketch_kind", "What is proved holds for all rows, or a sample of them."),
     ("loss", "ridge", "With a ridge it is no linear program."),
     ("loss", "refit", "Margins are no probabilities: let the forest predict."),
     ("constraints", "sketch_kind", 'Use `sketch_kind="rows"`.'),
@@ -291,20 +292,31 @@ class ControlBurn:
     ) -> tuple[Step, ...]:
         """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
         self._check_problem(problem, weight)
-        pool = self._pool(problem, weight, seed, max_size, n_threads)
+        pool, converged = self._pool(problem, weight, seed, max_size, n_threads)
         with one_thread():
             sparsifier = self._sparsifier(problem, weight, pool, seed)
             if self.best_subset:
                 least = max(1, int(problem.groups.keep.sum()) + 1)
                 sizes = range(least if every_size else max(least, max_size), max_size + 1)
-                return sparsifier.best_subsets(sizes, self.time_limit)
-            steps = sparsifier.path(max_size, self.lam)
-        if not self.prune:
+                steps = sparsifier.best_subsets(sizes, self.time_limit)
+            else:
+                steps = sparsifier.path(max_size, self.lam)
+        if self.prune and self.lam is None:
+            steps = prune_path(problem, weight, steps, seed, max_size)
+        elif self.prune:
+            last = BackwardPass(problem, weight, seed).chain(steps[-1])[-1]
+            steps = (*(step for step in steps[:-1] if step.size < last.size), last)
+        if converged:
             return steps
-        if self.lam is None:
-            return prune_path(problem, weight, steps, seed, max_size)
-        last = BackwardPass(problem, weight, seed).chain(steps[-1])[-1]
-        return (*(step for step in steps[:-1] if step.size < last.size), last)
+        return tuple(dataclasses.replace(step, warning=self._unconverged()) for step in steps)
+
+    def _unconverged(self) -> str:
+        """What is to be known if the trees of a depth did not suffice."""
+        return (
+            f"ControlBurn grew {_MAX_TREES_PER_DEPTH} trees of one depth, the most it does, and"
+            " their training loss still moved: the selection stands on these trees. Give a"
+            f" `tolerance` above {self.tolerance:g}, or a shorter `tail`."
+        )
 
     def _check_problem(self, problem: Problem, weight: WeightArray) -> None:
         """Raise a MethodError if the options do not go with the response or the prices."""
@@ -318,6 +330,11 @@ class ControlBurn:
             raise MethodError(
                 '`loss="hinge"` of ControlBurn needs a response of two classes.\n'
                 f"  Found: {family.name}. Leave `loss` out."
+            )
+        if self.loss == "hinge" and problem.offset is not None:
+            raise MethodError(
+                '`loss="hinge"` of ControlBurn has margins, and an `offset` is one of log-odds.\n'
+                "  Leave one of them out."
             )
         if family.n_classes > 2 and not np.issubdtype(weight.dtype, np.integer):
             raise MethodError(
@@ -346,18 +363,20 @@ class ControlBurn:
         n_threads: int = 1,
     ) -> Model:
         """Forest on the selected units (paper, section 3.1: the final step), or the sparse forest
-        of the step: where that is cut or pruned, the one of the same penalty on the trees that use
-        nothing else."""
+        of the step. Where that is cut or pruned, trees are grown again, and those that use nothing
+        else solve a problem of their own, with prices of their own, at the same penalty."""
         if self.refit is not None:
             return refit_forest(
                 problem, weight, step.selected, seed=seed, n_trees=self.n_trees, n_threads=n_threads
             )
+        if step.size == 0:
+            return no_trees(problem, weight)
         own = step.ensemble
         if own is None or not np.array_equal(own.groups, step.selected):
-            size = max(step.size, step.cut_from or 0)
-            pool = self._pool(problem, weight, seed, size, n_threads).within(step.selected)
+            pool, _ = self._pool(problem, weight, seed, step.size, n_threads)
+            inside = pool.within(step.selected)
             with one_thread():
-                own = self._sparsifier(problem, weight, pool, seed).at(step.tuning).ensemble
+                own = self._sparsifier(problem, weight, inside, seed).at(step.tuning).ensemble
             assert own is not None
         return dataclasses.replace(own, groups=step.selected)
 
@@ -377,12 +396,12 @@ class ControlBurn:
 
     def _pool(
         self, problem: Problem, weight: WeightArray, seed: int, max_size: int, n_threads: int
-    ) -> TreePool:
-        """The trees to choose from. Depth ends where every tree uses more units than could be
-        selected: none of them could be in a selection of so few."""
+    ) -> tuple[TreePool, bool]:
+        """The trees to choose from, and whether they converged. Depth ends where every tree uses
+        more units than could be selected: none of them could be in a selection of so few."""
         if self.reads_columns:
             assert problem.design is not None
-            return imported_pool(self.forest, problem.design, problem.family.loss.n_outputs)
+            return imported_pool(self.forest, problem.design, problem.family.loss.n_outputs), True
         if self.forest.startswith(_FITTED):
             raise MethodError(
                 f"This ControlBurn chose from {self.forest}, which is not kept in files.\n"
@@ -399,16 +418,7 @@ class ControlBurn:
             most_groups=max(max_size, FIRST_PATH),
             scheme=self.forest,
         )
-        pool, converged = grown_pool(
+        return grown_pool(
             problem, weight, rules, forests=self.forests, tree_cost=self.tree_cost, seed=seed,
             n_threads=n_threads,
         )  # fmt: skip
-        if not converged:
-            warnings.warn(
-                f"ControlBurn grew {_MAX_TREES_PER_DEPTH} trees of one depth, the most it does, and"
-                " their training loss still moved.\n  The selection stands on these trees. Give a"
-                f" `tolerance` above {self.tolerance:g}, or a shorter `tail`.",
-                TreeselectWarning,
-                stacklevel=2,
-            )
-        return pool

@@ -11,7 +11,7 @@ import numpy as np
 
 from treeselect.algorithms.base import Problem
 from treeselect.design import BoolArray, Design, FloatArray, IntArray, WeightArray
-from treeselect.engine._types import UInt8Array, UInt16Array
+from treeselect.engine._types import LeafArray
 from treeselect.engine.bag_boosting import BagBoosting, BoostedBag, bag_boost
 from treeselect.engine.nodes import LEAF, Nodes, Trees, group_gains
 from treeselect.engine.penalty import SplitPenalty
@@ -31,7 +31,7 @@ class TreePool:
 
     Attributes
     ----------
-    leaves : list of ndarray of uint8 or uint16, each of shape (n_rows,)
+    leaves : list of ndarray of uint8, uint16 or int32, each of shape (n_rows,)
         Leaf of each row in each tree.
     values : list of ndarray of float, each of shape (n_leaves, n_outputs)
     gains : ndarray of float, shape (n_trees, n_groups)
@@ -44,7 +44,7 @@ class TreePool:
         How another library's trees tell values apart; its features are the columns of the design.
     """
 
-    leaves: list[UInt8Array | UInt16Array]
+    leaves: list[LeafArray]
     values: list[FloatArray]
     gains: FloatArray
     trees: list[Trees]
@@ -150,7 +150,10 @@ def imported_pool(model: Any, design: Design, n_outputs: int) -> TreePool:
         nodes = Nodes._make(array[first:end] for array in forest.trees.nodes)
         nodes = nodes._replace(value=_wanted_outputs(nodes.value, n_outputs))
         tree = Trees(nodes, np.array([0, end - first]))
-        leaf = np.empty(data.n_rows, dtype=np.uint16)
+        n_leaves = int(np.count_nonzero(nodes.column == LEAF))
+        leaf: LeafArray = np.empty(data.n_rows, dtype=np.uint16)
+        if n_leaves > 2**16:
+            leaf = np.empty(data.n_rows, dtype=np.int32)
         value = mark_leaves(tree, data, leaf)
         if len(value) < 2:
             continue

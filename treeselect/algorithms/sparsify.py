@@ -13,7 +13,7 @@ from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.pools import TreePool
 from treeselect.algorithms.weighted import WeightedForest
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.best_subset import best_subset
+from treeselect.engine.best_subset import SubsetValues, best_subset
 from treeselect.engine.gram_forest import sparse_forest
 from treeselect.engine.losses import HingeLoss, explicable
 from treeselect.engine.modelled_forest import ModelledForest
@@ -134,18 +134,20 @@ class Sparsifier:
             family = dataclasses.replace(problem.family, loss=HingeLoss())
             problem = dataclasses.replace(problem, family=family)
         loss, groups = problem.family.loss, problem.groups
-        self._forest = sparse_forest(
+        task = (
             pool.columns(rows, loss.n_outputs),
             loss,
             problem.y[rows],
             self._weight,
             problem.constant(weight)[rows],
             groups.prices(pool.uses, np.ones(len(groups.names))),
-            ridge=self._ridge(problem, weight),
-            sketch=_gaussian_sketch(rules, seed),
         )
-        if rules.constrain is not None:
-            self._forest = ModelledForest(self._forest, self._constraints)
+        ridge = self._ridge(problem, weight)
+        if rules.constrain is None:
+            sketch = _gaussian_sketch(rules, seed)
+            self._forest = sparse_forest(*task, ridge=ridge, sketch=sketch)
+        else:
+            self._forest = ModelledForest(SparseForest(*task, ridge=ridge), self._constraints)
         self._constant = np.atleast_1d(loss.constant(problem.y, weight, problem.offset))
 
     def path(self, max_size: int, last_lam: float | None = None) -> tuple[Step, ...]:
@@ -173,11 +175,12 @@ class Sparsifier:
         steps = [self._step(forest, forest.empty())]
         path = self.path(max(sizes, default=0))
         order = np.argsort(-np.where(keep, np.inf, path[-1].importance), kind="stable")
+        values = SubsetValues(forest, uses)
         for size in sizes:
             likely = np.zeros_like(keep)
             likely[order[:size]] = True
             starts = [likely, *(s.selected for s in (*path, *steps) if s.size <= size)]
-            found = best_subset(forest, uses, keep, size, starts, time_limit)
+            found = best_subset(values, keep, size, starts, time_limit)
             step = self._step(forest, found.solution)
             if step.size > steps[-1].size:
                 steps.append(dataclasses.replace(step, gap=found.gap))

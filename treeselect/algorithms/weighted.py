@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.design import BoolArray, Design, FloatArray, IntArray
+from treeselect.design import BoolArray, Design, FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import BinnedData, select_groups
 from treeselect.engine.nodes import LEAF, Trees, join_trees
 from treeselect.engine.prediction import predict_sum
@@ -104,6 +104,8 @@ class WeightedForest:
 
     def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
         """Mean response of each row of a problem, see :meth:`predict_binned`."""
+        if not self.trees:
+            return self.without_trees(len(problem.y), problem.offset)
         if self.bins is None:
             data = select_groups(problem.data, self.groups)
         else:
@@ -140,3 +142,22 @@ class WeightedForest:
         if self.family.n_classes > 2:
             return self.family.mean(eta)
         return self.family.mean(eta[:, 0] if offset is None else eta[:, 0] + offset)
+
+
+def no_trees(problem: Problem, weight: WeightArray) -> WeightedForest:
+    """The sparse forest of a selection of nothing: the constant model."""
+    n_groups = len(problem.groups.names)
+    nothing = np.zeros(n_groups)
+    return WeightedForest(
+        groups=nothing > 0,
+        trees=(),
+        weights=np.zeros(0),
+        gains=np.zeros((0, n_groups)),
+        shares=np.zeros(0),
+        constant=np.atleast_1d(
+            problem.family.loss.constant(problem.y, weight, problem.offset)
+        ).astype(np.float64),
+        importance=nothing,
+        group_of=problem.data.group_of.astype(np.int64),
+        family=problem.family,
+    )

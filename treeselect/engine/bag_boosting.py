@@ -9,7 +9,7 @@ import numpy as np
 from treeselect.engine._types import (
     FloatArray,
     IntArray,
-    UInt8Array,
+    LeafArray,
     UInt16Array,
     WeightArray,
 )
@@ -55,7 +55,7 @@ class BoostedBag(NamedTuple):
         Whether all stages did so before they had the most trees that they may have.
     """
 
-    leaves: list[UInt8Array | UInt16Array]
+    leaves: list[LeafArray]
     values: list[FloatArray]
     gains: FloatArray
     depths: IntArray
@@ -366,7 +366,7 @@ class _GrownTree(NamedTuple):
     """A tree, the leaf of each row, and the values of the leaves."""
 
     tree: Trees
-    leaf: UInt8Array | UInt16Array
+    leaf: LeafArray
     value: FloatArray
     gains: FloatArray
     depth: int = 0

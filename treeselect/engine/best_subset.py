@@ -30,8 +30,6 @@ from treeselect.engine.tree_weights import SparseForest, WeightedTrees
 _GAP = 1e-4
 """Relative difference of value and bound that is taken for none."""
 
-_MOST_CUTS = 2000
-
 _OPTIONS = {"output_flag": False, "threads": 1, "random_seed": 0, "mip_rel_gap": _GAP / 10}
 
 
@@ -61,9 +59,49 @@ class BestSubset(NamedTuple):
         return gap if gap > _GAP else 0.0
 
 
+class SubsetValues:
+    """v of sets of groups, each of which is solved once.
+
+    Parameters
+    ----------
+    forest : SparseForest
+        The trees, with a ridge above 0; its prices have no influence.
+    uses : ndarray of bool, shape (n_trees, n_groups)
+    """
+
+    def __init__(self, forest: SparseForest, uses: BoolArray) -> None:
+        self.uses, self.ridge = uses, forest.ridge
+        self._forest = forest
+        self._known: dict[bytes, _Value] = {}
+
+    def of(self, groups: BoolArray) -> _Value:
+        """v of a set: the trees that use others have a price, and the penalty is infinite."""
+        key = groups.tobytes()
+        if key not in self._known:
+            outside = np.where(self.uses[:, ~groups].any(axis=1), 1.0, 0.0)
+            own = self._forest.with_prices(outside)
+            found = own.empty()._replace(lam=0.0)
+            correlation = own.correlation(found.eta)
+            value = own.objective(found)
+            self._known[key] = _Value(found.weights, found.intercept, value, correlation)
+        return self._known[key]
+
+    def solution(self, groups: BoolArray) -> WeightedTrees:
+        """The trees of a set and their weights."""
+        found = self.of(groups)
+        eta = self._forest.predictor(found.weights, found.intercept)
+        return WeightedTrees(0.0, found.weights, found.intercept, eta)
+
+
+class _Value(NamedTuple):
+    weights: FloatArray
+    intercept: FloatArray
+    value: float
+    correlation: FloatArray
+
+
 def best_subset(
-    forest: SparseForest,
-    uses: BoolArray,
+    values: SubsetValues,
     keep: BoolArray,
     k: int,
     starts: Iterable[BoolArray],
@@ -73,69 +111,60 @@ def best_subset(
 
     Parameters
     ----------
-    forest : SparseForest
-        The trees, with a ridge above 0; its prices have no influence.
-    uses : ndarray of bool, shape (n_trees, n_groups)
+    values : SubsetValues
     keep : ndarray of bool, shape (n_groups,)
         Groups that are in every set; at most k.
     k : int
     starts : iterable of ndarray of bool, shape (n_groups,)
         Sets of at most k groups to look at first.
     time_limit : float
-        Seconds after which the best set so far is returned, with the bound so far.
+        Seconds after which the best set so far is returned, with the bound so far. The first start
+        is looked at in any case.
 
     Returns
     -------
     BestSubset
     """
     end = time.monotonic() + time_limit
-    master = _Master(uses, keep, k, forest.ridge)
-
-    def look_at(groups: BoolArray, bound: float) -> BestSubset:
-        found = _value_of(forest, uses, groups)
-        master.add(found, groups)
-        return BestSubset(groups, found.solution, found.value, bound)
-
-    bound = look_at(np.ones(len(keep), dtype=np.bool_), -np.inf).value
-    best = min((look_at(groups, bound) for groups in [keep, *starts]), key=_value)
-    for _ in range(_MOST_CUTS):
+    every = np.ones(len(keep), dtype=np.bool_)
+    master = _Master(values, keep, k, every)
+    seen: dict[bytes, BoolArray] = {}
+    for groups in [*starts, keep]:
+        seen[groups.tobytes()] = groups
+        master.add(groups)
+        if time.monotonic() > end:
+            break
+    bound = values.of(every).value
+    while True:
+        best = min(seen.values(), key=lambda groups: values.of(groups).value)
+        value = values.of(best).value
+        found = BestSubset(best, values.solution(best), value, min(bound, value))
         left = end - time.monotonic()
-        if left <= 0 or best.gap == 0.0:
-            break
-        proposed, bound = master.propose(left)
-        best = best._replace(bound=max(best.bound, min(bound, best.value)))
-        if proposed is None:
-            break
-        best = min(best, look_at(proposed, best.bound), key=_value)
-    return best
-
-
-def _value(subset: BestSubset) -> float:
-    return subset.value
-
-
-class _Value(NamedTuple):
-    solution: WeightedTrees
-    value: float
-    correlation: FloatArray
-
-
-def _value_of(forest: SparseForest, uses: BoolArray, groups: BoolArray) -> _Value:
-    """v of a set, with the trees that use others at a price and the penalty infinite."""
-    outside = np.where(uses[:, ~groups].any(axis=1), 1.0, 0.0)
-    own = forest.with_prices(outside)
-    solution = own.empty()._replace(lam=0.0)
-    return _Value(solution, own.objective(solution), own.correlation(solution.eta))
+        if left <= 0 or found.gap == 0.0:
+            return found
+        proposed, proved = master.propose(left)
+        bound = max(bound, proved)
+        if proposed is None or proposed.tobytes() in seen:  # no time, or nothing new to look at
+            return found._replace(bound=min(bound, value))
+        seen[proposed.tobytes()] = proposed
+        master.add(proposed)
 
 
 class _Master:
-    """The mixed-integer program: z (groups, 0 or 1), s (sets of groups that trees use), v."""
+    """The mixed-integer program: z (groups, 0 or 1), s (sets of groups that trees use), v.
 
-    def __init__(self, uses: BoolArray, keep: BoolArray, k: int, ridge: float) -> None:
+    v is told from that of all groups, as a share of what is between it and that of the kept ones:
+    the solver's tolerances are absolute.
+    """
+
+    def __init__(self, values: SubsetValues, keep: BoolArray, k: int, every: BoolArray) -> None:
         import highspy
 
-        self._kinds, kind = np.unique(uses, axis=0, return_inverse=True)
-        self._kind, self._ridge = kind.ravel(), ridge
+        self._values = values
+        self._kinds, kind = np.unique(values.uses, axis=0, return_inverse=True)
+        self._kind = kind.ravel()
+        self._low = values.of(every).value
+        self._range = max(values.of(keep).value - self._low, 1e-300)
         self._n_groups, n_kinds = len(keep), len(self._kinds)
         self._none = highspy.kHighsInf
         self._solver = highspy.Highs()
@@ -148,7 +177,7 @@ class _Master:
         self._solver.changeColsIntegrality(self._n_groups, at.astype(np.int32), np.array(whole))
         for _ in range(n_kinds):
             self._solver.addVar(0.0, 1.0)
-        self._solver.addVar(-self._none, self._none)
+        self._solver.addVar(0.0, self._none)
         self._last = self._n_groups + n_kinds
         self._solver.changeColCost(self._last, 1.0)
         self._add_row(-self._none, k, at, np.ones(self._n_groups))
@@ -160,13 +189,14 @@ class _Master:
     def _add_row(self, low: float, high: float, at: IntArray, values: FloatArray) -> None:
         self._solver.addRow(low, high, len(at), at.astype(np.int32), values)
 
-    def add(self, found: _Value, groups: BoolArray) -> None:
+    def add(self, groups: BoolArray) -> None:
         """Add the cut at a set."""
-        worth = np.maximum(found.correlation, 0.0) ** 2 / (2 * self._ridge)
+        found = self._values.of(groups)
+        worth = np.maximum(found.correlation, 0.0) ** 2 / (2 * self._values.ridge) / self._range
         by_kind = np.bincount(self._kind, weights=worth, minlength=len(self._kinds))
         allowed = ~self._kinds[:, ~groups].any(axis=1)
         self._add_row(
-            found.value + float(by_kind @ allowed),
+            (found.value - self._low) / self._range + float(by_kind @ allowed),
             self._none,
             np.arange(self._n_groups, self._last + 1),
             np.concatenate([by_kind, [1.0]]),
@@ -177,6 +207,7 @@ class _Master:
         self._solver.setOptionValue("time_limit", self._solver.getRunTime() + seconds)
         self._solver.run()
         info, found = self._solver.getInfo(), self._solver.getSolution()
+        bound = max(float(info.mip_dual_bound), 0.0) * self._range + self._low
         if not found.value_valid:
-            return None, float(info.mip_dual_bound)
-        return np.array(found.col_value[: self._n_groups]) > 0.5, float(info.mip_dual_bound)
+            return None, bound
+        return np.array(found.col_value[: self._n_groups]) > 0.5, bound

@@ -84,20 +84,17 @@ def partial_dependence(
         _grid(data, weight, group, max_points, number)
         for group, number in zip(groups, numbers, strict=True)
     ]
-    columns = np.concatenate([columns for columns, _, _, _ in grids])
-    _, points, share, place = grids[0]
+    columns = np.concatenate([columns for columns, _, _ in grids])
+    _, points, place = grids[0]
     if len(grids) == 2:
         second = grids[1][1]
-        place = place * len(second) + grids[1][3]
+        place = place * len(second) + grids[1][2]
         points = np.hstack(
             [np.repeat(points, len(second), axis=0), np.tile(second, (len(points), 1))]
         )
-        share = _shares_of_pairs(data, weight, columns, points)
-        if any(number is not None for number in numbers):  # points may have the same codes
-            own_weight = weight[weight > 0]
-            share = np.asarray(np.bincount(place, own_weight, len(points)) / own_weight.sum())
     rows = np.flatnonzero(weight)
     own = weight[rows] / weight[rows].sum()
+    share = np.bincount(place, weights=own, minlength=len(points))
     at_once = max(1, _ROWS_AT_ONCE // len(rows))
     parts = []
     for first in range(0, len(points), at_once):
@@ -112,7 +109,8 @@ def partial_dependence(
             _set_codes(here, int(j), np.repeat(codes, len(rows)))
         parts.append(own @ predict(here).reshape(len(some), len(rows), -1))
     sizes = np.array([len(grid[1]) for grid in grids], dtype=np.int64)
-    return Dependence(columns, points, share, np.concatenate(parts), place, sizes)
+    mean = np.concatenate(parts)
+    return Dependence(columns, points, share, mean, place.astype(np.int64), sizes)
 
 
 def _grid(
@@ -121,9 +119,9 @@ def _grid(
     group: int,
     max_points: int,
     along: FloatArray | None,
-) -> tuple[IntArray, UInt16Array, FloatArray, IntArray]:
-    """Columns of a group, the combinations of their codes that occur, their shares, and the one
-    of each row with weight."""
+) -> tuple[IntArray, UInt16Array, IntArray]:
+    """Columns of a group, the combinations of their codes that occur, and the one of each row with
+    weight."""
     columns = np.flatnonzero(data.group_of == group)
     rows = np.flatnonzero(weight)
     codes = _codes_of(data, columns)[rows]
@@ -140,23 +138,8 @@ def _grid(
         wanted = np.linspace(0, 1, max_points) * cumulated[-1]
         kept = np.unique(np.minimum(np.searchsorted(cumulated, wanted), len(points) - 1))
         points = points[kept]
-        share = np.diff(cumulated[kept], prepend=0.0)
         place = np.searchsorted(kept, place)
-    return columns, points, share, place
-
-
-def _shares_of_pairs(
-    data: BinnedData, weight: AnyArray, columns: IntArray, points: UInt16Array
-) -> FloatArray:
-    """Share of the rows' weight at each point itself."""
-    own = _codes_of(data, columns)
-    place = {point.tobytes(): k for k, point in enumerate(np.ascontiguousarray(points))}
-    share = np.zeros(len(points))
-    for row in np.flatnonzero(weight):
-        k = place.get(own[row].tobytes())
-        if k is not None:
-            share[k] += weight[row]
-    return share / weight.sum()
+    return columns, points, place
 
 
 def _codes_of(data: BinnedData, columns: IntArray) -> UInt16Array:

@@ -104,7 +104,11 @@ def sparse_forest(
     """The problem in the form that is solved best: see :class:`SparseForest`; a Gaussian sketch is
     of the squared error only."""
     if isinstance(loss, HingeLoss):
+        if ridge > 0 or sketch is not None:
+            raise ValueError("the hinge loss takes neither a ridge nor a Gaussian sketch")
         return HingeForest(columns, loss, y, weight, base, prices)
+    if sketch is not None and not loss.is_squared:
+        raise ValueError("a Gaussian sketch is of the squared error only")
     few = loss.is_squared and columns.n_trees <= _MOST_TREES
     if few or sketch is not None:
         return GramForest(columns, loss, y, weight, base, prices, ridge=ridge, sketch=sketch)

@@ -178,9 +178,8 @@ class HingeLoss(_Usual):
     def constant(
         self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
     ) -> float:
-        """A margin for the class with more weight; 0 with an offset, whose rows differ."""
-        if offset is not None:
-            return 0.0
+        """A margin for the class with more weight; there is no offset."""
+        assert offset is None
         return 1.0 if np.average(y, weights=weight) > 0.5 else -1.0
 
 

@@ -130,7 +130,7 @@ class ModelledForest(SparseForest):
             status = str(error)
         if status in ("infeasible", "infeasible_inaccurate"):
             raise MethodError(
-                "`constraints` of ControlBurn can't be met by any weights of at least 0.\n"
+                "`constraints` can't be met by any weights of at least 0.\n"
                 f"  Found: the problem is {status}. Loosen one of them."
             )
         if status not in _SOLVED:
@@ -155,7 +155,7 @@ def _checked(constraints: Any) -> list[Any]:
         if not isinstance(constraint, Constraint) or not constraint.is_dcp():
             kind = "not convex" if isinstance(constraint, Constraint) else "no constraint"
             raise MethodError(
-                "`constraints` of ControlBurn must give a list of convex cvxpy constraints.\n"
+                "`constraints` must give a list of convex cvxpy constraints.\n"
                 f"  Found: {constraint!s:.100}, which is {kind}."
             )
     return found

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.engine._types import FloatArray, UInt16Array, UInt64Array
+from treeselect.engine._types import FloatArray, LeafArray, UInt64Array
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.cache import inner, kernel
 from treeselect.engine.leaves import leaves_of
@@ -198,7 +198,7 @@ def _pack(trees: Trees, data: BinnedData) -> UInt64Array:
     return packed
 
 
-def mark_leaves(tree: Trees, data: BinnedData, leaves: UInt16Array) -> FloatArray:
+def mark_leaves(tree: Trees, data: BinnedData, leaves: LeafArray) -> FloatArray:
     """Number of the leaf of a single tree that each row falls into, in order of the nodes.
 
     Writes ``leaves``, shape (n_rows,), and returns the values of the leaves, shape

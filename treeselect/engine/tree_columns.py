@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine._types import FloatArray, IntArray, UInt8Array, UInt16Array
+from treeselect.engine._types import FloatArray, IntArray, LeafArray, UInt8Array
 from treeselect.engine.cache import kernel
 
 _MOST = 256
@@ -30,7 +30,7 @@ class TreeColumns:
 
     Parameters
     ----------
-    leaves : sequence of ndarray of uint8 or uint16, each of shape (n_rows of the data,)
+    leaves : sequence of ndarray of uint8, uint16 or int32, each of shape (n_rows of the data,)
         Leaf of each row in each tree.
     values : sequence of ndarray of float, each of shape (n_leaves,) or (n_leaves, n_outputs)
         Values of the leaves of each tree.
@@ -43,7 +43,7 @@ class TreeColumns:
 
     def __init__(
         self,
-        leaves: Sequence[UInt8Array | UInt16Array],
+        leaves: Sequence[LeafArray],
         values: Sequence[FloatArray],
         rows: IntArray,
         n_outputs: int = 1,
@@ -199,7 +199,7 @@ def _pieces(tree: int, value: FloatArray) -> Iterator[_Piece]:
         yield _Piece(tree, first, len(part), np.concatenate([part, zero]))
 
 
-def _leaves_of(piece: _Piece, leaves: UInt8Array | UInt16Array) -> UInt8Array:
+def _leaves_of(piece: _Piece, leaves: LeafArray) -> UInt8Array:
     """Leaf numbers within a piece."""
     if piece.n_leaves < len(piece.values):
         inside = (leaves >= piece.first) & (leaves < piece.first + piece.n_leaves)

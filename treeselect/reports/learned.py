@@ -232,9 +232,9 @@ def _sparse_forest(result: SelectionResult) -> SparseForest | None:
 def _forest_lead(result: SelectionResult, table: pd.DataFrame) -> str:
     n = len(table)
     lead = (
-        f"The sparse forest has {'one tree' if n == 1 else f'{n:,} trees'}; the lasso gave"
-        f" {'it' if n == 1 else 'each'} a weight above 0. A tree's share is how much it moves the"
-        " prediction."
+        f"The sparse forest has {'one tree' if n == 1 else f'{n:,} trees'}"
+        f"{'' if n == 1 else ', each'} with a weight above 0. A tree's share is how much it moves"
+        " the prediction."
     )
     if not isinstance(result.model, WeightedForest):
         lead += (
