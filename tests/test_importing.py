@@ -108,6 +108,8 @@ def test_groups_are_the_users():
         (lambda X, y: import_forest(lightgbm.LGBMRegressor(**QUIET).fit(
             np.round(X[:, :2] * 2) + 9, y, categorical_feature=[0])), NotBuiltError,
          "categorical splits"),
+        (lambda X, y: import_forest(lightgbm.LGBMRegressor(linear_tree=True, **QUIET)
+                                    .fit(X, y)), NotBuiltError, "linear model in their leaves"),
         (lambda X, y: import_forest(DecisionTreeRegressor().fit(X, y)).bins.bin([X[:, 0]], [0]),
          DataError, "must have the 5 features"),
     ],

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
 import treeselect
 from treeselect import ControlBurn
@@ -324,6 +328,70 @@ def test_nothing_selected_has_nothing_inside(data):
         with pytest.raises(OptionError, match="Selected: nothing"):
             fit.shape("a")
         assert fit.predict(data).nunique() == 1
+
+
+def test_what_is_not_used_has_no_interactions(data):
+    fit = treeselect.select(
+        "y ~ . - two", data, k=3, seed=1, forests=1, refit=None, keep=["d", "e"]
+    )
+    strengths = fit.interactions().set_index(["term", "other"])["strength"]
+    unused = [pair for pair in strengths.index if set(pair) == {"d", "e"}]
+    assert len(unused) == 1
+    assert strengths[unused[0]] == 0
+    assert "the nearer they are to the mean" in fit.summary().as_text()
+
+
+def test_a_cut_that_leaves_no_tree_is_an_error(data):
+    frame = data.fillna({"a": 0.0})
+    names = list("abcde")
+    model = RandomForestRegressor(20, max_depth=6, random_state=0).fit(frame[names], frame["y"])
+    with pytest.raises(MethodError, match="No tree of ControlBurn uses nothing but the 2 units"):
+        treeselect.select(
+            "y ~ a + b + c + d + e",
+            frame,
+            k=2,
+            seed=1,
+            method=ControlBurn(forest=model, refit=None),
+        )
+
+
+def test_forests_that_predict_something_else_are_refused(data):
+    frame = data.fillna({"a": 0.0})
+    names = list("abcde")
+    classifier = RandomForestClassifier(10, random_state=0).fit(frame[names], frame["two"])
+    formula = "y ~ a + b + c + d + e"
+    with pytest.raises(MethodError, match="must be a regressor for this response"):
+        treeselect.select(formula, frame, k=2, method=ControlBurn(forest=classifier))
+    turned = frame.assign(y=pd.Categorical(frame["two"], categories=["yes", "no"]))
+    with pytest.raises(MethodError, match="same classes in the same order"):
+        treeselect.select(formula, turned, k=2, method=ControlBurn(forest=classifier))
+    fit = treeselect.select(formula, frame.assign(y=frame["two"]), k=2, seed=1,
+                            method=ControlBurn(forest=classifier))  # fmt: skip
+    text = " ".join(fit.summary().as_text().split())
+    assert "assess the choice among them alone" in text
+    assert "min_trees" not in fit.chosen_method.options()
+
+
+def test_splits_of_what_is_missing_are_kept_in_files(data, tmp_path):
+    names = list("abcde")
+    frame = data.assign(y=data["y"] + 5 * data["a"].isna())
+    model = RandomForestRegressor(30, max_depth=3, random_state=0).fit(frame[names], frame["y"])
+    fit = treeselect.select("y ~ a + b + c + d + e", frame, k=None, lam=1e-3, seed=1,
+                            method=ControlBurn(forest=model, refit=None))  # fmt: skip
+    assert fit.nodes()["split"].eq("a is known").any()
+    again = treeselect.load(fit.save(tmp_path / "fit"))
+    pd.testing.assert_series_equal(again.predict(frame), fit.predict(frame))
+    pd.testing.assert_frame_equal(again.nodes(), fit.nodes())
+
+
+def test_thresholds_are_told_with_the_digits_that_they_need():
+    frame = pd.DataFrame({"day": 20230000.0 + np.arange(300) % 97})
+    frame["y"] = (frame["day"] > 20230050) + 0.01 * np.arange(300)
+    fit = treeselect.select("y ~ day", frame, k=1, refit=None, forests=1, seed=1)
+    splits = fit.nodes().dropna(subset="threshold")
+    for split, threshold in zip(splits["split"], splits["threshold"], strict=True):
+        told = float(split.removeprefix("day <= "))
+        assert ((frame["day"] <= told) == (frame["day"] <= threshold)).all()
 
 
 def test_two_terms_of_one_variable_have_no_map(data):

@@ -245,6 +245,11 @@ def _from_lightgbm(dump: dict[str, Any]) -> ImportedForest:
 
 def _flatten(node: dict[str, Any], nodes: list[dict[str, Any]]) -> int:
     """Append a node and those below it; its number."""
+    if "leaf_coeff" in node:
+        raise NotBuiltError(
+            "Can't import LightGBM trees with a linear model in their leaves.\n"
+            "  Found: `linear_tree`. Fit it without."
+        )
     number = len(nodes)
     own = dict(node, left=-1, right=-1)
     nodes.append(own)

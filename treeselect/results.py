@@ -279,7 +279,9 @@ class SelectionResult:
             and ``split`` (a row that meets it goes left; missing in leaves), ``threshold`` (of
             numbers), ``missing`` (side that missing values go to), ``left`` and ``right`` (nodes),
             ``gain``, ``n`` (rows of the tree's sample, counting copies) and ``value``, not yet
-            weighted, or ``value_1``, ``value_2``, ... for more than two classes.
+            weighted, or ``value_1``, ``value_2``, ... for more than two classes. With
+            ``refit=None`` the linear predictor is ``model.constant`` plus the sum of weights times
+            values.
 
         Raises
         ------
@@ -289,7 +291,7 @@ class SelectionResult:
         return in_library(node_table(self), self.design.library)
 
     def rules(self, tree: int = 1) -> str:
-        """One tree of :meth:`trees` as indented text.
+        """One tree of :meth:`trees`, by its number there, as indented text.
 
         Raises
         ------
@@ -355,7 +357,8 @@ class SelectionResult:
         -------
         frame, in the library of the data
             One row per pair of the ten most important terms, strongest first: ``term``, ``other``,
-            ``strength``, from 0 (the effects of the two add up) to 1.
+            ``strength``, from 0 (the effects of the two add up) to 1, on the scale of
+            :meth:`shape`: probabilities of effects that add up in log-odds do not add up.
 
         Raises
         ------

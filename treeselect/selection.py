@@ -209,6 +209,7 @@ def select(
     step, rule = _choose(steps, size, scores, chosen_method, problem)
     if step.warning is not None:
         warnings.warn(step.warning, TreeselectWarning, stacklevel=2)
+    model = chosen_method.final_model(problem, weight, step, seed=fit_seed, n_threads=threads)
     result = SelectionResult(
         design=model_data,
         call=Call(_call_text(formula, data, arguments), _data_text(data, frame), rule),
@@ -216,11 +217,15 @@ def select(
         steps=steps,
         step=step,
         scores=scores,
-        model=chosen_method.final_model(problem, weight, step, seed=fit_seed, n_threads=threads),
+        model=model,
         seed=seed,
         n_jobs=n_jobs,
         progress=progress,
-        notes=_notes(step, steps, size),
+        notes=tuple(
+            note
+            for note in (*_notes(step, steps, size), chosen_method.note, model.note)
+            if note is not None
+        ),
     )
     if resamples and step.size > 0:
         return result.resample(resamples)
@@ -328,7 +333,8 @@ def _choose(
     if size is None:
         return steps[-1], f"{method.tuning_name} = {method.tuning_value:g} as asked"
     if isinstance(size, int):
-        return step_of_size(steps, size, problem.groups.keep), "as asked"
+        step = step_of_size(steps, size, problem.groups.keep)
+        return step, "as asked" if step.size == size else f"{size} were asked for"
     assert scores is not None
     sizes = [s.size for s in steps]
     folds, score = len(scores.scores), problem.family.score_name
@@ -357,7 +363,7 @@ def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[s
                 f"the best that was found; another set may have a loss up to {step.gap:.1%} lower."
                 " Give the search more time (`time_limit`)."
                 if step.gap > 0
-                else "it is proved that no other set of its size has a lower one."
+                else "it is proved that no other set of its size has a lower one (with its ridge)."
             )
         )
     if isinstance(size, int) and step.size < size and not step.gap:

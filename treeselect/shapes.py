@@ -275,4 +275,5 @@ def _strength(sample: _Sample, pair: Sequence[str]) -> float:
     centred = found.mean - share @ found.mean
     total = float((share @ centred**2).sum())
     beyond = float((share @ _beyond_both(found, share) ** 2).sum())
-    return float(np.sqrt(beyond / total)) if total > 0 else 0.0
+    nothing = 1e-20 * float((share @ found.mean**2).sum())  # what rounding leaves
+    return float(np.sqrt(beyond / total)) if total > nothing else 0.0

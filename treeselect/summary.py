@@ -123,9 +123,9 @@ def _notes(result: SelectionResult) -> tuple[str, ...]:
     n_selected = len(result.selected)
     if n_selected == 0:
         notes.append(
-            "Nothing is selected: no term improves the prediction by more than one standard error."
+            "Nothing is selected: no term improves the cross-validated score enough."
             if result.scores is not None
-            else "Nothing is selected at this penalty."
+            else "Nothing is selected."
         )
     if n_selected > MOST_ROWS:
         notes.append(f"{n_selected - MOST_ROWS:,} more selected terms in `.tidy()`.")

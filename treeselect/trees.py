@@ -137,7 +137,20 @@ def _describe(
     if edges is None:
         return label.term, label.levels[code], np.nan, "right"
     threshold = float(edges[code - 1])
-    return label.term, f"{label.name} <= {threshold:.6g}", threshold, side
+    if threshold == np.inf:
+        return label.term, f"{label.name} is known", np.nan, side
+    return label.term, f"{label.name} <= {_shown(threshold, edges, code - 1)}", threshold, side
+
+
+def _shown(threshold: float, edges: Sequence[float], at: int) -> str:
+    """A threshold with as many digits, six at least, as tell it from its neighbours by far."""
+    near = [abs(float(edges[k]) - threshold) for k in (at - 1, at + 1) if 0 <= k < len(edges)]
+    room = 1e-3 * min([*near, abs(threshold)])
+    for digits in range(6, 18):
+        said = f"{threshold:.{digits}g}"
+        if abs(float(said) - threshold) <= room:
+            return said
+    return repr(threshold)
 
 
 def node_depths(trees: Trees) -> np.ndarray:
@@ -187,6 +200,8 @@ def rules(frame: pd.DataFrame, tree: int = 1) -> str:
             said = ", ".join(f"{row[name]:.4g}" for name in values)
             condition += f" -> {said} (n = {row['n']})"
         else:
-            waiting += [(row["right"], "otherwise"), (row["left"], f"if {row['split']}")]
+            or_missing = row["missing"] == "left" and not pd.isna(row["threshold"])
+            condition_left = f"if {row['split']}{' or missing' if or_missing else ''}"
+            waiting += [(row["right"], "otherwise"), (row["left"], condition_left)]
         lines.append("  " * (row["depth"] - 1) + condition.lstrip())
     return "\n".join(line for line in lines if line.strip())

@@ -127,6 +127,17 @@ def test_constraints_hold_along_a_path_and_are_not_kept_in_files(data, tmp_path)
         again.resample(2)
 
 
+def test_a_constraint_that_binds_nothing_leaves_the_path_as_it_is(data):
+    options = {"forests": 1, "max_depth": 2, "adaptive": False, "refit": None, "k": 2}
+    free = fit_of(data, **options)
+    held = fit_of(data, constraints=lambda weights: [weights["a"] <= 100], **options)
+    assert held.steps[0].size == 0
+    assert held.selected == free.selected
+    assert np.corrcoef(held.predict(data), free.predict(data))[0, 1] > 0.99
+    without = fit_of(data, constraints=lambda weights: [weights["a"] == 0], **options)
+    assert "a" not in set(without.importance_path()["term"])
+
+
 # --- single-feature trees ---
 
 
@@ -194,6 +205,8 @@ def test_sizes_that_the_path_skips_are_named(data):
         ({"best_subset": True, "lam": 0.1}, "`best_subset=True` and `lam=0.1` together"),
         ({"best_subset": True, "prune": True}, "`best_subset=True` and `prune=True`"),
         ({"best_subset": True, "loss": "hinge"}, "It needs a ridge"),
+        ({"best_subset": True, "refit": None}, "fit the training rows too well"),
+        ({"forest": np.zeros(3)}, "must be one of 'bag-boosting'"),
         ({"best_subset": True, "sketch": 50, "sketch_kind": "gaussian"}, "What is proved holds"),
         ({"best_subset": 1}, "`best_subset` of ControlBurn must be True or False"),
         ({"loss": "hinge", "ridge": 0.1}, "it is no linear program"),
@@ -217,6 +230,8 @@ def test_options_that_do_not_suit_the_data(data):
         fit_of(data, "two", loss="hinge", offset="e")
     with pytest.raises(MethodError, match="needs a response of two classes"):
         fit_of(data, loss="hinge")
+    with pytest.raises(MethodError, match="`sketch` of ControlBurn has 2 rows, all with"):
+        fit_of(data.assign(two=(np.arange(300) < 1).astype(int)), "two", sketch=2)
     with pytest.raises(MethodError, match="no part for `costs`"):
         fit_of(data, best_subset=True, costs={"a": 2.0})
     with pytest.raises(MethodError, match=r"Found: `aa`. "):

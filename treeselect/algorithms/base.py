@@ -66,6 +66,8 @@ class Model(Protocol):
         Whether :meth:`score` gives the linear predictor, without the offset; otherwise the mean.
     description : str
         What it is, for people.
+    note : str or None
+        What they should know of its predictions.
     """
 
     @property
@@ -79,6 +81,9 @@ class Model(Protocol):
 
     @property
     def description(self) -> str: ...
+
+    @property
+    def note(self) -> str | None: ...
 
     def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
         """Bin the columns of :attr:`groups` of some rows as the trees want them."""
@@ -177,6 +182,11 @@ class SelectionMethod(Protocol):
     @property
     def reads_columns(self) -> bool:
         """Whether ``Problem.design`` must be there."""
+        ...
+
+    @property
+    def note(self) -> str | None:
+        """What a reader of any result with these options should know."""
         ...
 
     @property

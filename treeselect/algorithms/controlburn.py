@@ -11,7 +11,7 @@ import numpy as np
 from treeselect.algorithms.base import Model, Problem, Step
 from treeselect.algorithms.final import REFITTED_TREES, refit_forest
 from treeselect.algorithms.options import check_choice, check_flag, check_integer, check_number
-from treeselect.algorithms.pools import TreePool, grown_pool, imported_pool
+from treeselect.algorithms.pools import TreePool, check_kind, grown_pool, imported_pool
 from treeselect.algorithms.pruning import BackwardPass, prune_path
 from treeselect.algorithms.sparsify import FIRST_PATH, Sparsifier, SparsityRules
 from treeselect.algorithms.weighted import no_trees
@@ -34,6 +34,7 @@ _APART = (
     ("best_subset", "constraints", "The search does not know them."),
     ("best_subset", "loss", "It needs a ridge, which the linear program does not have."),
     ("best_subset", "sketch_kind", "What is proved holds for all rows, or a sample of them."),
+    ("best_subset", "refit", "Without a penalty its weights fit the training rows too well."),
     ("loss", "ridge", "With a ridge it is no linear program."),
     ("loss", "refit", "Margins are no probabilities: let the forest predict."),
     ("constraints", "sketch_kind", 'Use `sketch_kind="rows"`.'),
@@ -75,8 +76,9 @@ class ControlBurn:
         How each forest is grown: incremental depth bag-boosting (Algorithm 2), incremental depth
         bagging (Algorithm 1), stages of bag-boosting at each depth until the out-of-bag loss no
         longer falls, as in the authors' software, or trees of one unit each, which the units grow
-        in turn (section 3.2.4): additive models, like explainable boosting machines, whose terms
-        :meth:`SelectionResult.shape` shows. Or a forest or gradient boosting of scikit-learn
+        in turn (section 3.2.4), up to four deep: additive models, like explainable boosting
+        machines, whose terms :meth:`SelectionResult.shape` shows; copies of a unit have trees of
+        their own, and may all be selected. Or a forest or gradient boosting of scikit-learn
         or LightGBM, fitted on a data frame of the formula's terms, all of them numbers, and on the
         same response with its classes in the same order; its trees are taken as they are, and not
         grown again in resamples and folds, which therefore assess the choice among them alone.
@@ -97,10 +99,12 @@ class ControlBurn:
     best_subset : bool
         Of all sets of a size the one whose trees have the least loss, by a mixed-integer program,
         in place of the path of the penalty, whose sets are where the search begins. It has a
-        ridge, by default of a hundredth of the constant model's loss, and no prices.
+        ridge, by default of a hundredth of the constant model's loss, and no prices. What is
+        found by then may differ between runs if the time is over.
     time_limit : float
-        Seconds that the search for the best subset of one size may take, above 0; then the best
-        one so far is taken, and the summary tells its optimality gap.
+        Seconds that the search for the best subset of one size may take (in each fold and
+        resample), above 0; then the best one so far is taken, and the summary tells its optimality
+        gap.
     sketch : int, optional
         Rows of a sketch on which the sparse-forest problem is solved, at least 2 (section 3.3.3).
         None: all rows.
@@ -118,7 +122,9 @@ class ControlBurn:
         they use anyway.
     refit : {"forest", None}
         What predicts: a forest refitted on the selected terms, or, with None, the sparse forest
-        itself, trees and weights (problem 2), which its penalty shrinks towards the constant.
+        itself, trees and weights (problem 2). Its penalty is that of the path at which the units
+        are in: with few units it draws predictions towards the mean, with many hardly, and
+        cross-validation then chooses penalty and units together.
     n_trees : int
         Trees of the refitted forest.
     prune : bool
@@ -210,7 +216,10 @@ class ControlBurn:
         """A way to grow one, or a forest that is there already and is not grown by any options."""
         is_model = hasattr(self.forest, "fit") or hasattr(self.forest, "dump_model")
         if not is_model:
-            if not str(self.forest).startswith(_FITTED) and self.forest not in SCHEMES:
+            known = isinstance(self.forest, str) and (
+                self.forest in SCHEMES or self.forest.startswith(_FITTED)
+            )
+            if not known:
                 words = ", ".join(repr(scheme) for scheme in SCHEMES)
                 raise MethodError(
                     f"`forest` of ControlBurn must be one of {words}, or a fitted forest of"
@@ -267,6 +276,16 @@ class ControlBurn:
         return not isinstance(self.forest, str)
 
     @property
+    def note(self) -> str | None:
+        """What a reader should know of a forest that was there before."""
+        if not self.reads_columns:
+            return None
+        return (
+            f"The trees are those of {_FITTED}{type(self.forest).__name__}, whatever rows it was"
+            " fitted on: cross-validation and resamples assess the choice among them alone."
+        )
+
+    @property
     def tuning_value(self) -> float | None:
         """The fixed penalty, None for the whole path."""
         return self.lam
@@ -276,6 +295,7 @@ class ControlBurn:
         options = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.reads_columns:
             options["forest"] = f"{_FITTED}{type(self.forest).__name__}"
+            options = {name: value for name, value in options.items() if name not in _GROWING}
         if self.constraints is not None:
             options["constraints"] = f"{_FUNCTION} of the weights"
         return options
@@ -378,6 +398,12 @@ class ControlBurn:
             with one_thread():
                 own = self._sparsifier(problem, weight, inside, seed).at(step.tuning).ensemble
             assert own is not None
+            if not own.trees:
+                raise MethodError(
+                    f"No tree of ControlBurn uses nothing but the {step.size} units of the"
+                    " selection, which was cut from a larger one: nothing predicts.\n"
+                    '  Use `refit="forest"`, or a `k` that is not cut.'
+                )
         return dataclasses.replace(own, groups=step.selected)
 
     def _sparsifier(
@@ -401,7 +427,9 @@ class ControlBurn:
         more units than could be selected: none of them could be in a selection of so few."""
         if self.reads_columns:
             assert problem.design is not None
-            return imported_pool(self.forest, problem.design, problem.family.loss.n_outputs), True
+            pool = imported_pool(self.forest, problem.design, problem.family.loss.n_outputs)
+            check_kind(self.forest, pool, problem)
+            return pool, True
         if self.forest.startswith(_FITTED):
             raise MethodError(
                 f"This ControlBurn chose from {self.forest}, which is not kept in files.\n"

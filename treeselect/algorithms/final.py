@@ -49,6 +49,11 @@ class RefitsForest:
     prune: bool = False
 
     @property
+    def note(self) -> str | None:
+        """Nothing."""
+        return None
+
+    @property
     def reads_columns(self) -> bool:
         """Binned columns are enough."""
         return False

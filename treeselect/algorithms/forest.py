@@ -60,6 +60,11 @@ class ForestModel:
             return "a constant"
         return f"a forest of {self.trees.n_trees} trees, refitted on the selection"
 
+    @property
+    def note(self) -> str | None:
+        """Nothing."""
+        return None
+
     def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
         """Bin the columns of :attr:`groups` by the edges of the design."""
         return design.bin(columns, self.groups)

@@ -140,8 +140,8 @@ def imported_pool(model: Any, design: Design, n_outputs: int) -> TreePool:
         If the forest was fitted on columns without names or on others than those of the design, or
         its trees don't predict what is wanted.
     """
-    columns = _column_of_each(_feature_names(model), design)
-    forest = import_forest(model).with_features(columns)
+    forest = import_forest(model)
+    forest = forest.with_features(_column_of_each(_feature_names(model), design))
     data = forest.bins.bin(design.columns, np.arange(len(design.columns)).tolist())
     group_of, n_groups = design.groups.ids[data.group_of], len(design.groups.names)
     pool = TreePool([], [], np.zeros((0, n_groups)), [], group_of, forest.bins)
@@ -161,12 +161,37 @@ def imported_pool(model: Any, design: Design, n_outputs: int) -> TreePool:
         pool.values.append(value)
         pool.trees.append(tree)
         used = np.unique(data.group_of[nodes.column[nodes.column != LEAF]])
-        gain = np.zeros(len(columns))
+        gain = np.zeros(len(design.columns))
         gain[used] = np.maximum(group_gains(tree, data)[0, used], _SMALLEST)
         of_groups = np.bincount(design.groups.ids, gain, n_groups)
         gains.append(of_groups.astype(np.float64))
     every = np.array(gains, dtype=np.float64).reshape(len(gains), n_groups)
     return replace(pool, gains=every)
+
+
+def check_kind(model: Any, pool: TreePool, problem: Problem) -> None:
+    """Raise a MethodError if a forest predicts something else than the response."""
+    from sklearn.base import is_classifier, is_regressor
+
+    family, kind = problem.family, type(model).__name__
+    is_of_scikit_learn = hasattr(model, "get_params")
+    wanted = is_classifier if family.has_classes else is_regressor
+    if is_of_scikit_learn and not wanted(model):
+        needed = "classifier" if family.has_classes else "regressor"
+        raise MethodError(
+            f"`forest` of ControlBurn must be a {needed} for this response.\n"
+            f"  Found: a {kind}; the family is {family.name}."
+        )
+    if family.n_classes != 2 or not pool.leaves:
+        return
+    fitted = np.mean(
+        [value[leaf, 0] for value, leaf in zip(pool.values, pool.leaves, strict=True)], axis=0
+    )
+    if float((fitted - fitted.mean()) @ (problem.y - problem.y.mean())) < 0:
+        raise MethodError(
+            "`forest` of ControlBurn must have been fitted on the same classes in the same order.\n"
+            f"  Found: a {kind} whose predictions fall where the positive class is more likely."
+        )
 
 
 def _feature_names(model: Any) -> list[str]:

@@ -130,6 +130,11 @@ class Sparsifier:
         self._problem, self._pool, self._rules = problem, pool, rules
         rows = _rows(weight, rules, seed)
         self._weight = weight[rows]
+        if len(np.unique(problem.y[rows])) < 2:
+            raise MethodError(
+                f"`sketch` of ControlBurn has {len(rows)} rows, all with the same response.\n"
+                "  Give a larger one."
+            )
         if rules.hinge:  # not the log-odds of the family, but a margin
             family = dataclasses.replace(problem.family, loss=HingeLoss())
             problem = dataclasses.replace(problem, family=family)
@@ -159,7 +164,8 @@ class Sparsifier:
     def at(self, lam: float) -> Step:
         """The solution at a penalty alone."""
         forest = self._priced(len(self._problem.groups.names))
-        return self._step(forest, forest.solve(lam, forest.empty()))
+        empty = forest.empty()
+        return self._step(forest, forest.solve(lam, empty) if np.isfinite(lam) else empty)
 
     def best_subsets(self, sizes: Sequence[int], time_limit: float) -> tuple[Step, ...]:
         """The empty step, and the best subset of each size that another unit helps to reach.

@@ -68,6 +68,14 @@ class WeightedForest:
         """What it is, for people."""
         return f"the sparse forest of {len(self.trees)} weighted trees"
 
+    @property
+    def note(self) -> str | None:
+        """Its penalty shrinks."""
+        return (
+            "Predictions are those of the sparse forest, at the penalty of this step of the path:"
+            " the fewer units, the nearer they are to the mean."
+        )
+
     def within(self, groups: BoolArray) -> WeightedForest:
         """The trees that use some groups only, with the weights that they have."""
         inside = ~(self.gains[:, ~groups] > 0).any(axis=1)

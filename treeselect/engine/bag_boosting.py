@@ -76,6 +76,10 @@ SCHEMES = (BAG_BOOSTING, BAGGING, DOUBLE, SINGLE)
 _MOST_ROUNDS = 20
 """Rounds over the groups at one depth."""
 
+_SINGLE_MOST = 4
+"""Greatest depth of single-feature trees: a tree with one feature for all its splits would follow
+single rows."""
+
 _SINGLE_DEPTH = 3
 """Depth that single-feature trees reach at least: a single split can't tell a valley."""
 
@@ -220,7 +224,7 @@ def _double(stages: _Stages) -> None:
 
 
 def _single(stages: _Stages) -> None:
-    for depth in range(1, stages.rules.max_depth + 1):
+    for depth in range(1, min(stages.rules.max_depth, _SINGLE_MOST) + 1):
         helped = groups = stages.take_turns(stages.every_group, depth)
         for _ in range(_MOST_ROUNDS - 1):
             groups = stages.take_turns(groups, depth)

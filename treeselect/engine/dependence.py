@@ -94,7 +94,7 @@ def partial_dependence(
         )
     rows = np.flatnonzero(weight)
     own = weight[rows] / weight[rows].sum()
-    share = np.bincount(place, weights=own, minlength=len(points))
+    share = np.asarray(np.bincount(place, own, len(points)), dtype=np.float64)
     at_once = max(1, _ROWS_AT_ONCE // len(rows))
     parts = []
     for first in range(0, len(points), at_once):

@@ -24,6 +24,10 @@ _SMALLEST = 1e-6
 """Weights that are smaller, as a share of the largest, are taken for 0: an interior-point method
 comes near to it only."""
 
+_USUAL = 0.1
+"""Weight of which that share is taken if all are smaller. Trees are unshrunk predictions: those
+that matter have weights of this size."""
+
 _SOLVED = ("optimal", "optimal_inaccurate")
 """Inaccurate: to some millionths instead of hundred-millionths."""
 
@@ -139,7 +143,7 @@ class ModelledForest(SparseForest):
                 f"  The solver says: {status}. Give fewer trees, a `sketch`, or a larger `lam`."
             )
         found = np.maximum(np.asarray(weights.value, dtype=np.float64), 0.0)
-        found[found <= _SMALLEST * found.max(initial=0.0)] = 0.0
+        found[found <= _SMALLEST * found.max(initial=_USUAL)] = 0.0
         shift = np.asarray(intercept.value, dtype=np.float64)
         if self.loss.n_outputs > 1:
             shift = shift - shift[-1]
