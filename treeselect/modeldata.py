@@ -222,5 +222,5 @@ class ModelData:
         if not self.has_data:
             raise DataError(
                 "Can't do this without the data of the fit, which were not saved.\n"
-                "  Save with `include_data=True`; `resample` takes them as `data=`."
+                "  Pass them as `data=` where it is an argument, or save with `include_data=True`."
             )
