@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +14,7 @@ import numpy as np
 from treeselect.algorithms.base import Model, SelectionMethod, Step, without_tuning
 from treeselect.algorithms.weighted import WeightedForest
 from treeselect.arguments import check_choice
-from treeselect.choosing import ScoreBySize, skipped_sizes
+from treeselect.choosing import Choice, ScoreBySize, skipped_sizes
 from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import NotBuiltError, OptionError, StabilityError, quoted
@@ -81,6 +81,8 @@ class SelectionResult:
     seed : int
     notes : tuple of str
         What a reader should know of this selection.
+    choice : Choice
+        How the number of units is chosen: what was asked, for :meth:`performance`.
     """
 
     design: ModelData
@@ -95,6 +97,7 @@ class SelectionResult:
     progress: bool | None
     notes: tuple[str, ...]
     resampled: Stability | None = None
+    choice: Choice = field(default_factory=Choice)
 
     # --- the answer ---
 
