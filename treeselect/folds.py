@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -306,10 +307,13 @@ def _splits_by(
     y = problem.y[rows]
     y = y.astype(np.int64) if problem.family.has_classes else y
     try:
-        pairs = [
-            (np.asarray(train), np.asarray(test))
-            for train, test in splitter.split(np.arange(len(rows))[:, np.newaxis], y, groups)
-        ]
+        with warnings.catch_warnings():
+            # Whether groups were split is checked for every splitter.
+            warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+            pairs = [
+                (np.asarray(train), np.asarray(test))
+                for train, test in splitter.split(np.arange(len(rows))[:, np.newaxis], y, groups)
+            ]
         return [Split(rows[train], rows[test]) for train, test in pairs]
     except (ValueError, TypeError, IndexError) as error:
         said = str(error).split("\n")[0]

@@ -219,8 +219,10 @@ def _find(scoring: object) -> tuple[str, Callable[..., float], bool]:
             f" `scorer(y_true, prediction)`.\n  Found: {scoring!r}."
         )
     function = getattr(scoring, "_score_func", scoring)
-    name = getattr(function, "__name__", type(function).__name__)
-    return str(name), scoring, hasattr(scoring, "_score_func")
+    name = str(getattr(function, "__name__", type(function).__name__))
+    if getattr(scoring, "_sign", 1) < 0:
+        name = f"neg_{name}"
+    return name, scoring, hasattr(scoring, "_score_func")
 
 
 def _takes_weights(function: Callable[..., float]) -> bool:
