@@ -255,6 +255,18 @@ def test_a_model_file_keeps_groups_and_fold_numbers_with_the_data(mixed, tmp_pat
         without.performance(2, data=mixed, inner_folds=fold)
 
 
+def test_inner_folds_keep_the_groups_of_the_fit_whatever_the_outer_ones(mixed, tmp_path):
+    data = mixed.assign(ward=CLUSTERS, hospital=CLUSTERS // 5)
+    fit = treeselect.select(
+        "died ~ signal + noise", data, folds=3, fold_groups="ward", seed=1, **QUICK
+    )
+    expected = fit.performance(2, fold_groups="hospital", data=data)
+    assert "by groups of hospital" in expected.scheme
+    assert "by groups of ward inside each fold" in expected.rule
+    again = saved(fit, tmp_path)
+    assert same(again.performance(2, fold_groups="hospital", data=data), expected)
+
+
 def brier(y_true, prediction):
     return -float(((prediction - y_true) ** 2).mean())
 

@@ -322,7 +322,9 @@ def _inner_choice(
         return of_fit
     folds = of_fit.folds
     if folds.groups is None and folds.groups_name is not False:
-        folds = dataclasses.replace(folds, groups=outer.groups)
+        in_data = isinstance(folds.groups_name, str) and folds.groups_name in frame
+        groups = _groups_of_fit(folds, here, frame) if in_data else outer.groups
+        folds = dataclasses.replace(folds, groups=groups)
     if inner_folds is not None:
         asked = read_folds(inner_folds, 1, None, frame).for_rows(here.response.rows)
         folds = dataclasses.replace(folds, folds=asked.folds, repeats=1)
