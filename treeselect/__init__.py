@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.registry import methods
     from treeselect.algorithms.rrf import GRRF, RRF
     from treeselect.modelfile import load
+    from treeselect.performance import Performance
     from treeselect.results import SelectionResult
     from treeselect.selection import select
 
@@ -27,6 +28,7 @@ __all__ = [
     "GRRF",
     "RRF",
     "ControlBurn",
+    "Performance",
     "RBoost",
     "SelectionResult",
     "__version__",
@@ -42,6 +44,7 @@ _HOME = {
     "ControlBurn": "treeselect.algorithms.controlburn",
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",
+    "Performance": "treeselect.performance",
     "RBoost": "treeselect.algorithms.rboost",
     "RRF": "treeselect.algorithms.rrf",
     "SelectionResult": "treeselect.results",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +83,13 @@ class ModelData:
     def has_data(self) -> bool:
         """Whether the rows are here."""
         return len(self.weight) > 0
+
+    def terms_of(self, units: Iterable[str]) -> tuple[str, ...]:
+        """Terms of these units, in their order; those of a unit in the user's order."""
+        groups = self.arrays.groups
+        members = dict(zip(groups.names, groups.terms, strict=True))
+        order = [spec.term.name for spec in self.spec.terms]
+        return tuple(term for name in units for term in sorted(members[name], key=order.index))
 
     def offset_of(self, frame: pd.DataFrame, given: Sequence[float] | None) -> FloatArray | None:
         """Offset of all rows of `frame`: its column, or the array given.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,16 +13,18 @@ import numpy as np
 
 from treeselect.algorithms.base import Model, SelectionMethod, Step, without_tuning
 from treeselect.algorithms.weighted import WeightedForest
-from treeselect.arguments import check_choice
-from treeselect.choosing import ScoreBySize, skipped_sizes
+from treeselect.arguments import check_choice, check_count
+from treeselect.choosing import Choice, ScoreBySize, skipped_sizes
 from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import NotBuiltError, OptionError, StabilityError, quoted
+from treeselect.folds import Splitter
 from treeselect.frames import read_data
 from treeselect.inside import importance_path_table, node_table, tree_table
 from treeselect.libraries import as_column, as_frame, in_library, with_column
 from treeselect.modeldata import ModelData
 from treeselect.parallel import check_n_jobs, engine_threads
+from treeselect.scoring import Scoring
 from treeselect.shapes import interaction_table, shape_table
 from treeselect.stability import Scheme, Stability, assess
 from treeselect.tables import glance_table, path_table, tidy_table
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from treeselect.performance import Performance
     from treeselect.summary import Summary
 
 PREDICTION_TYPES = ("response", "link", "class")
@@ -81,6 +84,8 @@ class SelectionResult:
     seed : int
     notes : tuple of str
         What a reader should know of this selection.
+    choice : Choice
+        How the number of units is chosen: what was asked, for :meth:`performance`.
     """
 
     design: ModelData
@@ -95,6 +100,7 @@ class SelectionResult:
     progress: bool | None
     notes: tuple[str, ...]
     resampled: Stability | None = None
+    choice: Choice = field(default_factory=Choice)
 
     # --- the answer ---
 
@@ -117,12 +123,7 @@ class SelectionResult:
     @property
     def selected(self) -> tuple[str, ...]:
         """Selected terms, most important first; the terms of a group in the user's order."""
-        groups = self.design.arrays.groups
-        members = dict(zip(groups.names, groups.terms, strict=True))
-        order = [spec.term.name for spec in self.design.spec.terms]
-        return tuple(
-            term for name in self.groups for term in sorted(members[name], key=order.index)
-        )
+        return self.design.terms_of(self.groups)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -532,6 +533,88 @@ class SelectionResult:
                 "  Use `fit = fit.resample(100)`, or `select(..., resamples=100)`."
             )
         return dataclasses.replace(self.resampled, library=self.design.library)
+
+    # --- performance ---
+
+    def performance(
+        self,
+        folds: int | Splitter | Sequence[int] = 5,
+        *,
+        repeats: int = 1,
+        fold_groups: str | Sequence[Any] | None = None,
+        inner_folds: int | Splitter | Sequence[int] | None = None,
+        scoring: Scoring = None,
+        seed: int | None = None,
+        n_jobs: int | None = None,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> Performance:
+        """How well the whole procedure predicts new rows: selection repeated inside each fold.
+
+        In each fold the path, the choice of `k` by the rule of the fit (with folds of the training
+        rows alone, if it needs any) and the model are made anew, and scored on the held-out rows.
+        The fit is not changed.
+
+        Parameters
+        ----------
+        folds, repeats : int, splitter or array of int; int
+            As in :func:`treeselect.select`: how rows are held out to be predicted.
+        fold_groups : str or array, shape (n_rows,), optional
+            As in :func:`treeselect.select`; the fit's by default. A column that is neither the
+            fit's nor behind the terms needs `data`.
+        inner_folds : int, splitter or array of int, optional
+            Folds of the training rows that choose `k`; as in the fit by default. They keep the
+            fit's groups together, too.
+        scoring : str or callable, optional
+            Score on the held-out rows; the fit's, which also chooses `k`, by default.
+        seed : int, optional
+            The fit's by default.
+        n_jobs : int, optional
+            The fit's by default; the answer does not depend on it.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        Performance
+            ``.mean``, ``.standard_error``, ``.tidy()``, ``.glance()``, ``.summary()``.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or the rows can't be split.
+        DataError
+            If the data are needed and not given, or are not those of the fit.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age + parch", data, k=1, seed=1, forests=1)
+        >>> 0.7 < fit.performance(folds=3).mean < 0.8
+        True
+        """
+        from treeselect.performance import measure
+
+        check_n_jobs(n_jobs)
+        if seed is not None:
+            check_count("seed", seed, least=0)
+        return measure(
+            self,
+            folds,
+            repeats=repeats,
+            fold_groups=fold_groups,
+            inner_folds=inner_folds,
+            scoring=scoring,
+            seed=seed,
+            n_jobs=n_jobs,
+            data=data,
+            weights=weights,
+            offset=offset,
+        )
 
     # --- file ---
 
