@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,6 +43,80 @@ class ScoreBySize:
         """Standard error of the mean, shape (max_size + 1,)."""
         n_folds = len(self.scores)
         return np.asarray(self.scores.std(axis=0, ddof=1) / np.sqrt(n_folds))
+
+
+class Choice(NamedTuple):
+    """A path and where it was left.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+    step : Step
+        The chosen one.
+    scores : ScoreBySize or None
+        Cross-validated scores, if the rule needs them.
+    """
+
+    steps: tuple[Step, ...]
+    step: Step
+    scores: ScoreBySize | None
+
+
+def choose(
+    problem: Problem,
+    method: SelectionMethod,
+    weight: WeightArray,
+    size: int | str | None,
+    *,
+    folds: int,
+    seed: int,
+    n_jobs: int | None = None,
+    n_threads: int = 1,
+    progress: bool | None = None,
+) -> Choice:
+    """Go along the path of a method and choose a step.
+
+    Parameters
+    ----------
+    size : int, "1se", "best" or None
+        Number of units, or the rule that finds it; None for the method's tuning value.
+    """
+    most, scores = min(problem.data.n_groups, MOST_UNITS), None
+    if isinstance(size, int):
+        most = size
+    if isinstance(size, str):
+        scores = score_by_size(
+            problem,
+            method,
+            weight,
+            folds=folds,
+            max_size=most,
+            seed=stream_seed(seed, "cross-validation"),
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+    steps = method.path(
+        problem,
+        weight,
+        max_size=most,
+        seed=stream_seed(seed, "fit"),
+        every_size=isinstance(size, str),
+        n_threads=n_threads,
+    )
+    return Choice(steps, _step_by_rule(steps, size, scores, problem), scores)
+
+
+def _step_by_rule(
+    steps: Sequence[Step], size: int | str | None, scores: ScoreBySize | None, problem: Problem
+) -> Step:
+    if size is None:
+        return steps[-1]
+    if isinstance(size, int):
+        return step_of_size(steps, size, problem.groups.keep)
+    assert scores is not None
+    rule = best_size if size == "best" else one_standard_error_size
+    chosen = rule([s.size for s in steps], scores)
+    return next(s for s in steps if s.size == chosen)
 
 
 def assign_folds(problem: Problem, weight: WeightArray, folds: int, seed: int) -> IntArray:

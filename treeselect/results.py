@@ -50,11 +50,15 @@ class Call:
         Name and size of the data.
     rule : str
         How the number of units was chosen.
+    k : str
+        ``"1se"``, ``"best"``, the number that was asked for, or ``""`` where the tuning value
+        decided.
     """
 
     text: str
     data: str
     rule: str
+    k: str = ""
 
 
 @dataclass(frozen=True, slots=True)

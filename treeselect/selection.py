@@ -16,10 +16,8 @@ from treeselect.choosing import (
     MOST_UNITS,
     ScoreBySize,
     best_size,
-    one_standard_error_size,
-    score_by_size,
+    choose,
     skipped_sizes,
-    step_of_size,
 )
 from treeselect.encoding import NewLevels, build_design
 from treeselect.engine.random import stream_seed
@@ -181,38 +179,24 @@ def select(
     problem, weight = model_data.problem_for(chosen_method), model_data.weight
     size = _check_k(k, chosen_method, problem)
     announce_compilation(progress)
-    scores = None
-    if isinstance(size, str):
-        scores = score_by_size(
-            problem,
-            chosen_method,
-            weight,
-            folds=folds,
-            max_size=min(problem.data.n_groups, MOST_UNITS),
-            seed=stream_seed(seed, "cross-validation"),
-            n_jobs=n_jobs,
-            progress=progress,
-        )
-    most = size if isinstance(size, int) else min(problem.data.n_groups, MOST_UNITS)
-    fit_seed = stream_seed(seed, "fit")
     threads = engine_threads(n_jobs)
-    steps = chosen_method.path(
-        problem,
-        weight,
-        max_size=most,
-        seed=fit_seed,
-        every_size=isinstance(size, str),
-        n_threads=threads,
-    )
-    step, rule = _choose(steps, size, scores, chosen_method, problem)
+    steps, step, scores = choose(
+        problem, chosen_method, weight, size, folds=folds, seed=seed, n_jobs=n_jobs,
+        n_threads=threads, progress=progress,
+    )  # fmt: skip
+    rule = _rule_text(steps, size, scores, chosen_method, problem)
     result = SelectionResult(
         design=model_data,
-        call=Call(_call_text(formula, data, arguments), _data_text(data, frame), rule),
+        call=Call(
+            _call_text(formula, data, arguments), _data_text(data, frame), rule, str(size or "")
+        ),
         chosen_method=chosen_method,
         steps=steps,
         step=step,
         scores=scores,
-        model=chosen_method.final_model(problem, weight, step, seed=fit_seed, n_threads=threads),
+        model=chosen_method.final_model(
+            problem, weight, step, seed=stream_seed(seed, "fit"), n_threads=threads
+        ),
         seed=seed,
         n_jobs=n_jobs,
         progress=progress,
@@ -313,29 +297,24 @@ def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str 
 # --- choice ------------------------------------------------------------------------------------
 
 
-def _choose(
+def _rule_text(
     steps: Sequence[Step],
     size: int | str | None,
     scores: ScoreBySize | None,
     method: SelectionMethod,
     problem: Problem,
-) -> tuple[Step, str]:
-    """The chosen step and the rule in words."""
+) -> str:
+    """How the number of units was chosen, in words."""
     if size is None:
-        return steps[-1], f"{method.tuning_name} = {method.tuning_value:g} as asked"
+        return f"{method.tuning_name} = {method.tuning_value:g} as asked"
     if isinstance(size, int):
-        return step_of_size(steps, size, problem.groups.keep), "as asked"
+        return "as asked"
     assert scores is not None
-    sizes = [s.size for s in steps]
     folds, score = len(scores.scores), problem.family.score_name
     if size == "best":
-        chosen = best_size(sizes, scores)
-        rule = f"best {score} in {folds}-fold cross-validation"
-    else:
-        chosen = one_standard_error_size(sizes, scores)
-        best = best_size(sizes, scores)
-        rule = f"1 s.e. rule, {folds}-fold cross-validation ({score} is best at {best})"
-    return next(s for s in steps if s.size == chosen), rule
+        return f"best {score} in {folds}-fold cross-validation"
+    best = best_size([s.size for s in steps], scores)
+    return f"1 s.e. rule, {folds}-fold cross-validation ({score} is best at {best})"
 
 
 def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[str, ...]:
