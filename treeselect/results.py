@@ -448,6 +448,73 @@ class SelectionResult:
         binned = self.model.bin(self.design.arrays, columns)
         return self.model.predict_binned(binned, known, engine_threads(self.n_jobs))
 
+    # --- other models ---
+
+    def refit(
+        self,
+        model: Any = "forest",
+        *,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> Any:
+        """Fit another model to the selected terms.
+
+        Parameters
+        ----------
+        model : {"forest", "glm"} or estimator
+            ``"forest"``: the forest of 200 trees that most methods predict with. ``"glm"``: the
+            linear model of the family, by statsmodels: least squares, a binomial or Poisson GLM, or
+            a multinomial logit, on formulaic's full-rank columns with an intercept. Or an estimator
+            of scikit-learn, which is cloned and fitted on formulaic's one-hot columns.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        SelectionResult
+            For ``"forest"``: the same selection, which predicts with that forest.
+        GlmFit
+            For ``"glm"``: ``.result``, that of statsmodels; ``.summary()``, ``.tidy()``;
+            ``.n_dropped``, the rows left out because a selected term is missing there. Its p-values
+            are not valid, as the terms were selected on the same rows: see :meth:`inference`.
+        EstimatorFit
+            For an estimator: ``.estimator``, ``.predict(new)``, ``.encode(new)`` and ``.columns``.
+
+        Raises
+        ------
+        OptionError
+            If `model` is unknown, no fit for the response, or can't take the weights or the offset.
+        DataError
+            If the data are needed and not given, or are not those of the fit; or if the linear
+            model can't be fitted.
+
+        Warns
+        -----
+        TreeselectWarning
+            If the linear model did not converge, or its terms separate the classes.
+
+        Notes
+        -----
+        Whole case weights are copies of rows for statsmodels, too (``freq_weights``), others are
+        relative (``var_weights``, divided by their mean). Columns that are sums of others are left
+        out, as in R, and named. An estimator gets missing numbers as they are if it says that it
+        allows them; otherwise medians of the training rows stand in for them, with a column for
+        each number that tells where.
+        """
+        from treeselect.refitting import refit
+
+        return refit(self, model, self._with_data(data, weights, offset))
+
+    def _with_data(
+        self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
+    ) -> ModelData:
+        here = self.design if data is None else self.design.with_data(data, weights, offset)
+        here.check_data()
+        return here
+
     # --- stability ---
 
     def resample(
@@ -502,7 +569,7 @@ class SelectionResult:
         if checkpoint is not None:
             raise NotBuiltError("`checkpoint` is not built yet.\n  Leave it out.")
         check_n_jobs(n_jobs)
-        here = self.design if data is None else self.design.with_data(data, weights, offset)
+        here = self._with_data(data, weights, offset)
         method = self.chosen_method if k is None else without_tuning(self.chosen_method)
         found = assess(
             here.problem_for(method),
