@@ -173,6 +173,8 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
         try:
             result, model = _FITS[family](data, name)
             estimate, covariance, converged = _estimates(result)
+        except OptionError:
+            raise
         except (np.linalg.LinAlgError, ValueError, FloatingPointError) as error:
             raise DataError(f"statsmodels can't fit the linear model.\n  {error}") from error
     if not converged:
