@@ -15,9 +15,10 @@ from treeselect.arguments import check_count, check_share
 from treeselect.choosing import choose
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import DataError, OptionError, TreeselectError
+from treeselect.errors import DataError, OptionError, TreeselectError, quoted
 from treeselect.libraries import in_library
 from treeselect.linear import (
+    LinearData,
     LinearFit,
     coefficient_table,
     fit_linear,
@@ -331,13 +332,8 @@ def _fit_part(data: ModelData, terms: tuple[str, ...] | None, rows: IntArray) ->
     try:
         here = linear_data(data, terms, rows)
         n_fitted, n_dropped = len(here.y), here.n_dropped
-        # A combination of levels that does not occur here has no coefficient.
-        here = here.of_columns((here.matrix.to_numpy() != 0).any(axis=0))
-        if (
-            n_fitted > here.matrix.shape[1]
-            and not independent_columns(here.matrix.to_numpy()).all()
-        ):
-            raise DataError("Columns of the linear model are sums of others.")
+        if n_fitted > here.matrix.shape[1]:
+            here = _without_sums(here, terms)
         response = data.response
         fit = fit_linear(here, response.family.name, response.name, response.classes)
         if fit.problems:
@@ -351,6 +347,31 @@ def _fit_part(data: ModelData, terms: tuple[str, ...] | None, rows: IntArray) ->
         why = str(error).split("\n")[0]
         return SplitFit(terms, dict.fromkeys(terms, 1.0), None, why, n_fitted, n_dropped)
     return SplitFit(terms, p_values, fit, "", n_fitted, n_dropped)
+
+
+def _without_sums(data: LinearData, terms: Sequence[str]) -> LinearData:
+    """The same without columns that are sums of columns of their own term and the intercept.
+
+    The test of a term is the same whichever of them is left out: that of as many columns as the
+    rank falls by without the term.
+
+    Raises
+    ------
+    DataError
+        If a term can't be told from the others.
+    """
+    matrix, term_of = data.matrix.to_numpy(), np.array(data.term_of, dtype=object)
+    free = independent_columns(matrix)
+    if free.all():
+        return data
+    for term in terms:
+        own = term_of == term
+        rank_of_others = int(independent_columns(matrix[:, ~own]).sum())
+        if int(free.sum()) - rank_of_others != int((free & own).sum()):
+            raise DataError(
+                f"Columns of {quoted(term)} are sums of those of other terms, or the reverse."
+            )
+    return data.of_columns(free)
 
 
 def _multiplied(split: SplitFit, term: str) -> float:

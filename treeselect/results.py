@@ -575,7 +575,8 @@ class SelectionResult:
         Buehlmann, Meier and Meinshausen 2015, Statistical Science 30).
 
         A split counts as p = 1 for all terms if its linear model can't be fitted: separated
-        classes, columns that are sums of others, too few rows. The summary counts such splits.
+        classes, columns of a term that are sums of those of others, too few rows. The summary
+        counts such splits.
 
         References
         ----------
