@@ -244,11 +244,98 @@ def test_forest_is_that_of_other_methods(trial, tmp_path):
 def test_a_model_without_its_data_takes_them(trial, tmp_path):
     result = select("size", trial)
     loaded = treeselect.load(result.save(tmp_path / "fit"))
-    for model in ("forest", "glm", LinearRegression()):
+    for model in ("forest", "boosting", "glm", LinearRegression()):
         with pytest.raises(DataError, match="`data=`"):
             loaded.refit(model)
     found, expected = loaded.refit("glm", data=trial), result.refit("glm")
     pd.testing.assert_series_equal(found.result.params, expected.result.params)
+
+
+# --- boosted trees -----------------------------------------------------------------------------
+
+
+def boosted(response, trial, **options):
+    fit = treeselect.select(
+        f"{response} ~ x + site + noise", trial, method="gbfs", k=2, n_trees=10, prune=False,
+        seed=1, keep=["x", "site"], **options,
+    )  # fmt: skip
+    return fit.refit("boosting")
+
+
+@pytest.mark.parametrize(
+    ("response", "options"),
+    [
+        ("size", {}),
+        ("ill", {"weights": "share"}),
+        ("kind", {"weights": "copies"}),
+        ("count", {"family": "poisson", "offset": "exposure"}),
+    ],
+)
+def test_boosted_trees_predict_and_survive_a_file(trial, tmp_path, response, options):
+    fit = boosted(response, trial, **options)
+    assert "boosted trees" in fit.model.description
+    found = fit.predict(trial)
+    loaded = treeselect.load(fit.save(tmp_path / "fit"))
+    assert np.array_equal(loaded.predict(trial), found)
+    at_fit = fit.model.predict(fit.design.problem)
+    np.testing.assert_array_equal(np.asarray(found), at_fit)
+    assert set(loaded.tidy().query("importance > 0")["term"]) <= {"x", "site"}
+    assert loaded.importance.sum() == pytest.approx(1)
+    score = fit.design.response.family.score
+    assert score(fit.design.response.y, at_fit, fit.design.weight) > 0.1
+
+
+def test_boosted_trees_add_up_from_the_constant_model(trial):
+    fit = boosted("count", trial, family="poisson", offset="exposure")
+    model = fit.model
+    assert model.groups.tolist() == [n in fit.groups for n in fit.design.arrays.groups.names]
+    rate = trial["count"].sum() / np.exp(trial["exposure"]).sum()
+    assert model.constant == pytest.approx([np.log(rate)])
+    link = fit.predict(trial, type="link") - trial["exposure"]
+    columns = fit.design.arrays.columns
+    names = fit.design.arrays.column_names
+    own = tuple(c for n, c in zip(names, columns, strict=True) if n in fit.selected)
+    data = model.bin(fit.design.arrays, own)
+    np.testing.assert_allclose(model.score(data)[:, 0], link)
+    # the mean count is fitted, but for shrinkage
+    assert fit.predict(trial).sum() == pytest.approx(trial["count"].sum(), rel=0.05)
+
+
+def test_number_of_boosted_trees_is_validated(trial):
+    noise = treeselect.select("size ~ noise + share", trial, k=2, **QUICK, keep=["noise", "share"])
+    few, many = noise.refit("boosting").model.trees, boosted("size", trial).model.trees
+    assert few.n_trees < many.n_trees
+
+
+def test_trees_and_shapes_of_boosted_trees(trial, tmp_path):
+    fit = boosted("size", trial)
+    trees = fit.trees()
+    assert len(trees) == fit.model.trees.n_trees
+    assert (trees["weight"] == 1).all()
+    assert trees["share"].sum() == pytest.approx(1)
+    assert trees["depth"].max() <= 6
+    shape = fit.shape("x").dropna()
+    assert np.corrcoef(shape["x"], shape["effect"])[0, 1] > 0.8
+    text = fit.report(tmp_path / "report.html").read_text()
+    assert "boosted trees" in text
+    sparse = select("size", trial).refit("boosting")
+    assert len(sparse.trees()) == len(sparse.subforest.trees)
+    assert "boosted trees fitted to the selection do" in " ".join(
+        sparse.report(tmp_path / "report.html").read_text().split()
+    )
+
+
+def test_boosted_trees_of_an_empty_selection_are_a_constant(trial, tmp_path):
+    result = treeselect.select("size ~ noise", trial, lam=1e9, **QUICK).refit("boosting")
+    assert result.model.description == "a constant"
+    assert result.predict(trial).tolist() == pytest.approx([trial["size"].mean()] * 200)
+    loaded = treeselect.load(result.save(tmp_path / "fit"))
+    assert loaded.predict(trial).equals(result.predict(trial))
+
+
+def test_threads_have_no_part_in_boosted_trees(trial):
+    one, two = (boosted("size", trial, n_jobs=n).predict(trial) for n in (1, 2))
+    assert one.equals(two)
 
 
 # --- estimators of scikit-learn ----------------------------------------------------------------
@@ -318,7 +405,7 @@ def test_weights_go_to_the_estimator(trial):
     ("model", "response", "options", "said"),
     [
         ("glmm", "size", {}, "Did you mean `glm`"),
-        ("lasso", "size", {}, "must be one of `forest`, `glm`, or an estimator"),
+        ("lasso", "size", {}, "must be one of `forest`, `boosting`, `glm`, or an estimator"),
         (LinearRegression, "size", {}, r"Write `LinearRegression\(\)`"),
         (3, "size", {}, "Found: int"),
         (BaseEstimator(), "size", {}, "Found: BaseEstimator"),

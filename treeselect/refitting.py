@@ -1,4 +1,4 @@
-"""Other models of the selected terms: forest, linear model, any estimator of scikit-learn."""
+"""Other models of the selected terms: trees, linear model, any estimator of scikit-learn."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.algorithms.boosted import fit_boosted
 from treeselect.algorithms.final import refit_forest
 from treeselect.design import FloatArray, WeightArray
 from treeselect.encoding import DesignSpec
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     from treeselect.results import SelectionResult
 
-MODELS = ("forest", "glm")
+MODELS = ("forest", "boosting", "glm")
 """Models that :meth:`SelectionResult.refit` knows by name."""
 
 NOT_VALID = (
@@ -53,8 +54,8 @@ NOT_VALID = (
 def refit(result: SelectionResult, model: Any, data: ModelData) -> Any:
     """See :meth:`SelectionResult.refit`."""
     if isinstance(model, str):
-        if model == "forest":
-            return _refit_forest(result, data)
+        if model in ("forest", "boosting"):
+            return _refit_trees(result, model, data)
         if model == "glm":
             return refit_glm(result, data)
         close = near(model, MODELS)
@@ -65,15 +66,16 @@ def refit(result: SelectionResult, model: Any, data: ModelData) -> Any:
     return refit_estimator(result, model, data)
 
 
-def _refit_forest(result: SelectionResult, data: ModelData) -> SelectionResult:
-    forest = refit_forest(
+def _refit_trees(result: SelectionResult, model: str, data: ModelData) -> SelectionResult:
+    grow = refit_forest if model == "forest" else fit_boosted
+    fitted = grow(
         data.problem,
         data.weight,
         result.step.selected,
         seed=stream_seed(result.seed, "fit"),
         n_threads=engine_threads(result.n_jobs),
     )
-    return dataclasses.replace(result, model=forest)
+    return dataclasses.replace(result, model=fitted)
 
 
 # --- linear model ------------------------------------------------------------------------------

@@ -261,7 +261,7 @@ class SelectionResult:
 
     def trees(self) -> Any:
         """The trees behind the selection: of ControlBurn the sparse forest, of other methods the
-        refitted forest.
+        refitted forest, or after ``refit("boosting")`` the boosted trees, each of weight 1.
 
         Returns
         -------
@@ -385,8 +385,8 @@ class SelectionResult:
         type: Literal["response", "link", "class"] = "response",
         offset: Sequence[float] | None = None,
     ) -> Any:
-        """Predict from the selected terms: by the forest refitted on them, or by the sparse forest
-        (``refit=None`` of ControlBurn).
+        """Predict from the selected terms: by the forest refitted on them, the sparse forest
+        (``refit=None`` of ControlBurn), or boosted trees (:meth:`refit`).
 
         Parameters
         ----------
@@ -463,8 +463,10 @@ class SelectionResult:
 
         Parameters
         ----------
-        model : {"forest", "glm"} or estimator
-            ``"forest"``: the forest of 200 trees that most methods predict with. ``"glm"``: the
+        model : {"forest", "boosting", "glm"} or estimator
+            ``"forest"``: the forest of 200 trees that most methods predict with. ``"boosting"``:
+            boosted trees of depth 2, 4 or 6 and shrinkage 0.1, whose depth and number have the
+            lowest loss on rows that are held out. ``"glm"``: the
             linear model of the family, by statsmodels: least squares, a binomial or Poisson GLM, or
             a multinomial logit, on formulaic's full-rank columns with an intercept. Or an estimator
             of scikit-learn, which is cloned and fitted on formulaic's one-hot columns.
@@ -476,7 +478,8 @@ class SelectionResult:
         Returns
         -------
         SelectionResult
-            For ``"forest"``: the same selection, which predicts with that forest.
+            For ``"forest"`` and ``"boosting"``: the same selection, which predicts with those
+            trees.
         GlmFit
             For ``"glm"``: ``.result``, that of statsmodels; ``.summary()``, ``.tidy()``;
             ``.n_dropped``, the rows left out because a selected term is missing there. Its p-values
