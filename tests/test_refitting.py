@@ -307,6 +307,14 @@ def test_number_of_boosted_trees_is_validated(trial):
     assert few.n_trees < many.n_trees
 
 
+def test_the_summary_tells_whose_the_scores_are(trial):
+    fit = boosted("size", trial)
+    said = "the scores are those of the model before"
+    assert said in " ".join(str(fit.summary()).split())
+    assert str(fit.refit("boosting").summary()).count("predicts with") == 1
+    assert said not in " ".join(str(fit.refit("forest").summary()).split())
+
+
 def test_trees_and_shapes_of_boosted_trees(trial, tmp_path):
     fit = boosted("size", trial)
     trees = fit.trees()

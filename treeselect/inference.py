@@ -205,11 +205,10 @@ def infer(
     calls = [(problem, method, weight, size, folds, split, own) for own in seeds]
     chosen = track(run_all(_select, calls, n_jobs), "Splits", len(calls), result.progress)
     terms = tuple(spec.term.name for spec in data.spec.terms)
+    parts = (part_rows(problem, weight, split, own)[1] for own in seeds)
     splits = tuple(
-        _fit_part(data, None if found is None else _terms_of(data, found), rows)
-        for found, rows in zip(
-            chosen, (part_rows(problem, weight, split, own)[1] for own in seeds), strict=True
-        )
+        _fit_part(data, None if groups is None else _terms_of(data, groups), rows)
+        for groups, rows in zip(chosen, parts, strict=True)
     )
     found = Inference(
         terms=terms,
@@ -430,13 +429,15 @@ def _content(
     if one:
         facts.append(("Selected", ", ".join(found.splits[0].selected) or "nothing"))
         dropped = found.splits[0].n_dropped
-        facts.append(("Rows dropped", f"{dropped:,}, with a missing value in a selected term"))
+        facts.append(("Rows dropped", f"{dropped:,}, {_MISSING}"))
         columns, rows = _coefficient_rows(found)
         notes = [_ONE_SPLIT]
     else:
         facts.append(("Splits", f"{found.n_splits}, of which {found.n_failed} failed"))
         dropped = sum(split.n_dropped for split in found.splits)
-        facts.append(("Rows dropped", f"{dropped / found.n_splits:.1f} per split, {_MISSING}"))
+        facts.append(
+            ("Rows dropped", f"{round(dropped / found.n_splits, 1):g} per split, {_MISSING}")
+        )
         columns, rows = _term_rows(found)
         notes = [_SEVERAL_SPLITS]
         if len(found.terms) > MOST_ROWS:

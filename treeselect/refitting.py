@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 MODELS = ("forest", "boosting", "glm")
 """Models that :meth:`SelectionResult.refit` knows by name."""
 
+_PREDICTS = "Refitted: predicts with"
+
 NOT_VALID = (
     "These p-values and intervals are not valid: the terms were selected on the same rows, so that"
     " they look better than they are. Use `inference()`, which selects on one part of the rows and"
@@ -75,7 +77,11 @@ def _refit_trees(result: SelectionResult, model: str, data: ModelData) -> Select
         seed=stream_seed(result.seed, "fit"),
         n_threads=engine_threads(result.n_jobs),
     )
-    return dataclasses.replace(result, model=fitted)
+    notes = tuple(note for note in result.notes if not note.startswith(_PREDICTS))
+    scored = getattr(result.chosen_method, "refit", "forest")  # what select() itself had predict
+    if model != scored:
+        notes += (f"{_PREDICTS} {fitted.description}; the scores are those of the model before.",)
+    return dataclasses.replace(result, model=fitted, notes=notes)
 
 
 # --- linear model ------------------------------------------------------------------------------
