@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -108,6 +108,41 @@ def run_selection(
     OptionError
         If the rows can't be split into the folds.
     """
+    steps, step, scores = choose(
+        problem, method, weight, choice, seed=seed, n_jobs=n_jobs, n_threads=n_threads,
+        progress=progress,
+    )  # fmt: skip
+    fit_seed = stream_seed(seed, "fit")
+    model = method.final_model(problem, weight, step, seed=fit_seed, n_threads=n_threads)
+    return Chosen(steps, step, scores, model)
+
+
+class Left(NamedTuple):
+    """A path and where it was left: see :class:`Chosen`."""
+
+    steps: tuple[Step, ...]
+    step: Step
+    scores: ScoreBySize | None
+
+
+def choose(
+    problem: Problem,
+    method: SelectionMethod,
+    weight: WeightArray,
+    choice: Choice,
+    *,
+    seed: int,
+    n_jobs: int | None = None,
+    n_threads: int = 1,
+    progress: bool | None = None,
+) -> Left:
+    """Go along the path of a method and choose a step.
+
+    Raises
+    ------
+    OptionError
+        If the rows can't be split into the folds.
+    """
     k, most = choice.k, min(problem.data.n_groups, MOST_UNITS)
     scores = None
     if isinstance(k, str):
@@ -121,18 +156,15 @@ def run_selection(
             n_jobs=n_jobs,
             progress=progress,
         )
-    fit_seed = stream_seed(seed, "fit")
     steps = method.path(
         problem,
         weight,
         max_size=k if isinstance(k, int) else most,
-        seed=fit_seed,
+        seed=stream_seed(seed, "fit"),
         every_size=isinstance(k, str),
         n_threads=n_threads,
     )
-    step = choose_step(steps, k, scores, problem.groups.keep)
-    model = method.final_model(problem, weight, step, seed=fit_seed, n_threads=n_threads)
-    return Chosen(steps, step, scores, model)
+    return Left(steps, choose_step(steps, k, scores, problem.groups.keep), scores)
 
 
 def choose_step(

@@ -16,7 +16,7 @@ from treeselect.errors import ModelFileError
 from treeselect.folds import Folds
 from treeselect.frames import Numbers, read_column
 from treeselect.modeldata import ModelData
-from treeselect.packed_models import forest_arrays, subforest_arrays
+from treeselect.packed_models import boosted_arrays, forest_arrays, subforest_arrays
 from treeselect.results import SelectionResult
 from treeselect.scoring import scoring_record
 
@@ -42,7 +42,8 @@ def pack(
 def _content(result: SelectionResult, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     data, spec = result.design, result.design.spec
     arrays |= _path_arrays(result.steps, result.step)
-    arrays |= forest_arrays(result.model) | subforest_arrays(result.subforest)
+    arrays |= forest_arrays(result.model) | boosted_arrays(result.model)
+    arrays |= subforest_arrays(result.subforest)
     edges = [np.empty(0) if e is None else e for e in data.arrays.edges]
     arrays["edges"] = np.concatenate(edges) if edges else np.empty(0)
     arrays["edges_start"] = np.cumsum([0, *(len(e) for e in edges)], dtype=np.int64)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from treeselect.inference import Inference
     from treeselect.performance import Performance
     from treeselect.summary import Summary
 
@@ -257,7 +258,7 @@ class SelectionResult:
 
     def trees(self) -> Any:
         """The trees behind the selection: of ControlBurn the sparse forest, of other methods the
-        refitted forest.
+        refitted forest, or after ``refit("boosting")`` the boosted trees, each of weight 1.
 
         Returns
         -------
@@ -384,8 +385,8 @@ class SelectionResult:
         type: Literal["response", "link", "class"] = "response",
         offset: Sequence[float] | None = None,
     ) -> Any:
-        """Predict from the selected terms: by the forest refitted on them, or by the sparse forest
-        (``refit=None`` of ControlBurn).
+        """Predict from the selected terms: by the forest refitted on them, the sparse forest
+        (``refit=None`` of ControlBurn), or boosted trees (:meth:`refit`).
 
         Parameters
         ----------
@@ -448,6 +449,173 @@ class SelectionResult:
         binned = self.model.bin(self.design.arrays, columns)
         return self.model.predict_binned(binned, known, engine_threads(self.n_jobs))
 
+    # --- other models ---
+
+    def refit(
+        self,
+        model: Any = "forest",
+        *,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> Any:
+        """Fit another model to the selected terms.
+
+        Parameters
+        ----------
+        model : {"forest", "boosting", "glm"} or estimator
+            ``"forest"``: the forest of 200 trees that most methods predict with. ``"boosting"``:
+            boosted trees of depth 2, 4 or 6 and shrinkage 0.1, whose depth and number have the
+            lowest loss on rows that are held out. ``"glm"``: the
+            linear model of the family, by statsmodels: least squares, a binomial or Poisson GLM, or
+            a multinomial logit, on formulaic's full-rank columns with an intercept. Or an estimator
+            of scikit-learn, which is cloned and fitted on formulaic's one-hot columns.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        SelectionResult
+            For ``"forest"`` and ``"boosting"``: the same selection, which predicts with those
+            trees.
+        GlmFit
+            For ``"glm"``: ``.result``, that of statsmodels; ``.summary()``, ``.tidy()``;
+            ``.n_dropped``, the rows left out because a selected term is missing there. Its p-values
+            are not valid, as the terms were selected on the same rows: see :meth:`inference`.
+        EstimatorFit
+            For an estimator: ``.estimator``, ``.predict(new)``, ``.encode(new)`` and ``.columns``.
+
+        Raises
+        ------
+        OptionError
+            If `model` is unknown, no fit for the response, or can't take the weights or the offset.
+        DataError
+            If the data are needed and not given, or are not those of the fit; or if the linear
+            model can't be fitted.
+
+        Warns
+        -----
+        TreeselectWarning
+            If the linear model did not converge, or its terms separate the classes.
+
+        Notes
+        -----
+        Whole case weights are copies of rows for statsmodels, too (``freq_weights``), others are
+        relative (``var_weights``, divided by their mean). Columns that are sums of others are left
+        out, as in R, and named. An estimator gets missing numbers as they are if it says that it
+        allows them; otherwise medians of the training rows stand in for them, with a column for
+        each number that tells where.
+        """
+        from treeselect.refitting import refit
+
+        return refit(self, model, self._with_data(data, weights, offset))
+
+    def inference(
+        self,
+        split: float = 0.5,
+        repeats: int = 1,
+        seed: int | None = None,
+        gamma_min: float = 0.05,
+        level: float = 0.95,
+        n_jobs: int | None = None,
+        *,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> Inference:
+        """Honest p-values: select on one part of the rows, fit the linear model on the other.
+
+        The selection is that of this fit: its method, and its number of units, rule or tuning
+        value. The linear model is that of ``refit("glm")``.
+
+        Parameters
+        ----------
+        split : float
+            Share of the rows to select on, above 0 and below 1; of each class that share.
+        repeats : int
+            Number of random splits, at least 1. One split gives coefficients with intervals;
+            several give one p-value per term that does not depend on the luck of a split.
+        seed : int, optional
+            The fit's by default.
+        gamma_min : float
+            Least quantile of the p-values of several splits that is looked at, above 0, below 1.
+        level : float
+            Of the intervals of one split, above 0 and below 1.
+        n_jobs : int, optional
+            The fit's by default; the answer does not depend on it.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        Inference
+            ``.tidy()``, ``.summary()``, ``.n_splits``.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or a part has too few rows.
+        DataError
+            If the data are needed and not given, or are not those of the fit.
+
+        Notes
+        -----
+        One split: ordinary tests and intervals of the submodel that was selected, on rows that the
+        selection has not seen; missing values leave rows out as in ``refit("glm")``.
+
+        Several: [1]_. In each split b the p-value of a term is 1 if it is not selected, else that
+        of the Wald (for least squares F) test of all its columns, times the number of selected
+        terms, at most 1. With ``Q(gamma)`` the empirical gamma-quantile of ``p_b / gamma``, at most
+        1 (equation 2.2), the p-value is ``(1 - log(gamma_min)) * inf Q(gamma)`` over gamma in
+        (gamma_min, 1), at most 1 (equation 2.3). Rejecting at level alpha keeps the chance of any
+        false rejection below alpha if the linear model holds and the terms that are selected on a
+        part include all those that matter (theorem 3.2, for large samples). Intervals are not
+        given for several splits: they would come from inverting that test only (Dezeure,
+        Buehlmann, Meier and Meinshausen 2015, Statistical Science 30).
+
+        A split counts as p = 1 for all terms if its linear model can't be fitted: separated
+        classes, columns of a term that are sums of those of others, too few rows. The summary
+        counts such splits.
+
+        References
+        ----------
+        .. [1] N. Meinshausen, L. Meier, P. Buehlmann (2009). p-values for high-dimensional
+           regression. Journal of the American Statistical Association 104, 1671-1681.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age + sibsp", data, k=1, seed=1, forests=1)
+        >>> p_values = fit.inference(repeats=3).tidy().set_index("term")["p_value"]
+        >>> bool(p_values["sex"] < 0.001)
+        True
+        """
+        from treeselect.inference import infer
+
+        check_n_jobs(n_jobs)
+        return infer(
+            self,
+            self._with_data(data, weights, offset),
+            split=split,
+            repeats=repeats,
+            seed=self.seed if seed is None else seed,
+            gamma_min=gamma_min,
+            level=level,
+            n_jobs=self.n_jobs if n_jobs is None else n_jobs,
+        )
+
+    def _with_data(
+        self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
+    ) -> ModelData:
+        here = self.design if data is None else self.design.with_data(data, weights, offset)
+        here.check_data()
+        return here
+
     # --- stability ---
 
     def resample(
@@ -502,7 +670,7 @@ class SelectionResult:
         if checkpoint is not None:
             raise NotBuiltError("`checkpoint` is not built yet.\n  Leave it out.")
         check_n_jobs(n_jobs)
-        here = self.design if data is None else self.design.with_data(data, weights, offset)
+        here = self._with_data(data, weights, offset)
         method = self.chosen_method if k is None else without_tuning(self.chosen_method)
         found = assess(
             here.problem_for(method),

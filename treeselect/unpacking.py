@@ -22,7 +22,7 @@ from treeselect.folds import Folds
 from treeselect.formula import parse_formula
 from treeselect.frames import Labels, Numbers, to_series
 from treeselect.modeldata import ModelData, RowCounts
-from treeselect.packed_models import check, forest_of, subforest_of
+from treeselect.packed_models import boosted_of, check, forest_of, subforest_of
 from treeselect.response import Response
 from treeselect.results import Call, SelectionResult
 from treeselect.scoring import with_lost_scoring, with_scoring
@@ -74,6 +74,8 @@ def unpack(
     model: Model | None = subforest
     if "forest_groups" in arrays:
         model = forest_of(arrays, empty, response.family, has_offset=data.offset is not None)
+    if "boost_groups" in arrays:
+        model = boosted_of(arrays, empty, response.family)
     if model is None:
         raise ValueError("there is no model")
     name, options = content["method"]
