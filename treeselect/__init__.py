@@ -14,7 +14,9 @@ from treeselect._version import __version__
 if TYPE_CHECKING:
     from treeselect import datasets, errors
     from treeselect.algorithms.controlburn import ControlBurn
+    from treeselect.algorithms.elimination import RecursiveElimination
     from treeselect.algorithms.gbfs import GBFS
+    from treeselect.algorithms.importance import ForestImportance
     from treeselect.algorithms.rboost import RBoost
     from treeselect.algorithms.registry import methods
     from treeselect.algorithms.rrf import GRRF, RRF
@@ -27,7 +29,9 @@ __all__ = [
     "GRRF",
     "RRF",
     "ControlBurn",
+    "ForestImportance",
     "RBoost",
+    "RecursiveElimination",
     "SelectionResult",
     "__version__",
     "datasets",
@@ -40,10 +44,12 @@ __all__ = [
 # Each name is imported when it is first used: `import treeselect` alone loads nothing heavy.
 _HOME = {
     "ControlBurn": "treeselect.algorithms.controlburn",
+    "ForestImportance": "treeselect.algorithms.importance",
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",
     "RBoost": "treeselect.algorithms.rboost",
     "RRF": "treeselect.algorithms.rrf",
+    "RecursiveElimination": "treeselect.algorithms.elimination",
     "SelectionResult": "treeselect.results",
     "load": "treeselect.modelfile",
     "methods": "treeselect.algorithms.registry",
