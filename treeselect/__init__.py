@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.elimination import RecursiveElimination
     from treeselect.algorithms.gbfs import GBFS
     from treeselect.algorithms.importance import ForestImportance
+    from treeselect.algorithms.lasso import Lasso
     from treeselect.algorithms.rboost import RBoost
     from treeselect.algorithms.registry import methods
     from treeselect.algorithms.rrf import GRRF, RRF
@@ -30,6 +31,7 @@ __all__ = [
     "RRF",
     "ControlBurn",
     "ForestImportance",
+    "Lasso",
     "RBoost",
     "RecursiveElimination",
     "SelectionResult",
@@ -47,6 +49,7 @@ _HOME = {
     "ForestImportance": "treeselect.algorithms.importance",
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",
+    "Lasso": "treeselect.algorithms.lasso",
     "RBoost": "treeselect.algorithms.rboost",
     "RRF": "treeselect.algorithms.rrf",
     "RecursiveElimination": "treeselect.algorithms.elimination",

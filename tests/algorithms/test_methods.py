@@ -22,6 +22,7 @@ QUICK = {
     "gbfs": {"n_trees": 40},
     "importance": {"n_trees": 50},
     "rfe": {"n_trees": 30},
+    "lasso": {},
 }
 WITHOUT_PRICES = {"importance", "rfe"}
 WITH_COPIES = {"importance", "rfe"}
@@ -94,7 +95,7 @@ def test_of_two_copies_the_cheaper_one_is_taken(mixed, method):
 @EVERY
 def test_a_tuning_value_decides_alone(mixed, method):
     name = METHODS[method].tuning_name
-    value = {"controlburn": 0.02, "gbfs": 0.005}.get(method, 0.6)
+    value = {"controlburn": 0.02, "gbfs": 0.005, "lasso": 0.05}.get(method, 0.6)
     fit = select("died ~ . - dose", mixed, method, **{name: value})
     assert fit.step.tuning == value
     assert 1 <= fit.k <= 6

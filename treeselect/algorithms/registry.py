@@ -11,6 +11,7 @@ from treeselect.algorithms.controlburn import ControlBurn
 from treeselect.algorithms.elimination import RecursiveElimination
 from treeselect.algorithms.gbfs import GBFS
 from treeselect.algorithms.importance import ForestImportance
+from treeselect.algorithms.lasso import Lasso
 from treeselect.algorithms.rboost import RBoost
 from treeselect.algorithms.rrf import GRRF, RRF
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
@@ -22,7 +23,7 @@ METHODS: dict[str, type[Any]] = {
     kind.name: kind
     for kind in (
         ControlBurn, RRF, GRRF, RBoost, GBFS,
-        ForestImportance, RecursiveElimination,
+        ForestImportance, RecursiveElimination, Lasso,
     )
 }  # fmt: skip
 
