@@ -23,9 +23,10 @@ QUICK = {
     "importance": {"n_trees": 50},
     "rfe": {"n_trees": 30},
     "lasso": {},
+    "boruta": {"n_trees": 20, "max_rounds": 12},
 }
-WITHOUT_PRICES = {"importance", "rfe"}
-WITH_COPIES = {"importance", "rfe"}
+WITHOUT_PRICES = {"importance", "rfe", "boruta"}
+WITH_COPIES = {"importance", "rfe", "boruta"}
 """Those that divide importance among copies: a copy may come right after what it copies."""
 
 EVERY = pytest.mark.parametrize("method", METHODS)

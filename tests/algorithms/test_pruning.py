@@ -56,7 +56,11 @@ def test_kept_units_stay_and_one_unit_is_left(simulated):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_can_end_with_it(simulated, method):
-    own = {"controlburn": {"forests": 1, "n_trees": 20}, "lasso": {}}
+    own = {
+        "controlburn": {"forests": 1, "n_trees": 20},
+        "lasso": {},
+        "boruta": {"max_rounds": 12, "n_trees": 20},
+    }
     few = own.get(method, {"n_trees": 20})
     fit = treeselect.select(
         "four ~ x + y + z + noise", simulated, method=method, k=2, seed=1, prune=True, **few
@@ -70,7 +74,7 @@ def test_every_method_can_end_with_it(simulated, method):
     tuned = {
         "controlburn": {"lam": 1e-4}, "gbfs": {"mu": 0.0}, "grrf": {"gamma": 0.0},
         "importance": {"threshold": 0.0}, "rfe": {"share": 1.0},
-        "lasso": {"lam": 1e-4},
+        "lasso": {"lam": 1e-4}, "boruta": {"level": 0.99},
     }  # fmt: skip
     lasting = treeselect.select(
         "four ~ x + y + z + noise", simulated, method=method, seed=1, prune=True, **few,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from treeselect.algorithms.base import SelectionMethod
+from treeselect.algorithms.boruta import Boruta
 from treeselect.algorithms.controlburn import ControlBurn
 from treeselect.algorithms.elimination import RecursiveElimination
 from treeselect.algorithms.gbfs import GBFS
@@ -23,7 +24,7 @@ METHODS: dict[str, type[Any]] = {
     kind.name: kind
     for kind in (
         ControlBurn, RRF, GRRF, RBoost, GBFS,
-        ForestImportance, RecursiveElimination, Lasso,
+        ForestImportance, RecursiveElimination, Lasso, Boruta,
     )
 }  # fmt: skip
 
