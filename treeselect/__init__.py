@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.gbfs import GBFS
     from treeselect.algorithms.importance import ForestImportance
     from treeselect.algorithms.lasso import Lasso
+    from treeselect.algorithms.mrmr import MRMR
     from treeselect.algorithms.rboost import RBoost
     from treeselect.algorithms.registry import methods
     from treeselect.algorithms.rrf import GRRF, RRF
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GBFS",
     "GRRF",
+    "MRMR",
     "RRF",
     "Boruta",
     "ControlBurn",
@@ -53,6 +55,7 @@ _HOME = {
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",
     "Lasso": "treeselect.algorithms.lasso",
+    "MRMR": "treeselect.algorithms.mrmr",
     "RBoost": "treeselect.algorithms.rboost",
     "RRF": "treeselect.algorithms.rrf",
     "RecursiveElimination": "treeselect.algorithms.elimination",

@@ -13,6 +13,7 @@ from treeselect.algorithms.elimination import RecursiveElimination
 from treeselect.algorithms.gbfs import GBFS
 from treeselect.algorithms.importance import ForestImportance
 from treeselect.algorithms.lasso import Lasso
+from treeselect.algorithms.mrmr import MRMR
 from treeselect.algorithms.rboost import RBoost
 from treeselect.algorithms.rrf import GRRF, RRF
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
@@ -24,7 +25,7 @@ METHODS: dict[str, type[Any]] = {
     kind.name: kind
     for kind in (
         ControlBurn, RRF, GRRF, RBoost, GBFS,
-        ForestImportance, RecursiveElimination, Lasso, Boruta,
+        ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR,
     )
 }  # fmt: skip
 
