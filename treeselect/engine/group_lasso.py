@@ -16,7 +16,13 @@ from treeselect.engine.cache import inner, kernel
 from treeselect.engine.losses import Loss
 
 _MOST_STEPS = 100
-_MOST_SWEEPS = 5000
+_MOST_SWEEPS = 1000
+_NO_GAIN = 1e-16
+"""Decrease, relative to the objective, that is not worth a step."""
+
+_ABSENT = 1e-5
+"""Curvature, relative to the largest, below which what is free does not move."""
+
 _FLAT = 1e-12
 """Least curvature along a group: one that is flat can't tell where to go."""
 
@@ -139,9 +145,14 @@ class GroupLasso:
         own = np.ascontiguousarray(self.x[:, columns])
         z = np.column_stack([np.ones(len(own)), own])
         theta = np.vstack([fit.intercept, fit.coef[columns]])
-        ends = np.cumsum(np.concatenate([[1], sizes[groups]])) * n_outputs
-        start = np.concatenate([[0], ends]).astype(np.int64)
-        price = np.concatenate([[0.0], lam * self.price[groups]])
+        # What is free is minimised number by number: rare classes make a block of it slow.
+        widths, prices = [1] * n_outputs, [0.0] * n_outputs
+        for size, own_price in zip(sizes[groups] * n_outputs, self.price[groups], strict=True):
+            single = own_price == 0
+            widths += [1] * size if single else [size]
+            prices += [lam * own_price] * (size if single else 1)
+        start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+        price = np.array(prices)
         eta = self._eta(own, theta[0], theta[1:])
         value = self._objective(eta, theta, start, price)
         tolerance = _TOLERANCE * self._scale
@@ -154,6 +165,8 @@ class GroupLasso:
                 break
             moved = _penalty(found, start, price) - _penalty(theta.ravel(), start, price)
             promised = float(slope @ step.ravel()) + moved
+            if -promised < _NO_GAIN * abs(value):
+                break
             length = 1.0
             while length > 1e-10:
                 new_theta = theta + length * step
@@ -230,6 +243,8 @@ def minimise_model(
     found, slope = theta.copy(), slope.copy()
     origin, step = np.empty((2, len(theta)))
     steepest = np.maximum(steepest, _FLAT)
+    # The intercept of a class without rows would fall for ever: it stays where it is.
+    steepest[(price == 0) & (steepest < _ABSENT * steepest.max())] = np.inf
     descend(
         hessian, slope, found, start, price, steepest, _MOST_SWEEPS, tolerance, origin, step
     )  # fmt: skip
@@ -254,7 +269,7 @@ def minimise_group(hessian, slope, theta, a, b, price, bound, tolerance, origin,
     dear = price / bound
     for j in range(a, b):
         origin[j] = theta[j]
-    for _ in range(1 if b - a == 1 else 200):
+    for _ in range(1 if b - a == 1 else 50):
         square = 0.0
         for j in range(a, b):
             step[j] = theta[j] - slope[j] / bound
