@@ -301,13 +301,14 @@ def minimise_group(hessian, slope, theta, a, b, price, bound, tolerance, origin,
 def descend(hessian, slope, theta, start, price, steepest, most_sweeps, tolerance, origin, step):
     """Go through the groups, minimising each, until a sweep changes next to nothing.
 
-    A group without coefficients gets some only when those with coefficients have come to rest, one
-    at a time: of copies, whatever stands between them, the second has then nothing left to explain.
+    A group without coefficients gets some only when those with coefficients have come to rest (or
+    after 50 sweeps), one at a time: of copies, whatever stands between them, the second has then
+    nothing left to explain.
     `theta` is changed, and `slope` kept the model's gradient there. `origin` and `step`, of the
     same size as `theta`, are working memory.
     """
     n_groups = price.shape[0]
-    for _ in range(most_sweeps):
+    for sweep in range(most_sweeps):
         largest = 0.0
         for g in range(n_groups):
             a, b = start[g], start[g + 1]
@@ -316,7 +317,7 @@ def descend(hessian, slope, theta, start, price, steepest, most_sweeps, toleranc
                     hessian, slope, theta, a, b, price[g], steepest[g], tolerance, origin, step
                 )
                 largest = max(largest, moved)
-        if largest > tolerance:
+        if largest > tolerance and sweep % 50 < 49:
             continue
         enters = False
         for g in range(n_groups):
@@ -331,5 +332,5 @@ def descend(hessian, slope, theta, start, price, steepest, most_sweeps, toleranc
                 minimise_group(
                     hessian, slope, theta, a, b, price[g], steepest[g], tolerance, origin, step
                 )
-        if not enters:
+        if not enters and largest <= tolerance:
             break
