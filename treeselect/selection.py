@@ -80,7 +80,7 @@ def select(
         Missing values are allowed everywhere; rows are dropped only if the response is missing.
     method : str or method
         A name in ``treeselect.methods()``: ``"controlburn"``, ``"rrf"``, ``"grrf"``, ``"rboost"``,
-        ``"gbfs"``; or an object such as ``ControlBurn(forests=1)``.
+        ``"gbfs"``, and the baselines; or an object such as ``ControlBurn(forests=1)``.
     k : int, "1se", "best" or None
         Number of units to keep: an integer; ``"1se"``, the fewest whose cross-validated score is
         within one standard error of the best; ``"best"``; or None, where the method's tuning
