@@ -122,11 +122,12 @@ def _notes(result: SelectionResult) -> tuple[str, ...]:
     notes = []
     n_selected = len(result.selected)
     if n_selected == 0:
-        notes.append(
-            "Nothing is selected: no term improves the cross-validated score enough."
-            if result.scores is not None
-            else "Nothing is selected."
-        )
+        why = "."
+        if result.scores is not None:
+            why = ": no term improves the cross-validated score enough."
+        elif result.chosen_method.tuning_value is not None:
+            why = " at this penalty."
+        notes.append(f"Nothing is selected{why}")
     if n_selected > MOST_ROWS:
         notes.append(f"{n_selected - MOST_ROWS:,} more selected terms in `.tidy()`.")
     notes.append(
