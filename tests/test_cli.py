@@ -47,6 +47,21 @@ def test_select_prints_the_summary_and_writes_the_report(folder):
     assert "\x1b" not in done.stderr  # no progress bar where there is no terminal
 
 
+def test_groups_of_rows_and_another_score(folder):
+    done = run(
+        "select", "died ~ signal", "data.csv", "--seed", "3", "--fold-groups", "colour",
+        "--scoring", "neg_brier_score", folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "`fold_groups` must have at least as many groups as there are folds" in done.stderr
+    done = run(
+        "select", "died ~ signal", "data.csv", "-k", "1", "--seed", "3", "--fold-groups", "colour",
+        "--scoring", "neg_brier_score", folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "neg_brier_score:" in done.stdout
+
+
 def test_csv_and_parquet_give_the_same_answer(folder):
     arguments = ("-k", "2", "--seed", "3")
     outputs = [

@@ -13,21 +13,33 @@ from treeselect._version import __version__
 
 if TYPE_CHECKING:
     from treeselect import datasets, errors
+    from treeselect.algorithms.boruta import Boruta
     from treeselect.algorithms.controlburn import ControlBurn
+    from treeselect.algorithms.elimination import RecursiveElimination
     from treeselect.algorithms.gbfs import GBFS
+    from treeselect.algorithms.importance import ForestImportance
+    from treeselect.algorithms.lasso import Lasso
+    from treeselect.algorithms.mrmr import MRMR
     from treeselect.algorithms.rboost import RBoost
     from treeselect.algorithms.registry import methods
     from treeselect.algorithms.rrf import GRRF, RRF
     from treeselect.modelfile import load
+    from treeselect.performance import Performance
     from treeselect.results import SelectionResult
     from treeselect.selection import select
 
 __all__ = [
     "GBFS",
     "GRRF",
+    "MRMR",
     "RRF",
+    "Boruta",
     "ControlBurn",
+    "ForestImportance",
+    "Lasso",
+    "Performance",
     "RBoost",
+    "RecursiveElimination",
     "SelectionResult",
     "__version__",
     "datasets",
@@ -39,11 +51,17 @@ __all__ = [
 
 # Each name is imported when it is first used: `import treeselect` alone loads nothing heavy.
 _HOME = {
+    "Boruta": "treeselect.algorithms.boruta",
     "ControlBurn": "treeselect.algorithms.controlburn",
+    "ForestImportance": "treeselect.algorithms.importance",
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",
+    "Lasso": "treeselect.algorithms.lasso",
+    "MRMR": "treeselect.algorithms.mrmr",
+    "Performance": "treeselect.performance",
     "RBoost": "treeselect.algorithms.rboost",
     "RRF": "treeselect.algorithms.rrf",
+    "RecursiveElimination": "treeselect.algorithms.elimination",
     "SelectionResult": "treeselect.results",
     "load": "treeselect.modelfile",
     "methods": "treeselect.algorithms.registry",

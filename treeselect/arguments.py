@@ -25,6 +25,13 @@ def check_count(name: str, value: object, *, least: int) -> None:
         )
 
 
+def check_share(name: str, value: object) -> None:
+    """Raise an OptionError unless `value` is a number above 0 and below 1."""
+    real = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not real or not 0 < value < 1:  # type: ignore[operator]
+        raise OptionError(f"`{name}` must be a number above 0 and below 1.\n  Found: {value!r}.")
+
+
 def check_size(k: int, groups: FeatureGroups) -> None:
     """Raise an OptionError unless `k` units can be selected."""
     check_count("k", k, least=1)

@@ -70,6 +70,14 @@ def _parser() -> argparse.ArgumentParser:
     select.add_argument("--weights", metavar="COLUMN", help="column with case weights")
     select.add_argument("--offset", metavar="COLUMN", help="column with the offset")
     select.add_argument(
+        "--fold-groups",
+        metavar="COLUMN",
+        help="column whose groups of rows cross-validation keeps together",
+    )
+    select.add_argument(
+        "--scoring", metavar="SCORE", help="a scorer of scikit-learn, such as neg_log_loss"
+    )
+    select.add_argument(
         "--keep", metavar="TERM", action="append", help="a term that is always in; may be repeated"
     )
     select.add_argument(
@@ -143,6 +151,8 @@ def _select(options: argparse.Namespace) -> None:
         family=options.family,
         weights=options.weights,
         offset=options.offset,
+        fold_groups=options.fold_groups,
+        scoring=options.scoring,
         keep=options.keep,
         new_levels=options.new_levels,
         resamples=options.resamples,

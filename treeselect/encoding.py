@@ -189,16 +189,21 @@ class DesignSpec:
 
         Rows with a missing label are 0 in all columns of the factor; missing numbers are NaN.
         """
+        return self.one_hot_of(self.units.term_order, design.columns)
+
+    def one_hot_of(
+        self, terms: Sequence[str], columns: Sequence[NDArray[Any]]
+    ) -> tuple[list[str], NDArray[np.float64]]:
+        """The same of some terms, whose columns :meth:`encode` gives."""
         expanded: dict[str, NDArray[np.float64]] = {}
-        for name in self.units.term_order:
-            columns = [
-                column
-                for term, column in zip(design.column_names, design.columns, strict=True)
-                if term == name
-            ]
-            expanded |= one_hot(self[name], columns)
+        start = 0
+        for name in (name for name in self.units.term_order if name in terms):
+            spec = self[name]
+            end = start + len(spec.column_levels)
+            expanded |= one_hot(spec, columns[start:end])
+            start = end
         if not expanded:  # only factors, none with a level
-            return [], np.empty((design.n_rows, 0))
+            return [], np.empty((len(columns[0]) if columns else 0, 0))
         return list(expanded), np.column_stack(list(expanded.values())).astype(np.float64)
 
 

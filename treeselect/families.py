@@ -42,6 +42,8 @@ class Family:
         Whether the response has classes, whose labels are predicted too.
     n_classes : int
         Their number; 0 for numbers.
+    score_needs_variation : bool
+        Whether the score is defined only for rows whose response varies.
     min_leaf : int
         Least weight of a leaf in a refitted forest, ranger's: 5 for a number, 10 for
         probabilities.
@@ -57,6 +59,7 @@ class Family:
     min_leaf: int
     has_classes: bool
     n_classes: int = 0
+    score_needs_variation: bool = True
 
 
 def r_squared(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:

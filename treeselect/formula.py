@@ -28,7 +28,7 @@ from formulaic.utils.cast import as_columns
 from formulaic.utils.layered_mapping import LayeredMapping
 from formulaic.utils.stateful_transforms import stateful_eval
 
-from treeselect.errors import FormulaError, did_you_mean, listing, near, quoted
+from treeselect.errors import DataError, FormulaError, did_you_mean, listing, near, quoted
 from treeselect.frames import Labels, read_column
 from treeselect.guard import ARITHMETIC, CONTRAST_NAMES, LEARNING, NUMPY, check_expression
 from treeselect.terms import Factor, Term
@@ -513,6 +513,55 @@ def model_matrix(
     trusted : bool
         As in :func:`evaluate_expression`.
     """
+    matrix = _matrix(text, frame, terms, full_rank=full_rank, trusted=trusted)
+    return matrix.drop(columns="Intercept") if full_rank else matrix
+
+
+def term_matrix(
+    text: str, frame: pd.DataFrame, terms: Sequence[Term], *, trusted: bool = False
+) -> tuple[pd.DataFrame, list[int]]:
+    """The matrix of a linear model of these terms, and the term of each of its columns.
+
+    Parameters
+    ----------
+    text, frame, terms, trusted
+        As in :func:`model_matrix`.
+
+    Returns
+    -------
+    matrix : pandas.DataFrame
+        Of full rank as far as formulaic can tell from the formula; the intercept comes first.
+    term_of : list of int, length n_columns
+        Number of the term, -1 for the intercept.
+
+    Raises
+    ------
+    DataError
+        If formulaic can't make the columns of these rows.
+    """
+    import pandas as pd
+
+    if not terms:
+        return pd.DataFrame({"Intercept": np.ones(len(frame))}, index=frame.index), [-1]
+    try:
+        matrix = _matrix(text, frame, terms, full_rank=True, trusted=trusted)
+    except (FormulaicError, ValueError) as error:
+        said = str(error).split("\n")[0]
+        raise DataError(
+            f"Can't make the columns of a linear model of {listing(t.name for t in terms)}.\n"
+            f"  {len(frame):,} rows without missing values; formulaic says: {said}"
+        ) from error
+    number = {frozenset(f.name for f in term.factors): i for i, term in enumerate(terms)}
+    term_of = [-1] * matrix.shape[1]
+    for term, places in matrix.model_spec.term_indices.items():
+        for place in places:
+            term_of[place] = number.get(frozenset(f.expr for f in term.factors), -1)
+    return pd.DataFrame(np.asarray(matrix, np.float64), frame.index, list(matrix.columns)), term_of
+
+
+def _matrix(
+    text: str, frame: pd.DataFrame, terms: Sequence[Term], *, full_rank: bool, trusted: bool
+) -> Any:
     import pandas as pd
 
     # The intercept decides whether the first factor, too, gets a reference level.
@@ -528,4 +577,4 @@ def model_matrix(
         )
     if len(matrix) != len(frame):
         raise FormulaError(f"formulaic lost rows of the formula {text!r}.")
-    return matrix.drop(columns="Intercept") if full_rank else matrix
+    return matrix

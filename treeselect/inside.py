@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.algorithms.base import Model
+from treeselect.algorithms.boosted import BoostedModel
 from treeselect.algorithms.forest import ForestModel
 from treeselect.algorithms.weighted import WeightedForest
 from treeselect.association import Coded, association, coded_number
-from treeselect.design import IntArray
+from treeselect.design import FloatArray, IntArray
 from treeselect.engine.nodes import LEAF, Trees
 from treeselect.errors import OptionError
 from treeselect.trees import node_depths, tidy_trees
@@ -42,6 +43,8 @@ def tree_table(result: SelectionResult) -> pd.DataFrame:
         return pd.DataFrame({name: [] for name in _TREE_COLUMNS})
     if isinstance(forest, WeightedForest):
         weights, shares = forest.weights, forest.shares
+    elif isinstance(forest, BoostedModel):
+        weights, shares = np.ones(trees.n_trees), _shares(trees)
     else:
         weights = np.full(trees.n_trees, 1 / trees.n_trees)
         shares = weights
@@ -58,6 +61,19 @@ def tree_table(result: SelectionResult) -> pd.DataFrame:
         }
     )
     return frame.sort_values("share", ascending=False, kind="stable", ignore_index=True)
+
+
+def _shares(trees: Trees) -> FloatArray:
+    """Share of each tree in what they move: the standard deviation of its leaves' values."""
+    nodes, tree = trees.nodes, np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
+    weight = np.where(nodes.column == LEAF, nodes.weight, 0).astype(np.float64)
+    total = np.maximum(np.bincount(tree, weight), 1.0)
+    variance = np.zeros(trees.n_trees)
+    for value in nodes.value.T:
+        mean = np.bincount(tree, weight * value) / total
+        variance += np.bincount(tree, weight * (value - mean[tree]) ** 2) / total
+    spread = np.sqrt(variance)
+    return np.asarray(spread / max(spread.sum(), 1e-300))
 
 
 _TREE_COLUMNS = ("tree", "weight", "share", "depth", "leaves", "terms")
@@ -99,11 +115,11 @@ def node_table(result: SelectionResult) -> pd.DataFrame:
     return tidy_trees(trees, design.spec, design.arrays, forest.groups, bins)
 
 
-def _forest_inside(result: SelectionResult) -> WeightedForest | ForestModel:
+def _forest_inside(result: SelectionResult) -> WeightedForest | ForestModel | BoostedModel:
     """The trees behind the selection: the sparse forest if there is one."""
     if result.subforest is not None:
         return result.subforest
-    assert isinstance(result.model, ForestModel)
+    assert isinstance(result.model, ForestModel | BoostedModel)
     return result.model
 
 

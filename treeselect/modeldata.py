@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from treeselect.algorithms.base import Problem, SelectionMethod
-from treeselect.design import Design, FloatArray, WeightArray
+from treeselect.design import Design, FloatArray, IntArray, WeightArray
 from treeselect.encoding import DesignSpec
 from treeselect.errors import DataError, NewDataError, OptionError, quoted
-from treeselect.formula import model_matrix
+from treeselect.formula import model_matrix, term_matrix
 from treeselect.frames import read_data
 from treeselect.response import Response, read_response
 from treeselect.weights import check_offset, read_offset, read_weights
 
 if TYPE_CHECKING:
     import pandas as pd
+
+INTERCEPT = "Intercept"
+"""Name of the intercept where terms are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,13 @@ class ModelData:
     def has_data(self) -> bool:
         """Whether the rows are here."""
         return len(self.weight) > 0
+
+    def terms_of(self, units: Iterable[str]) -> tuple[str, ...]:
+        """Terms of these units, in their order; those of a unit in the user's order."""
+        groups = self.arrays.groups
+        members = dict(zip(groups.names, groups.terms, strict=True))
+        order = [spec.term.name for spec in self.spec.terms]
+        return tuple(term for name in units for term in sorted(members[name], key=order.index))
 
     def offset_of(self, frame: pd.DataFrame, given: Sequence[float] | None) -> FloatArray | None:
         """Offset of all rows of `frame`: its column, or the array given.
@@ -216,6 +228,41 @@ class ModelData:
             full_rank=full_rank,
             trusted=self.spec.trusted,
         )
+
+    def linear_matrix(
+        self, terms: Sequence[str], rows: IntArray
+    ) -> tuple[pd.DataFrame, list[str], IntArray]:
+        """formulaic's full-rank matrix of some terms, with an intercept.
+
+        Parameters
+        ----------
+        terms : sequence of str
+        rows : ndarray of int64
+            Numbers of rows among those with a known response.
+
+        Returns
+        -------
+        matrix : pandas.DataFrame
+            Of the rows without a missing value in these terms. A factor's levels are those that
+            occur in them.
+        term_of : list of str, length n_columns
+            ``"Intercept"`` for the intercept.
+        used : ndarray of int64
+            Those rows, by their numbers.
+        """
+        chosen = [spec.term for spec in self.spec.terms if spec.term.name in set(terms)]
+        variables = list(dict.fromkeys(v for term in chosen for v in term.variables))
+        frame = self.sources[variables].iloc[rows].set_axis(rows, axis=0)
+        frame = frame[frame.notna().all(axis=1)]
+        for name in variables:
+            if frame[name].dtype == "category":
+                frame[name] = frame[name].cat.remove_unused_categories()
+        text, trusted = self.spec.formula.text, self.spec.trusted
+        matrix, number = term_matrix(text, frame, chosen, trusted=trusted)
+        matrix = matrix[np.isfinite(matrix.to_numpy()).all(axis=1)]
+        names = [term.name for term in chosen]
+        term_of = [names[i] if i >= 0 else INTERCEPT for i in number]
+        return matrix, term_of, matrix.index.to_numpy(dtype=np.int64)
 
     def check_data(self) -> None:
         """Raise a DataError if the rows are not here."""

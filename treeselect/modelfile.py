@@ -8,9 +8,11 @@ Layout, version 1, in the container that ``archive`` describes:
     step, words of the call. Tuples are lists; see ``packing`` for what JSON can't hold.
 ``arrays/<name>.npy``
     Arrays in NumPy's format, booleans and numbers only: the path (``path_*``), the forest
-    (``forest_*``), the sparse forest (``sub_*``), bin edges (``edges``, ``edges_start``),
-    cross-validated scores (``fold_scores``), resamples (``resample_*``), and, if asked for, the
-    data (``y``, ``rows``, ``weight``, ``offset``, ``source_<i>``).
+    (``forest_*``) or boosted trees (``boost_*``), the sparse forest (``sub_*``), bin edges
+    (``edges``, ``edges_start``), cross-validated scores (``fold_scores``, ``fold_repeats``),
+    resamples (``resample_*``), and, if asked for, the data (``y``, ``rows``, ``weight``,
+    ``offset``, ``source_<i>``, ``fold_numbers``, ``fold_groups``). Splitters and scores that are
+    functions are not in the file.
 
 The formula is read again when the file is loaded, and passes the guard again.
 """

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.base import Model
+from treeselect.algorithms.boosted import BoostedModel
 from treeselect.algorithms.forest import ForestModel
 from treeselect.algorithms.weighted import WeightedForest
 from treeselect.design import Design
@@ -70,6 +71,30 @@ def _tree_arrays(prefix: str, trees: Trees) -> Arrays:
     arrays[f"{prefix}_code"] = trees.nodes.code.astype(np.uint8)
     arrays[f"{prefix}_start"] = trees.start
     return arrays
+
+
+def boosted_arrays(model: Model) -> Arrays:
+    """Arrays ``boost_*`` of boosted trees; none of other models."""
+    if not isinstance(model, BoostedModel):
+        return {}
+    arrays = {
+        "boost_groups": model.groups,
+        "boost_importance": model.importance,
+        "boost_constant": model.constant,
+    }
+    return arrays | ({} if model.trees is None else _tree_arrays("boost", model.trees))
+
+
+def boosted_of(arrays: Mapping[str, NDArray[Any]], design: Design, family: Family) -> BoostedModel:
+    """The boosted trees in a file."""
+    groups, importance = arrays["boost_groups"], arrays["boost_importance"]
+    constants = arrays["boost_constant"]
+    _check_shapes("the boosted trees", groups, importance, constants, design, family)
+    if "boost_start" not in arrays:
+        check(not groups.any(), "the boosted trees")
+        return BoostedModel(groups, None, constants, importance, family)
+    trees = _trees("boost", arrays, family, int(groups[design.groups.ids].sum()))
+    return BoostedModel(groups, trees, constants, importance, family)
 
 
 def forest_of(

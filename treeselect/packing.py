@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.base import Step
+from treeselect.choosing import Choice
 from treeselect.columns import TermSpec
 from treeselect.errors import ModelFileError
+from treeselect.folds import Folds
 from treeselect.frames import Numbers, read_column
 from treeselect.modeldata import ModelData
-from treeselect.packed_models import forest_arrays, subforest_arrays
+from treeselect.packed_models import boosted_arrays, forest_arrays, subforest_arrays
 from treeselect.results import SelectionResult
+from treeselect.scoring import scoring_record
 
 
 def pack(
@@ -32,18 +35,21 @@ def pack(
     content = _content(result, arrays)
     if include_data:
         content["sources"] = _add_data(result.design, arrays)
+        _add_folds(result.choice.folds, arrays)
     return content, arrays
 
 
 def _content(result: SelectionResult, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     data, spec = result.design, result.design.spec
     arrays |= _path_arrays(result.steps, result.step)
-    arrays |= forest_arrays(result.model) | subforest_arrays(result.subforest)
+    arrays |= forest_arrays(result.model) | boosted_arrays(result.model)
+    arrays |= subforest_arrays(result.subforest)
     edges = [np.empty(0) if e is None else e for e in data.arrays.edges]
     arrays["edges"] = np.concatenate(edges) if edges else np.empty(0)
     arrays["edges_start"] = np.cumsum([0, *(len(e) for e in edges)], dtype=np.int64)
     if result.scores is not None:
         arrays["fold_scores"] = result.scores.scores
+        arrays["fold_repeats"] = np.array([result.scores.repeats], dtype=np.float64)
     content: dict[str, Any] = {
         "formula": {
             "text": spec.formula.text,
@@ -62,7 +68,9 @@ def _content(result: SelectionResult, arrays: dict[str, NDArray[Any]]) -> dict[s
             "reason": data.response.reason,
             "classes": data.response.classes,
             "n_dropped": data.response.n_dropped,
+            "scoring": scoring_record(data.response.family),
         },
+        "choice": _choice_record(result.choice),
         "rows": dataclasses.asdict(data.rows),
         "weights": data.weights,
         "offset": data.offset_name,
@@ -124,6 +132,25 @@ def _add_data(data: ModelData, arrays: dict[str, NDArray[Any]]) -> list[Any]:
             arrays[f"source_{i}"] = column.codes.astype(np.int32)
             records.append([name, "labels", column.levels, column.declared, column.ordered])
     return records
+
+
+def _choice_record(choice: Choice) -> dict[str, Any]:
+    """What was asked; of folds their number only, as a splitter is code."""
+    folds = choice.folds
+    return {
+        "k": choice.k,
+        "folds": folds.folds if isinstance(folds.folds, int) else None,
+        "repeats": folds.repeats,
+        "groups": folds.groups_name,
+    }
+
+
+def _add_folds(folds: Folds, arrays: dict[str, NDArray[Any]]) -> None:
+    """Fold numbers and groups, which belong to the rows."""
+    if isinstance(folds.folds, np.ndarray):
+        arrays["fold_numbers"] = folds.folds
+    if folds.groups is not None:
+        arrays["fold_groups"] = folds.groups
 
 
 def _plain(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,16 +13,18 @@ import numpy as np
 
 from treeselect.algorithms.base import Model, SelectionMethod, Step, without_tuning
 from treeselect.algorithms.weighted import WeightedForest
-from treeselect.arguments import check_choice
-from treeselect.choosing import ScoreBySize, skipped_sizes
+from treeselect.arguments import check_choice, check_count
+from treeselect.choosing import Choice, ScoreBySize, skipped_sizes
 from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import NotBuiltError, OptionError, StabilityError, quoted
+from treeselect.folds import Splitter
 from treeselect.frames import read_data
 from treeselect.inside import importance_path_table, node_table, tree_table
 from treeselect.libraries import as_column, as_frame, in_library, with_column
 from treeselect.modeldata import ModelData
 from treeselect.parallel import check_n_jobs, engine_threads
+from treeselect.scoring import Scoring
 from treeselect.shapes import interaction_table, shape_table
 from treeselect.stability import Scheme, Stability, assess
 from treeselect.tables import glance_table, path_table, tidy_table
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from treeselect.inference import Inference
+    from treeselect.performance import Performance
     from treeselect.summary import Summary
 
 PREDICTION_TYPES = ("response", "link", "class")
@@ -81,6 +85,8 @@ class SelectionResult:
     seed : int
     notes : tuple of str
         What a reader should know of this selection.
+    choice : Choice
+        How the number of units is chosen: what was asked, for :meth:`performance`.
     """
 
     design: ModelData
@@ -95,6 +101,7 @@ class SelectionResult:
     progress: bool | None
     notes: tuple[str, ...]
     resampled: Stability | None = None
+    choice: Choice = field(default_factory=Choice)
 
     # --- the answer ---
 
@@ -117,12 +124,7 @@ class SelectionResult:
     @property
     def selected(self) -> tuple[str, ...]:
         """Selected terms, most important first; the terms of a group in the user's order."""
-        groups = self.design.arrays.groups
-        members = dict(zip(groups.names, groups.terms, strict=True))
-        order = [spec.term.name for spec in self.design.spec.terms]
-        return tuple(
-            term for name in self.groups for term in sorted(members[name], key=order.index)
-        )
+        return self.design.terms_of(self.groups)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -256,7 +258,7 @@ class SelectionResult:
 
     def trees(self) -> Any:
         """The trees behind the selection: of ControlBurn the sparse forest, of other methods the
-        refitted forest.
+        refitted forest, or after ``refit("boosting")`` the boosted trees, each of weight 1.
 
         Returns
         -------
@@ -383,8 +385,8 @@ class SelectionResult:
         type: Literal["response", "link", "class"] = "response",
         offset: Sequence[float] | None = None,
     ) -> Any:
-        """Predict from the selected terms: by the forest refitted on them, or by the sparse forest
-        (``refit=None`` of ControlBurn).
+        """Predict from the selected terms: by the forest refitted on them, the sparse forest
+        (``refit=None`` of ControlBurn), or boosted trees (:meth:`refit`).
 
         Parameters
         ----------
@@ -447,6 +449,173 @@ class SelectionResult:
         binned = self.model.bin(self.design.arrays, columns)
         return self.model.predict_binned(binned, known, engine_threads(self.n_jobs))
 
+    # --- other models ---
+
+    def refit(
+        self,
+        model: Any = "forest",
+        *,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> Any:
+        """Fit another model to the selected terms.
+
+        Parameters
+        ----------
+        model : {"forest", "boosting", "glm"} or estimator
+            ``"forest"``: the forest of 200 trees that most methods predict with. ``"boosting"``:
+            boosted trees of depth 2, 4 or 6 and shrinkage 0.1, whose depth and number have the
+            lowest loss on rows that are held out. ``"glm"``: the
+            linear model of the family, by statsmodels: least squares, a binomial or Poisson GLM, or
+            a multinomial logit, on formulaic's full-rank columns with an intercept. Or an estimator
+            of scikit-learn, which is cloned and fitted on formulaic's one-hot columns.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        SelectionResult
+            For ``"forest"`` and ``"boosting"``: the same selection, which predicts with those
+            trees.
+        GlmFit
+            For ``"glm"``: ``.result``, that of statsmodels; ``.summary()``, ``.tidy()``;
+            ``.n_dropped``, the rows left out because a selected term is missing there. Its p-values
+            are not valid, as the terms were selected on the same rows: see :meth:`inference`.
+        EstimatorFit
+            For an estimator: ``.estimator``, ``.predict(new)``, ``.encode(new)`` and ``.columns``.
+
+        Raises
+        ------
+        OptionError
+            If `model` is unknown, no fit for the response, or can't take the weights or the offset.
+        DataError
+            If the data are needed and not given, or are not those of the fit; or if the linear
+            model can't be fitted.
+
+        Warns
+        -----
+        TreeselectWarning
+            If the linear model did not converge, or its terms separate the classes.
+
+        Notes
+        -----
+        Whole case weights are copies of rows for statsmodels, too (``freq_weights``), others are
+        relative (``var_weights``, divided by their mean). Columns that are sums of others are left
+        out, as in R, and named. An estimator gets missing numbers as they are if it says that it
+        allows them; otherwise medians of the training rows stand in for them, with a column for
+        each number that tells where.
+        """
+        from treeselect.refitting import refit
+
+        return refit(self, model, self._with_data(data, weights, offset))
+
+    def inference(
+        self,
+        split: float = 0.5,
+        repeats: int = 1,
+        seed: int | None = None,
+        gamma_min: float = 0.05,
+        level: float = 0.95,
+        n_jobs: int | None = None,
+        *,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> Inference:
+        """Honest p-values: select on one part of the rows, fit the linear model on the other.
+
+        The selection is that of this fit: its method, and its number of units, rule or tuning
+        value. The linear model is that of ``refit("glm")``.
+
+        Parameters
+        ----------
+        split : float
+            Share of the rows to select on, above 0 and below 1; of each class that share.
+        repeats : int
+            Number of random splits, at least 1. One split gives coefficients with intervals;
+            several give one p-value per term that does not depend on the luck of a split.
+        seed : int, optional
+            The fit's by default.
+        gamma_min : float
+            Least quantile of the p-values of several splits that is looked at, above 0, below 1.
+        level : float
+            Of the intervals of one split, above 0 and below 1.
+        n_jobs : int, optional
+            The fit's by default; the answer does not depend on it.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        Inference
+            ``.tidy()``, ``.summary()``, ``.n_splits``.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or a part has too few rows.
+        DataError
+            If the data are needed and not given, or are not those of the fit.
+
+        Notes
+        -----
+        One split: ordinary tests and intervals of the submodel that was selected, on rows that the
+        selection has not seen; missing values leave rows out as in ``refit("glm")``.
+
+        Several: [1]_. In each split b the p-value of a term is 1 if it is not selected, else that
+        of the Wald (for least squares F) test of all its columns, times the number of selected
+        terms, at most 1. With ``Q(gamma)`` the empirical gamma-quantile of ``p_b / gamma``, at most
+        1 (equation 2.2), the p-value is ``(1 - log(gamma_min)) * inf Q(gamma)`` over gamma in
+        (gamma_min, 1), at most 1 (equation 2.3). Rejecting at level alpha keeps the chance of any
+        false rejection below alpha if the linear model holds and the terms that are selected on a
+        part include all those that matter (theorem 3.2, for large samples). Intervals are not
+        given for several splits: they would come from inverting that test only (Dezeure,
+        Buehlmann, Meier and Meinshausen 2015, Statistical Science 30).
+
+        A split counts as p = 1 for all terms if its linear model can't be fitted: separated
+        classes, columns of a term that are sums of those of others, too few rows. The summary
+        counts such splits.
+
+        References
+        ----------
+        .. [1] N. Meinshausen, L. Meier, P. Buehlmann (2009). p-values for high-dimensional
+           regression. Journal of the American Statistical Association 104, 1671-1681.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age + sibsp", data, k=1, seed=1, forests=1)
+        >>> p_values = fit.inference(repeats=3).tidy().set_index("term")["p_value"]
+        >>> bool(p_values["sex"] < 0.001)
+        True
+        """
+        from treeselect.inference import infer
+
+        check_n_jobs(n_jobs)
+        return infer(
+            self,
+            self._with_data(data, weights, offset),
+            split=split,
+            repeats=repeats,
+            seed=self.seed if seed is None else seed,
+            gamma_min=gamma_min,
+            level=level,
+            n_jobs=self.n_jobs if n_jobs is None else n_jobs,
+        )
+
+    def _with_data(
+        self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
+    ) -> ModelData:
+        here = self.design if data is None else self.design.with_data(data, weights, offset)
+        here.check_data()
+        return here
+
     # --- stability ---
 
     def resample(
@@ -501,7 +670,7 @@ class SelectionResult:
         if checkpoint is not None:
             raise NotBuiltError("`checkpoint` is not built yet.\n  Leave it out.")
         check_n_jobs(n_jobs)
-        here = self.design if data is None else self.design.with_data(data, weights, offset)
+        here = self._with_data(data, weights, offset)
         method = self.chosen_method if k is None else without_tuning(self.chosen_method)
         found = assess(
             here.problem_for(method),
@@ -532,6 +701,88 @@ class SelectionResult:
                 "  Use `fit = fit.resample(100)`, or `select(..., resamples=100)`."
             )
         return dataclasses.replace(self.resampled, library=self.design.library)
+
+    # --- performance ---
+
+    def performance(
+        self,
+        folds: int | Splitter | Sequence[int] = 5,
+        *,
+        repeats: int = 1,
+        fold_groups: str | Sequence[Any] | None = None,
+        inner_folds: int | Splitter | Sequence[int] | None = None,
+        scoring: Scoring = None,
+        seed: int | None = None,
+        n_jobs: int | None = None,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> Performance:
+        """How well the whole procedure predicts new rows: selection repeated inside each fold.
+
+        In each fold the path, the choice of `k` by the rule of the fit (with folds of the training
+        rows alone, if it needs any) and the model are made anew, and scored on the held-out rows.
+        The fit is not changed.
+
+        Parameters
+        ----------
+        folds, repeats : int, splitter or array of int; int
+            As in :func:`treeselect.select`: how rows are held out to be predicted.
+        fold_groups : str or array, shape (n_rows,), optional
+            As in :func:`treeselect.select`; the fit's by default. A column that is neither the
+            fit's nor behind the terms needs `data`.
+        inner_folds : int, splitter or array of int, optional
+            Folds of the training rows that choose `k`; as in the fit by default. They keep the
+            fit's groups together, too.
+        scoring : str or callable, optional
+            Score on the held-out rows; the fit's, which also chooses `k`, by default.
+        seed : int, optional
+            The fit's by default.
+        n_jobs : int, optional
+            The fit's by default; the answer does not depend on it.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        Performance
+            ``.mean``, ``.standard_error``, ``.tidy()``, ``.glance()``, ``.summary()``.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or the rows can't be split.
+        DataError
+            If the data are needed and not given, or are not those of the fit.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age + parch", data, k=1, seed=1, forests=1)
+        >>> 0.7 < fit.performance(folds=3).mean < 0.8
+        True
+        """
+        from treeselect.performance import measure
+
+        check_n_jobs(n_jobs)
+        if seed is not None:
+            check_count("seed", seed, least=0)
+        return measure(
+            self,
+            folds,
+            repeats=repeats,
+            fold_groups=fold_groups,
+            inner_folds=inner_folds,
+            scoring=scoring,
+            seed=seed,
+            n_jobs=n_jobs,
+            data=data,
+            weights=weights,
+            offset=offset,
+        )
 
     # --- file ---
 

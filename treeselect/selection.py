@@ -15,20 +15,15 @@ from treeselect.algorithms.registry import find_method
 from treeselect.arguments import check_choice, check_count, check_size
 from treeselect.choosing import (
     MOST_UNITS,
-    ScoreBySize,
+    Choice,
+    Chosen,
     best_size,
-    one_standard_error_size,
-    score_by_size,
+    run_selection,
     skipped_sizes,
-    step_of_size,
 )
 from treeselect.encoding import NewLevels, build_design
-from treeselect.engine.random import stream_seed
-from treeselect.errors import (
-    OptionError,
-    TreeselectWarning,
-    quoted,
-)
+from treeselect.errors import OptionError, TreeselectWarning, quoted
+from treeselect.folds import Folds, Splitter, read_folds
 from treeselect.formula import parse_formula
 from treeselect.frames import check_rows, read_data
 from treeselect.libraries import library_of
@@ -37,6 +32,7 @@ from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.progress import announce_compilation
 from treeselect.response import read_response
 from treeselect.results import Call, SelectionResult
+from treeselect.scoring import Scoring, check_scoring, with_scoring
 from treeselect.units import make_units
 from treeselect.weights import check_offset, check_weight, read_offset, read_weights
 
@@ -59,7 +55,10 @@ def select(
     costs: Mapping[str, float] | None = None,
     keep: Iterable[str] | str | None = None,
     resamples: int = 0,
-    folds: int = 5,
+    folds: int | Splitter | Sequence[int] = 5,
+    repeats: int = 1,
+    fold_groups: str | Sequence[Any] | None = None,
+    scoring: Scoring = None,
     seed: int | None = None,
     n_jobs: int | None = None,
     new_levels: NewLevels = "error",
@@ -81,7 +80,7 @@ def select(
         Missing values are allowed everywhere; rows are dropped only if the response is missing.
     method : str or method
         A name in ``treeselect.methods()``: ``"controlburn"``, ``"rrf"``, ``"grrf"``, ``"rboost"``,
-        ``"gbfs"``; or an object such as ``ControlBurn(forests=1)``.
+        ``"gbfs"``, and the baselines; or an object such as ``ControlBurn(forests=1)``.
     k : int, "1se", "best" or None
         Number of units to keep: an integer; ``"1se"``, the fewest whose cross-validated score is
         within one standard error of the best; ``"best"``; or None, where the method's tuning
@@ -110,8 +109,26 @@ def select(
         Terms, variables or groups that are always in. They count towards `k`.
     resamples : int
         Bootstrap resamples to assess stability on; 0 for none.
-    folds : int
-        Folds of the cross-validation behind ``"1se"`` and ``"best"``, at least 2.
+    folds : int, splitter or array of int, shape (n_rows,)
+        Folds of the cross-validation behind ``"1se"`` and ``"best"``: their number, at least 2,
+        with classes spread evenly; a splitter of scikit-learn such as ``TimeSeriesSplit()``, which
+        sees the rows that are used (those with a known response and a positive weight), numbered
+        from 0 in their order; or the number of each row's fold, negative for rows that are in every
+        training set.
+    repeats : int
+        How often to draw a number of `folds`. The standard error is the standard deviation over all
+        folds of all repeats, divided by the root of the number of folds in one: repeats are not
+        independent (Bengio and Grandvalet 2004).
+    fold_groups : str or array, shape (n_rows,), optional
+        Column or array, for example of patients or sites: rows of one group are never in the
+        training and the held-out rows of a fold. The column is not among the terms of ``.``.
+    scoring : str or callable, optional
+        Score on held-out rows, greater is better: the name of a scorer of scikit-learn such as
+        ``"neg_log_loss"``, a scorer made by ``make_scorer``, or ``scorer(y_true, prediction,
+        sample_weight=None)``, where two classes are 0 and 1 (the positive one), more are numbered
+        from 0, and a prediction is the mean or the probability of the positive class, of more
+        classes a column for each. Weights are passed if it takes them. None is the family's: R2,
+        AUC, or the share of the deviance that is explained.
     seed : int, optional
         All randomness, at least 0. The same seed gives the same answer for every `n_jobs` and
         every order of the columns. None draws one, which the summary tells.
@@ -154,7 +171,6 @@ def select(
     """
     check_choice("new_levels", new_levels, _NEW_LEVELS)
     check_n_jobs(n_jobs)
-    check_count("folds", folds, least=2)
     check_count("resamples", resamples, least=0)
     if not isinstance(trusted, bool):
         raise OptionError(f"`trusted` must be True or False.\n  Found: {trusted!r}.")
@@ -169,65 +185,75 @@ def select(
         "keep": keep,
         "resamples": resamples,
         "folds": folds,
+        "repeats": repeats,
+        "fold_groups": fold_groups,
+        "scoring": scoring,
         "new_levels": new_levels,
         "trusted": trusted,
         **method_options,
     }
     chosen_method = find_method(method, method_options)
     frame = read_data(data)
+    asked_folds = read_folds(folds, repeats, fold_groups, frame)
+    hidden = [name for name in (weights, offset, fold_groups) if isinstance(name, str)]
     model_data = _encode(
-        formula, frame, weights, offset, groups, costs, keep, family, new_levels, trusted=trusted
+        formula,
+        frame,
+        hidden,
+        weights,
+        offset,
+        groups,
+        costs,
+        keep,
+        family,
+        scoring,
+        new_levels,
+        trusted=trusted,
     )
     model_data = dataclasses.replace(model_data, library=library_of(data))
     seed = _check_seed(seed)
-    problem, weight = model_data.problem_for(chosen_method), model_data.weight
-    size = _check_k(k, chosen_method, problem)
-    announce_compilation(progress)
-    scores = None
-    if isinstance(size, str):
-        scores = score_by_size(
-            problem,
-            chosen_method,
-            weight,
-            folds=folds,
-            max_size=min(problem.data.n_groups, MOST_UNITS),
-            seed=stream_seed(seed, "cross-validation"),
-            n_jobs=n_jobs,
-            progress=progress,
-        )
-    most = size if isinstance(size, int) else min(problem.data.n_groups, MOST_UNITS)
-    fit_seed = stream_seed(seed, "fit")
-    threads = engine_threads(n_jobs)
-    steps = chosen_method.path(
-        problem,
-        weight,
-        max_size=most,
-        seed=fit_seed,
-        every_size=isinstance(size, str),
-        n_threads=threads,
+    problem = model_data.problem_for(chosen_method)
+    choice = Choice(
+        _check_k(k, chosen_method, problem), asked_folds.for_rows(model_data.response.rows)
     )
-    step, rule = _choose(steps, size, scores, chosen_method, problem)
-    if step.warning is not None:
-        warnings.warn(step.warning, TreeselectWarning, stacklevel=2)
-    model = chosen_method.final_model(problem, weight, step, seed=fit_seed, n_threads=threads)
+    announce_compilation(progress)
+    found = run_selection(
+        problem,
+        chosen_method,
+        model_data.weight,
+        choice,
+        seed=seed,
+        n_jobs=n_jobs,
+        n_threads=engine_threads(n_jobs),
+        progress=progress,
+    )
+    if found.step.warning is not None:
+        warnings.warn(found.step.warning, TreeselectWarning, stacklevel=2)
+    rule = _rule(found, choice, chosen_method, problem)
     result = SelectionResult(
         design=model_data,
         call=Call(_call_text(formula, data, arguments), _data_text(data, frame), rule),
         chosen_method=chosen_method,
-        steps=steps,
-        step=step,
-        scores=scores,
-        model=model,
+        steps=found.steps,
+        step=found.step,
+        scores=found.scores,
+        model=found.model,
         seed=seed,
         n_jobs=n_jobs,
         progress=progress,
         notes=tuple(
             note
-            for note in (*_notes(step, steps, size), chosen_method.note, model.note)
+            for note in (
+                *_notes(found.step, found.steps, choice.k),
+                *_fold_notes(choice.folds),
+                chosen_method.note,
+                found.model.note,
+            )
             if note is not None
         ),
+        choice=choice,
     )
-    if resamples and step.size > 0:
+    if resamples and found.step.size > 0:
         return result.resample(resamples)
     return result
 
@@ -238,18 +264,19 @@ def select(
 def _encode(
     formula: str,
     frame: pd.DataFrame,
+    hidden: Sequence[str],
     weights: str | Sequence[float] | None,
     offset: str | Sequence[float] | None,
     groups: Mapping[str, Sequence[str]] | None,
     costs: Mapping[str, float] | None,
     keep: Iterable[str] | str | None,
     family: str,
+    scoring: Scoring,
     new_levels: NewLevels,
     *,
     trusted: bool,
 ) -> ModelData:
     check_rows(frame)
-    hidden = [name for name in (weights, offset) if isinstance(name, str)]
     parsed = parse_formula(formula, list(frame.columns), hidden=hidden, trusted=trusted)
     if isinstance(offset, str) and offset in parsed.response.variables:
         raise OptionError(
@@ -259,6 +286,9 @@ def _encode(
     response = read_response(parsed, frame, family, trusted=trusted)
     weight = read_weights(weights, frame)[response.rows]
     check_weight(weight, response.y)
+    scored = with_scoring(response.family, scoring)
+    check_scoring(scored, response.y, weight)
+    response = dataclasses.replace(response, family=scored)
     known = read_offset(offset, frame)
     check_offset(known, response.rows)
     if known is not None and response.family.n_classes > 2:
@@ -322,30 +352,27 @@ def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str 
 # --- choice ------------------------------------------------------------------------------------
 
 
-def _choose(
-    steps: Sequence[Step],
-    size: int | str | None,
-    scores: ScoreBySize | None,
-    method: SelectionMethod,
-    problem: Problem,
-) -> tuple[Step, str]:
-    """The chosen step and the rule in words."""
-    if size is None:
-        return steps[-1], f"{method.tuning_name} = {method.tuning_value:g} as asked"
-    if isinstance(size, int):
-        step = step_of_size(steps, size, problem.groups.keep)
-        return step, "as asked" if step.size == size else f"{size} were asked for"
-    assert scores is not None
-    sizes = [s.size for s in steps]
-    folds, score = len(scores.scores), problem.family.score_name
-    if size == "best":
-        chosen = best_size(sizes, scores)
-        rule = f"best {score} in {folds}-fold cross-validation"
-    else:
-        chosen = one_standard_error_size(sizes, scores)
-        best = best_size(sizes, scores)
-        rule = f"1 s.e. rule, {folds}-fold cross-validation ({score} is best at {best})"
-    return next(s for s in steps if s.size == chosen), rule
+def _rule(found: Chosen, choice: Choice, method: SelectionMethod, problem: Problem) -> str:
+    """How the number of units was chosen, in words."""
+    if choice.k is None:
+        return f"{method.tuning_name} = {method.tuning_value:g} as asked"
+    if isinstance(choice.k, int):
+        return "as asked" if found.step.size == choice.k else f"{choice.k} were asked for"
+    assert found.scores is not None
+    score, done = problem.family.score_name, choice.folds.words(len(found.scores.scores))
+    if choice.k == "best":
+        return f"best {score} in {done}"
+    best = best_size([s.size for s in found.steps], found.scores)
+    return f"1 s.e. rule, {done} ({score} is best at {best})"
+
+
+def _fold_notes(folds: Folds) -> tuple[str, ...]:
+    if not isinstance(folds.groups_name, str):
+        return ()
+    return (
+        f"Folds keep the rows of each {quoted(folds.groups_name)} together; the column is not among"
+        " the terms of `.`.",
+    )
 
 
 def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[str, ...]:
@@ -388,6 +415,7 @@ _DEFAULTS = {
     "family": "auto",
     "resamples": 0,
     "folds": 5,
+    "repeats": 1,
     "new_levels": "error",
     "trusted": False,
 }
@@ -397,23 +425,34 @@ def _call_text(formula: str, data: object, arguments: Mapping[str, Any]) -> str:
     """The call as it could be typed again, without the arguments that have their default."""
     source = repr(str(data)) if isinstance(data, str | os.PathLike) else "data"
     given = [
-        f"{name}={value!r}" if isinstance(value, _SHORT) else f"{name}={name}"
+        f"{name}={_shown(name, value)}"
         for name, value in arguments.items()
         if not (value is None and name in _NONE) and not _is_default(name, value)
     ]
     return f"select({', '.join([repr(formula), source, *given])})"
 
 
-_NONE = ("weights", "offset", "groups", "costs", "keep")
+_NONE = ("weights", "offset", "groups", "costs", "keep", "fold_groups", "scoring")
 """Arguments without a value by default; an option of a method may be None on purpose."""
 
 
 def _is_default(name: str, value: object) -> bool:
-    return name in _DEFAULTS and value == _DEFAULTS[name]
+    return name in _DEFAULTS and isinstance(value, _SHORT) and value == _DEFAULTS[name]
+
+
+def _shown(name: str, value: object) -> str:
+    """A value as it could be typed; what has one value per row by the name of its argument."""
+    if name in _PER_ROW and isinstance(value, list | tuple):
+        return name
+    plain = isinstance(value, _SHORT) or (name == "folds" and isinstance(value, Splitter))
+    text = repr(value)
+    return text if plain and not text.startswith("<") else name
 
 
 _SHORT = (str, int, float, dict, list, tuple, SelectionMethod, type(None))
 """Values that are shown; an array is shown by the name of its argument."""
+
+_PER_ROW = ("weights", "offset", "folds", "fold_groups")
 
 
 def _data_text(data: object, frame: pd.DataFrame) -> str:

@@ -12,18 +12,20 @@ from numpy.typing import NDArray
 
 from treeselect.algorithms.base import Model, Step
 from treeselect.algorithms.registry import METHODS, find_method
-from treeselect.choosing import ScoreBySize
+from treeselect.choosing import Choice, ScoreBySize
 from treeselect.columns import FactorSpec, TermSpec
 from treeselect.design import Design
 from treeselect.encoding import DesignSpec
 from treeselect.engine.binning import MAX_BINS, bin_columns
-from treeselect.families import family_of
+from treeselect.families import Family, family_of
+from treeselect.folds import Folds
 from treeselect.formula import parse_formula
 from treeselect.frames import Labels, Numbers, to_series
 from treeselect.modeldata import ModelData, RowCounts
-from treeselect.packed_models import check, forest_of, subforest_of
+from treeselect.packed_models import boosted_of, check, forest_of, subforest_of
 from treeselect.response import Response
 from treeselect.results import Call, SelectionResult
+from treeselect.scoring import with_lost_scoring, with_scoring
 from treeselect.stability import SCHEMES, Stability
 from treeselect.units import Units
 
@@ -72,6 +74,8 @@ def unpack(
     model: Model | None = subforest
     if "forest_groups" in arrays:
         model = forest_of(arrays, empty, response.family, has_offset=data.offset is not None)
+    if "boost_groups" in arrays:
+        model = boosted_of(arrays, empty, response.family)
     if model is None:
         raise ValueError("there is no model")
     name, options = content["method"]
@@ -89,6 +93,7 @@ def unpack(
         progress=None,
         notes=result_notes,
         resampled=_stability(content, arrays, spec.units),
+        choice=_choice(content["choice"], arrays, len(data.weight), n_groups),
     )
 
 
@@ -179,7 +184,7 @@ def _units(record: Mapping[str, Any], terms: list[str]) -> Units:
 
 def _response(record: Mapping[str, Any]) -> Response:
     classes = _labels(record["classes"])
-    family = family_of(record["family"], len(classes))
+    family = _with_scoring(family_of(record["family"], len(classes)), record["scoring"])
     return Response(
         name=str(record["name"]),
         y=np.empty(0),
@@ -189,6 +194,33 @@ def _response(record: Mapping[str, Any]) -> Response:
         classes=classes,
         n_dropped=int(record["n_dropped"]),
     )
+
+
+def _with_scoring(family: Family, record: list[Any] | None) -> Family:
+    if record is None:
+        return family
+    name, by_name = record
+    check(isinstance(name, str) and isinstance(by_name, bool), "scoring")
+    return with_scoring(family, name) if by_name else with_lost_scoring(family, name)
+
+
+def _choice(
+    record: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], n_rows: int, n_groups: int
+) -> Choice:
+    k, n_folds, repeats, name = (record[part] for part in ("k", "folds", "repeats", "groups"))
+    check(
+        (k in (None, "1se", "best") or (type(k) is int and 0 < k <= n_groups))
+        and (n_folds is None or (type(n_folds) is int and n_folds > 1))
+        and type(repeats) is int
+        and repeats > 0
+        and isinstance(name, str | bool),
+        "the choice of size",
+    )
+    rows = {part: arrays.get(part) for part in ("fold_numbers", "fold_groups")}
+    for found in rows.values():
+        check(found is None or (found.shape == (n_rows,) and found.dtype == np.int64), "folds")
+    folds = n_folds if rows["fold_numbers"] is None else rows["fold_numbers"]
+    return Choice(k, Folds(folds, repeats, rows["fold_groups"], name))
 
 
 def _empty_design(
@@ -325,7 +357,9 @@ def _scores(arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...]) -> Scor
         and scores.shape[1] > largest,
         "scores",
     )
-    return ScoreBySize(scores)
+    repeats = arrays["fold_repeats"]
+    check(repeats.shape == (1,) and 1 <= repeats[0] <= len(scores), "scores")
+    return ScoreBySize(scores, float(repeats[0]))
 
 
 def _stability(

@@ -11,6 +11,7 @@ import pytest
 import treeselect
 from treeselect.algorithms.registry import METHODS
 from treeselect.choosing import step_of_size
+from treeselect.errors import MethodError
 from treeselect.families import POISSON, multinomial
 
 QUICK = {
@@ -19,7 +20,16 @@ QUICK = {
     "grrf": {"n_trees": 20},
     "rboost": {"n_trees": 10},
     "gbfs": {"n_trees": 40},
+    "importance": {"n_trees": 50},
+    "rfe": {"n_trees": 30},
+    "lasso": {},
+    "mrmr": {},
+    "boruta": {"n_trees": 20, "max_rounds": 12},
 }
+WITHOUT_PRICES = {"importance", "rfe", "boruta", "mrmr"}
+WITH_COPIES = {"importance", "rfe", "boruta"}
+"""Those that divide importance among copies: a copy may come right after what it copies."""
+
 EVERY = pytest.mark.parametrize("method", METHODS)
 
 
@@ -32,8 +42,9 @@ def select(formula, data, method, **arguments):
 @EVERY
 @pytest.mark.parametrize("formula", ["died ~ . - dose", "dose ~ . - died"])
 def test_the_signal_is_found_among_factors_and_missing_values(mixed, method, formula):
-    fit = select(formula, mixed, method, k=2)
-    assert fit.k == 2
+    k = 3 if method in WITH_COPIES else 2
+    fit = select(formula, mixed, method, k=k)
+    assert fit.k == k
     assert "site" in fit.selected
     assert {"signal", "copy"} & set(fit.selected)
     assert len(fit.predict(mixed)) == len(mixed)
@@ -74,6 +85,10 @@ def test_groups_come_as_one(mixed, method):
 
 @EVERY
 def test_of_two_copies_the_cheaper_one_is_taken(mixed, method):
+    if method in WITHOUT_PRICES:
+        with pytest.raises(MethodError, match="has no part for `costs`"):
+            select("died ~ signal + copy", mixed, method, k=1, costs={"copy": 3.0})
+        return
     for dear, cheap in (("signal", "copy"), ("copy", "signal")):
         fit = select("died ~ signal + copy + noise", mixed, method, k=1, costs={dear: 3.0})
         assert fit.selected == (cheap,)
@@ -82,7 +97,7 @@ def test_of_two_copies_the_cheaper_one_is_taken(mixed, method):
 @EVERY
 def test_a_tuning_value_decides_alone(mixed, method):
     name = METHODS[method].tuning_name
-    value = {"controlburn": 0.02, "gbfs": 0.005}.get(method, 0.6)
+    value = {"controlburn": 0.02, "gbfs": 0.005, "lasso": 0.05, "mrmr": 0.0}.get(method, 0.6)
     fit = select("died ~ . - dose", mixed, method, **{name: value})
     assert fit.step.tuning == value
     assert 1 <= fit.k <= 6

@@ -22,6 +22,7 @@ from test_compilation import dispatchers
 from treeselect.engine.binning import bin_columns, bin_edges
 from treeselect.engine.boosting import Boosting, boost
 from treeselect.engine.forests import BOOTSTRAP, Sampling, bagged_forest
+from treeselect.engine.group_lasso import minimise_model
 from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.engine.importance import out_of_bag_gains, permutation_importance
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
@@ -36,6 +37,7 @@ factor = rng.integers(0, 5, size=2000).astype(np.uint8)
 edges = [*(bin_edges(c) for c in x[1:]), None]
 data = bin_columns([*x[1:], factor], edges, [0, 0, 0, 4], np.arange(4))
 y, weight, rank = x[0], np.ones(2000, dtype=np.int64), np.arange(4)
+minimise_model(np.eye(2), np.ones(2), np.zeros(2), np.arange(3), np.ones(2), 1e-9)
 grow = Growth(5, 1, 2, 0.0)
 for target in (mean_target(y), class_target(y > 0, 2), weighted_mean_target(y, abs(x[1])),
                vector_target(x.T[:, :2])):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.forest import ForestModel, fit_forest
 from treeselect.algorithms.pruning import BackwardPass, prune_path
-from treeselect.algorithms.tracing import trace
+from treeselect.algorithms.tracing import rising, trace
 from treeselect.design import BoolArray, WeightArray
 from treeselect.engine.random import stream_seed
 
@@ -83,7 +83,7 @@ class RefitsForest:
             As for ``base.SelectionMethod.path``.
         """
         if fixed is not None:
-            return (BackwardPass(problem, weight, seed).chain(fixed)[-1] if self.prune else fixed,)
+            return self.path_at(fixed, problem, weight, seed=seed)
         prune = functools.partial(prune_path, problem, weight, seed=seed, max_size=max_size)
         return trace(
             try_at,
@@ -92,6 +92,31 @@ class RefitsForest:
             n_threads=n_threads,
             prune=prune if self.prune else None,
         )
+
+    def path_at(
+        self, fixed: Step, problem: Problem, weight: WeightArray, *, seed: int
+    ) -> tuple[Step, ...]:
+        """The step at a fixed tuning value, after the backward pass if it was asked for."""
+        return (BackwardPass(problem, weight, seed).chain(fixed)[-1] if self.prune else fixed,)
+
+    def path_along(
+        self,
+        steps: Sequence[Step],
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+    ) -> tuple[Step, ...]:
+        """Steps that are there already, after the backward pass if it was asked for; of each size
+        one, up to `max_size`."""
+        if self.prune:
+            steps = prune_path(problem, weight, steps, seed=seed, max_size=max_size)
+        return rising(steps, max_size)
+
+    def longest(self, max_size: int, n_groups: int) -> int:
+        """Size up to which steps are wanted: the backward pass begins with larger ones."""
+        return min(2 * max_size + 2 if self.prune else max_size, n_groups)
 
     def options(self) -> dict[str, Any]:
         """All options by name."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from treeselect.design import FeatureGroups
 from treeselect.errors import MethodError, quoted
 
 
@@ -62,6 +63,15 @@ def refuse_together(method: object, *, way: str, **values: str) -> None:
     if all(getattr(method, option) == value for option, value in values.items()):
         said = " and ".join(f"`{option}={value!r}`" for option, value in values.items())
         raise MethodError(f"{type(method).__name__} can't have {said} together.\n  {way}")
+
+
+def refuse_costs(method: object, groups: FeatureGroups) -> None:
+    """Raise a MethodError if anything has a price other than 1."""
+    if (groups.item_costs != 1).any():
+        raise MethodError(
+            f"{type(method).__name__} ranks units by what they tell, and has no part for `costs`.\n"
+            "  Leave them out, or take a method that knows prices, such as `controlburn`."
+        )
 
 
 def check_flag(method: object, option: str, *, optional: bool = False) -> None:

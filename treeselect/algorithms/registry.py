@@ -7,8 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from treeselect.algorithms.base import SelectionMethod
+from treeselect.algorithms.boruta import Boruta
 from treeselect.algorithms.controlburn import ControlBurn
+from treeselect.algorithms.elimination import RecursiveElimination
 from treeselect.algorithms.gbfs import GBFS
+from treeselect.algorithms.importance import ForestImportance
+from treeselect.algorithms.lasso import Lasso
+from treeselect.algorithms.mrmr import MRMR
 from treeselect.algorithms.rboost import RBoost
 from treeselect.algorithms.rrf import GRRF, RRF
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
@@ -16,7 +21,13 @@ from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
 if TYPE_CHECKING:
     import pandas as pd
 
-METHODS: dict[str, type[Any]] = {kind.name: kind for kind in (ControlBurn, RRF, GRRF, RBoost, GBFS)}
+METHODS: dict[str, type[Any]] = {
+    kind.name: kind
+    for kind in (
+        ControlBurn, RRF, GRRF, RBoost, GBFS,
+        ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR,
+    )
+}  # fmt: skip
 
 
 def find_method(method: str | SelectionMethod, options: Mapping[str, Any]) -> SelectionMethod:

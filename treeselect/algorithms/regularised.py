@@ -144,11 +144,11 @@ def grow_shared(
         found = out_of_bag(trees, data, counts, sampling, own_seed)
         seen += found.n_trees
         outside += np.nan_to_num(found.prediction) * found.n_trees[:, np.newaxis]
-    score = _out_of_bag_score(problem, weight, outside, seen)
+    score = out_of_bag_score(problem, weight, outside, seen)
     return SharedForest(gains / rules.n_trees, score)
 
 
-def _out_of_bag_score(
+def out_of_bag_score(
     problem: Problem, weight: WeightArray, total: FloatArray, seen: FloatArray
 ) -> float:
     """Score of the rows that some tree has not seen; NaN if there is none."""

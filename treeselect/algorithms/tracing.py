@@ -60,7 +60,7 @@ def trace(
             trials |= zip(positions, pool.map(try_at, positions), strict=True)
             positions = _next_positions(trials, max_size, every_size=every_size)
     steps = [trials[position] for position in sorted(trials)]
-    return _rising(steps if prune is None else prune(steps), max_size)
+    return rising(steps if prune is None else prune(steps), max_size)
 
 
 def _next_positions(trials: dict[float, Step], max_size: int, *, every_size: bool) -> list[float]:
@@ -81,7 +81,8 @@ def _next_positions(trials: dict[float, Step], max_size: int, *, every_size: boo
     return [middle for _, _, middle in sorted(gaps)[:_AT_ONCE]]
 
 
-def _rising(steps: Sequence[Step], max_size: int) -> tuple[Step, ...]:
+def rising(steps: Sequence[Step], max_size: int) -> tuple[Step, ...]:
+    """One step of each size up to `max_size`; if that is not there, the next larger one, too."""
     by_size = best_of_each_size(steps)
     sizes = sorted(by_size)
     kept = [size for size in sizes if size <= max_size]

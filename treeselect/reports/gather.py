@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect._version import __version__
+from treeselect.algorithms.boosted import BoostedModel
 from treeselect.algorithms.weighted import WeightedForest
 from treeselect.reports.figures import (
     BarFigure,
@@ -300,6 +301,8 @@ def _importance(result: SelectionResult) -> BarFigure:
 def _importance_note(result: SelectionResult) -> str:
     if isinstance(result.model, WeightedForest):
         return "How much the trees that use a unit move the prediction, as a share of all"
+    if isinstance(result.model, BoostedModel):
+        return "Share of the gain in the boosted trees, fitted to the selection"
     return "Share of the gain (decrease of impurity) in the forest refitted on the selection"
 
 

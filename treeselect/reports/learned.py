@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from treeselect.algorithms.boosted import BoostedModel
 from treeselect.algorithms.weighted import WeightedForest
 from treeselect.curves import MOST_LEVELS, Curve, curves, has_curve, importance_lines
 from treeselect.inside import tree_table
@@ -236,7 +237,12 @@ def _forest_lead(result: SelectionResult, table: pd.DataFrame) -> str:
         f"{'' if n == 1 else ', each'} with a weight above 0. A tree's share is how much it moves"
         " the prediction."
     )
-    if not isinstance(result.model, WeightedForest):
+    if isinstance(result.model, BoostedModel):
+        lead += (
+            " It decides what is selected and does not predict: the boosted trees fitted to the"
+            " selection do."
+        )
+    elif not isinstance(result.model, WeightedForest):
         lead += (
             " It decides what is selected and does not predict: the forest refitted on the"
             " selection does."

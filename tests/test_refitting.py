@@ -1,0 +1,442 @@
+"""Other models of the selected terms: forest, linear model, estimators of scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+import treeselect
+from treeselect.errors import DataError, NewDataError, OptionError, TreeselectWarning
+
+QUICK = {"forests": 1, "n_trees": 10, "seed": 1}
+
+
+@pytest.fixture(scope="module")
+def trial() -> pd.DataFrame:
+    """200 rows: responses of each family, a factor, and a number with missing values."""
+    rng = np.random.default_rng(2)
+    n = 200
+    x, site = rng.normal(size=n), rng.choice(["Bath", "Leeds", "York"], size=n)
+    eta = 0.8 * x + 0.9 * (site == "York")
+    frame = pd.DataFrame({"x": x, "site": site, "noise": rng.normal(size=n)})
+    frame["copies"] = rng.integers(0, 4, size=n)
+    frame["share"] = rng.uniform(0.5, 2, size=n)
+    frame["exposure"] = rng.uniform(-0.5, 0.5, size=n)
+    frame["size"] = eta + rng.normal(size=n)
+    frame["ill"] = rng.random(n) < 1 / (1 + np.exp(-eta))
+    frame["count"] = rng.poisson(np.exp(0.5 * eta + frame["exposure"]))
+    frame["kind"] = np.array(["a", "b", "c"])[np.digitize(eta + rng.normal(size=n), [0, 1])]
+    frame.loc[::9, "x"] = np.nan
+    return frame
+
+
+def select(response, data, *, terms="x + site", k=2, **options):
+    return treeselect.select(f"{response} ~ {terms}", data, k=k, **QUICK, **options)
+
+
+def by_hand(data, rows):
+    """Matrix of the two terms as one writes it oneself."""
+    part = data[rows]
+    site = part["site"]
+    return pd.DataFrame(
+        {
+            "Intercept": 1.0,
+            "x": part["x"],
+            "site[T.Leeds]": (site == "Leeds").astype(float),
+            "site[T.York]": (site == "York").astype(float),
+        }
+    )
+
+
+def assert_same(fit, expected):
+    order = [list(fit.result.model.exog_names).index(n) for n in expected.model.exog_names]
+    np.testing.assert_allclose(np.asarray(fit.result.params)[order], expected.params, rtol=1e-6)
+    np.testing.assert_allclose(np.asarray(fit.result.bse)[order], expected.bse, rtol=1e-6)
+    np.testing.assert_allclose(
+        np.asarray(fit.result.pvalues)[order], expected.pvalues, rtol=1e-5, atol=1e-12
+    )
+
+
+# --- linear models -----------------------------------------------------------------------------
+
+
+def test_least_squares_are_those_of_statsmodels_on_the_complete_rows(trial):
+    fit = select("size", trial).refit("glm")
+    rows = trial["x"].notna()
+    assert_same(fit, sm.OLS(trial["size"][rows], by_hand(trial, rows)).fit())
+    assert (fit.n_used, fit.n_dropped) == (rows.sum(), (~rows).sum())
+    assert fit.result.nobs == fit.n_used
+    assert fit.left_out == ()
+
+
+def test_counts_with_an_offset_and_copies_of_rows(trial):
+    fit = select("count", trial, family="poisson", weights="copies", offset="exposure").refit("glm")
+    rows = trial["x"].notna() & (trial["copies"] > 0)
+    part = trial[rows]
+    expected = sm.GLM(
+        part["count"], by_hand(trial, rows), sm.families.Poisson(), offset=part["exposure"],
+        freq_weights=part["copies"],
+    ).fit()  # fmt: skip
+    assert_same(fit, expected)
+    assert fit.n_dropped == (trial["x"].isna() & (trial["copies"] > 0)).sum()
+    text = fit.summary().as_text()
+    assert "Case weights are copies of rows." in text
+    assert "offset is part of the linear predictor" in text
+
+
+def test_two_classes_with_relative_weights(trial):
+    fit = select("ill", trial, weights="share").refit("glm")
+    rows = trial["x"].notna()
+    weight = trial["share"][rows]
+    expected = sm.GLM(
+        trial["ill"][rows].astype(float), by_hand(trial, rows), sm.families.Binomial(),
+        var_weights=weight / weight.mean(),
+    ).fit()  # fmt: skip
+    assert_same(fit, expected)
+    assert "positive class: True" in fit.summary().as_text()
+
+
+def test_copies_of_rows_give_the_t_tests_of_the_copied_rows(trial):
+    fit = select("size", trial, weights="copies", offset="exposure").refit("glm")
+    rows = trial["x"].notna() & (trial["copies"] > 0)
+    copied = trial[rows].loc[np.repeat(trial.index[rows], trial["copies"][rows])]
+    copied = copied.reset_index(drop=True)
+    expected = sm.OLS(
+        copied["size"] - copied["exposure"], by_hand(copied, copied["x"].notna())
+    ).fit()
+    assert_same(fit, expected)
+
+
+def test_relative_weights_and_an_offset_of_numbers(trial):
+    fit = select("size", trial, weights="share", offset="exposure").refit("glm")
+    rows = trial["x"].notna()
+    part = trial[rows]
+    expected = sm.WLS(part["size"] - part["exposure"], by_hand(trial, rows), part["share"]).fit()
+    assert_same(fit, expected)
+
+
+def test_more_classes_are_compared_with_the_first(trial):
+    fit = select("kind", trial).refit("glm")
+    rows = trial["x"].notna()
+    codes = pd.Categorical(trial["kind"][rows]).codes
+    expected = sm.MNLogit(codes, by_hand(trial, rows)).fit(disp=False)
+    assert_same(fit, expected)
+    table = fit.tidy()
+    assert len(table) == 8
+    at = table.set_index("column").loc["c: x"]
+    assert at["estimate"] == pytest.approx(expected.params.loc["x", 1])
+    assert at["p_value"] == pytest.approx(expected.pvalues.loc["x", 1])
+    assert at["term"] == "x"
+
+
+def test_more_classes_with_weights(trial):
+    fit = select("kind", trial, weights="copies").refit("glm")
+    rows = trial["x"].notna() & (trial["copies"] > 0)
+    assert fit.result.nobs == trial["copies"][rows].sum()
+    relative = treeselect.select(
+        "kind ~ x + site", trial, method="grrf", k=2, n_trees=5, seed=1, weights="share"
+    )
+    with pytest.raises(OptionError, match="`weights` must be whole numbers"):
+        relative.refit("glm")
+
+
+def test_table_has_the_intervals_of_statsmodels(trial):
+    for response in ("size", "ill"):
+        fit = select(response, trial).refit("glm")
+        table = fit.tidy()
+        expected = fit.result.conf_int().to_numpy()
+        np.testing.assert_allclose(table[["ci_low", "ci_high"]].to_numpy(), expected, rtol=1e-6)
+        np.testing.assert_allclose(table["statistic"], fit.result.tvalues, rtol=1e-6)
+        assert table["term"].tolist()[0] == "Intercept"
+        assert set(table["term"]) == {"Intercept", "x", "site"}
+
+
+def test_rows_are_dropped_for_selected_terms_only(trial):
+    data = trial.assign(other=np.where(np.arange(len(trial)) < 90, np.nan, trial["noise"]))
+    result = select("size", data, terms="x + site + other", k=2)
+    assert set(result.selected) == {"x", "site"}
+    assert result.refit("glm").n_dropped == trial["x"].isna().sum()
+
+
+def test_columns_that_are_sums_of_others_are_named(trial):
+    data = trial.assign(twice=2 * trial["x"])
+    fit = select("size", data, terms="x + site + twice", k=3, keep=["x", "twice"])
+    fit = fit.refit("glm")
+    assert len(fit.left_out) == 1
+    assert set(fit.left_out) < {"x", "twice"}
+    assert "sums of columns before them: `" in fit.summary().as_text()
+    rows = trial["x"].notna()
+    expected = sm.OLS(trial["size"][rows], by_hand(trial, rows)).fit()
+    assert fit.result.ssr == pytest.approx(expected.ssr)
+
+
+def test_expressions_interactions_and_categories_without_rows(trial):
+    site = pd.Categorical(trial["site"], categories=["Rome", "York", "Leeds", "Bath"])
+    data = trial.assign(site=site)
+    result = select("size", data, terms="np.exp(x) + site + site:noise", k=3)
+    fit = result.refit("glm")
+    assert set(fit.tidy()["term"]) == {"Intercept", "np.exp(x)", "site", "site:noise"}
+    assert fit.left_out == ()
+    assert not any("Rome" in c for c in fit.tidy()["column"])
+
+
+def test_an_empty_selection_has_an_intercept(trial):
+    result = treeselect.select("size ~ noise", trial, lam=1e9, **QUICK)
+    assert result.selected == ()
+    fit = result.refit("glm")
+    assert fit.result.params.iloc[0] == pytest.approx(trial["size"].mean())
+
+
+def test_summary_reads_like_that_of_r_and_warns_of_its_p_values(trial):
+    text = select("size", trial).refit("glm").summary().as_text()
+    for said in (
+        "select('size ~ x + site', data, k=2",
+        ".refit('glm')",
+        "OLS, least squares (statsmodels)",
+        "Rows used:    177",
+        "Rows dropped: 23, with a missing value in a selected term",
+        "Estimate",
+        "Std. error",
+        "P(>|t|)",
+        "95 % interval",
+        "site[T.York]",
+    ):
+        assert said in text
+    assert "p-values and intervals are not valid" in text
+    assert "`inference()`" in text
+
+
+def test_separated_classes_are_a_warning(trial):
+    data = trial.assign(ill=trial["noise"] > 0)
+    result = select("ill", data, terms="noise + site", k=1)
+    with pytest.warns(TreeselectWarning, match="separate the classes"):
+        fit = result.refit("glm")
+    assert "separate the classes" in fit.summary().as_text()
+
+
+def test_tables_are_in_the_library_of_the_data(trial):
+    polars = pytest.importorskip("polars")
+    fit = select("size", polars.from_pandas(trial)).refit("glm")
+    assert isinstance(fit.tidy(), polars.DataFrame)
+    assert "dropped" in repr(fit)
+
+
+# --- forest ------------------------------------------------------------------------------------
+
+
+def test_forest_is_that_of_other_methods(trial, tmp_path):
+    sparse = treeselect.select("size ~ x + site", trial, k=2, seed=1, forests=1, refit=None)
+    forest = sparse.refit()
+    assert forest.model.description.startswith("a forest of 200 trees")
+    assert forest.selected
+    assert set(forest.selected) == set(sparse.selected)
+    loaded = treeselect.load(forest.save(tmp_path / "fit"))
+    assert (loaded.predict(trial) == forest.predict(trial)).all()
+    assert (forest.predict(trial) != sparse.predict(trial)).any()
+
+
+def test_a_model_without_its_data_takes_them(trial, tmp_path):
+    result = select("size", trial)
+    loaded = treeselect.load(result.save(tmp_path / "fit"))
+    for model in ("forest", "boosting", "glm", LinearRegression()):
+        with pytest.raises(DataError, match="`data=`"):
+            loaded.refit(model)
+    found, expected = loaded.refit("glm", data=trial), result.refit("glm")
+    pd.testing.assert_series_equal(found.result.params, expected.result.params)
+
+
+# --- boosted trees -----------------------------------------------------------------------------
+
+
+def boosted(response, trial, **options):
+    fit = treeselect.select(
+        f"{response} ~ x + site + noise", trial, method="gbfs", k=2, n_trees=10, prune=False,
+        seed=1, keep=["x", "site"], **options,
+    )  # fmt: skip
+    return fit.refit("boosting")
+
+
+@pytest.mark.parametrize(
+    ("response", "options"),
+    [
+        ("size", {}),
+        ("ill", {"weights": "share"}),
+        ("kind", {"weights": "copies"}),
+        ("count", {"family": "poisson", "offset": "exposure"}),
+    ],
+)
+def test_boosted_trees_predict_and_survive_a_file(trial, tmp_path, response, options):
+    fit = boosted(response, trial, **options)
+    assert "boosted trees" in fit.model.description
+    found = fit.predict(trial)
+    loaded = treeselect.load(fit.save(tmp_path / "fit"))
+    assert np.array_equal(loaded.predict(trial), found)
+    at_fit = fit.model.predict(fit.design.problem)
+    np.testing.assert_array_equal(np.asarray(found), at_fit)
+    assert set(loaded.tidy().query("importance > 0")["term"]) <= {"x", "site"}
+    assert loaded.importance.sum() == pytest.approx(1)
+    score = fit.design.response.family.score
+    assert score(fit.design.response.y, at_fit, fit.design.weight) > 0.1
+
+
+def test_boosted_trees_add_up_from_the_constant_model(trial):
+    fit = boosted("count", trial, family="poisson", offset="exposure")
+    model = fit.model
+    assert model.groups.tolist() == [n in fit.groups for n in fit.design.arrays.groups.names]
+    rate = trial["count"].sum() / np.exp(trial["exposure"]).sum()
+    assert model.constant == pytest.approx([np.log(rate)])
+    link = fit.predict(trial, type="link") - trial["exposure"]
+    columns = fit.design.arrays.columns
+    names = fit.design.arrays.column_names
+    own = tuple(c for n, c in zip(names, columns, strict=True) if n in fit.selected)
+    data = model.bin(fit.design.arrays, own)
+    np.testing.assert_allclose(model.score(data)[:, 0], link)
+    # the mean count is fitted, but for shrinkage
+    assert fit.predict(trial).sum() == pytest.approx(trial["count"].sum(), rel=0.05)
+
+
+def test_number_of_boosted_trees_is_validated(trial):
+    noise = treeselect.select("size ~ noise + share", trial, k=2, **QUICK, keep=["noise", "share"])
+    few, many = noise.refit("boosting").model.trees, boosted("size", trial).model.trees
+    assert few.n_trees < many.n_trees
+
+
+def test_the_summary_tells_whose_the_scores_are(trial):
+    fit = boosted("size", trial)
+    said = "the scores are those of the model before"
+    assert said in " ".join(str(fit.summary()).split())
+    assert str(fit.refit("boosting").summary()).count("predicts with") == 1
+    assert said not in " ".join(str(fit.refit("forest").summary()).split())
+
+
+def test_trees_and_shapes_of_boosted_trees(trial, tmp_path):
+    fit = boosted("size", trial)
+    trees = fit.trees()
+    assert len(trees) == fit.model.trees.n_trees
+    assert (trees["weight"] == 1).all()
+    assert trees["share"].sum() == pytest.approx(1)
+    assert trees["depth"].max() <= 6
+    shape = fit.shape("x").dropna()
+    assert np.corrcoef(shape["x"], shape["effect"])[0, 1] > 0.8
+    text = fit.report(tmp_path / "report.html").read_text()
+    assert "boosted trees" in text
+    sparse = select("size", trial).refit("boosting")
+    assert len(sparse.trees()) == len(sparse.subforest.trees)
+    assert "boosted trees fitted to the selection do" in " ".join(
+        sparse.report(tmp_path / "report.html").read_text().split()
+    )
+
+
+def test_boosted_trees_of_an_empty_selection_are_a_constant(trial, tmp_path):
+    result = treeselect.select("size ~ noise", trial, lam=1e9, **QUICK).refit("boosting")
+    assert result.model.description == "a constant"
+    assert result.predict(trial).tolist() == pytest.approx([trial["size"].mean()] * 200)
+    loaded = treeselect.load(result.save(tmp_path / "fit"))
+    assert loaded.predict(trial).equals(result.predict(trial))
+
+
+def test_threads_have_no_part_in_boosted_trees(trial):
+    one, two = (boosted("size", trial, n_jobs=n).predict(trial) for n in (1, 2))
+    assert one.equals(two)
+
+
+# --- estimators of scikit-learn ----------------------------------------------------------------
+
+
+def test_estimator_gets_medians_and_indicators_of_missing_numbers(trial):
+    fit = select("size", trial).refit(LinearRegression())
+    assert fit.columns == (
+        "site[Bath]", "site[Leeds]", "site[York]", "x", "missing(x)",
+    )  # fmt: skip
+    site = [(trial["site"] == s).astype(float) for s in ("Bath", "Leeds", "York")]
+    x = trial["x"].fillna(trial["x"].median())
+    columns = np.column_stack([*site, x, trial["x"].isna()])
+    expected = LinearRegression().fit(columns, trial["size"])
+    np.testing.assert_allclose(fit.predict(trial), expected.predict(columns))
+    assert any("median" in note and "`x`" in note for note in fit.notes)
+
+
+def test_prediction_encodes_new_data_as_the_fit_did(trial):
+    fit = select("size", trial).refit(LinearRegression())
+    new = pd.DataFrame({"x": [0.5, np.nan], "site": ["York", "York"]}, index=["p", "q"])
+    found = fit.predict(new)
+    assert list(found.index) == ["p", "q"]
+    assert found.name == "size"
+    coefficients = dict(zip(fit.columns, fit.estimator.coef_, strict=True))
+    base = fit.estimator.intercept_ + coefficients["site[York]"]
+    median = coefficients["x"] * trial["x"].median() + coefficients["missing(x)"]
+    np.testing.assert_allclose(found, [base + 0.5 * coefficients["x"], base + median])
+    with pytest.raises(NewDataError, match="Rome"):
+        fit.predict(new.assign(site="Rome"))
+    polars = pytest.importorskip("polars")
+    assert isinstance(fit.predict(polars.from_pandas(new)), polars.Series)
+
+
+def test_estimator_that_takes_missing_numbers_gets_them(trial):
+    model = HistGradientBoostingRegressor(max_iter=3, random_state=0)
+    fit = select("size", trial).refit(model)
+    assert fit.columns == ("site[Bath]", "site[Leeds]", "site[York]", "x")
+    assert np.isnan(fit.encode(trial)[:, 3]).sum() == trial["x"].isna().sum()
+    assert fit.imputer is None
+    assert not hasattr(model, "n_features_in_")
+    assert "passed on" in " ".join(fit.notes)
+
+
+def test_classes_are_predicted_by_their_names(trial):
+    fit = select("kind", trial).refit(LogisticRegression())
+    assert set(fit.predict(trial)) <= {"a", "b", "c"}
+    assert fit.estimator.predict_proba(fit.encode(trial)).shape == (200, 3)
+    logical = select("ill", trial).refit(LogisticRegression())
+    assert logical.predict(trial).dtype == bool
+
+
+def test_weights_go_to_the_estimator(trial):
+    result = select("size", trial, weights="copies")
+    fit = result.refit(LinearRegression())
+    rows = trial["copies"] > 0
+    expected = LinearRegression().fit(
+        fit.encode(trial[rows]), trial["size"][rows], sample_weight=trial["copies"][rows]
+    )
+    np.testing.assert_allclose(fit.estimator.coef_, expected.coef_)
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "response", "options", "said"),
+    [
+        ("glmm", "size", {}, "Did you mean `glm`"),
+        ("lasso", "size", {}, "must be one of `forest`, `boosting`, `glm`, or an estimator"),
+        (LinearRegression, "size", {}, r"Write `LinearRegression\(\)`"),
+        (3, "size", {}, "Found: int"),
+        (BaseEstimator(), "size", {}, "Found: BaseEstimator"),
+        (LinearRegression(), "ill", {}, "must be a classifier"),
+        (LogisticRegression(), "size", {}, "must be a regressor"),
+        (LinearRegression(), "size", {"offset": "exposure"}, "offset"),
+        (KNeighborsClassifier(), "ill", {"weights": "share"}, "must take `sample_weight`"),
+    ],
+)
+def test_models_that_can_not_be(trial, model, response, options, said):
+    result = select(response, trial, **options)
+    with pytest.raises(OptionError, match=said):
+        result.refit(model)
+
+
+def test_too_few_rows_for_the_columns(trial):
+    data = trial.assign(x=np.where(np.arange(len(trial)) < 4, trial["noise"], np.nan))
+    result = select("size", data, keep=["x", "site"])
+    with pytest.raises(DataError, match="more rows than columns"):
+        result.refit("glm")
+
+
+def test_an_estimator_needs_columns(trial):
+    result = treeselect.select("size ~ noise", trial, lam=1e9, **QUICK)
+    with pytest.raises(OptionError, match="nothing is selected"):
+        result.refit(LinearRegression())

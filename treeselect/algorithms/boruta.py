@@ -1,0 +1,266 @@
+"""Boruta: units that beat the best of their own shuffled copies."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy.stats import binom, false_discovery_control
+
+from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.options import check_choice, check_integer, check_number, refuse_costs
+from treeselect.algorithms.ranking import Kind, RankingForest, first_units, ranked_step
+from treeselect.design import BoolArray, FeatureGroups, FloatArray, IntArray, WeightArray
+from treeselect.engine.binning import BinnedData, pack_blocks
+from treeselect.engine.random import stream_seed
+
+_LEAST_SHADOWS = 5
+"""Shadows there are at least, as in the authors' package, as far as there are units."""
+
+_LEVEL = 0.01
+"""Level at which units are decided in the rounds, unless one is given."""
+
+_LEAST_SPREAD = 1e-12
+
+Correction = Literal["bonferroni", "bh"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boruta(RankingForest):
+    """Shadow features: which units are more important than the best shuffled one.
+
+    All units that tell anything, not a minimal set: copies are all confirmed. In each round a
+    forest is grown on the units and on a copy of each whose rows are shuffled (all columns of a
+    unit as one). A unit has a hit where it is more important than the best of the copies. By their
+    hits units are confirmed or rejected; the rejected ones are left out of the rounds that follow.
+
+    Parameters
+    ----------
+    level : float, optional
+        Level of the tests, above 0, at most 0.99: the confirmed units are selected. None: the
+        number of units decides; they come in the order of their p-values.
+    max_rounds : int
+        Most rounds, at least 1; they end where all units are confirmed or rejected.
+    correction : {"bonferroni", "bh"}
+        How p-values are adjusted for the number of units: Bonferroni [1]_, or Benjamini-Hochberg.
+    kind : {"permutation", "unbiased", "mdi"}
+        Importance, as for :class:`ForestImportance`; the first two are divided by their standard
+        errors over the trees (the Z scores of [1]_).
+    n_trees, mtry, max_depth, min_leaf, prune
+        As for :class:`ForestImportance`, of each forest.
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range, or there are `costs`.
+
+    Notes
+    -----
+    Without a signal a hit is at most as likely as heads of a fair coin. The adjusted p-value of a
+    unit is that of as many heads or more; it is the tuning value of the step with which the unit
+    comes in, where equal ones are in the order of their mean importances. In the rounds, units are
+    decided at 0.01, or `level` if it is given, and by Bonferroni, as in the authors' package. Units
+    that no tree splits on never come in. Training scores are as for :class:`ForestImportance`.
+
+    References
+    ----------
+    .. [1] M. B. Kursa, W. R. Rudnicki (2010). Feature selection with the Boruta package. Journal
+       of Statistical Software 36(11).
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select(
+    ...     "survived ~ sex + age + femur", data, method="boruta", level=0.01, n_trees=50, seed=1
+    ... )
+    >>> "sex" in fit.selected
+    True
+    """
+
+    level: float | None = None
+    max_rounds: int = 100
+    correction: Correction = "bonferroni"
+    kind: Kind = "permutation"
+    n_trees: int = 100
+
+    name: ClassVar[str] = "boruta"
+    title: ClassVar[str] = "Shadow features (Boruta)"
+    paper: ClassVar[str] = (
+        "M. B. Kursa, W. R. Rudnicki (2010). Feature selection with the Boruta package. Journal of "
+        "Statistical Software 36(11)."
+    )
+    tuning_name: ClassVar[str] = "level"
+    splits_exactly: ClassVar[bool] = False
+    scores_out_of_bag: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self, "level", above=0.0, most=0.99, optional=True)
+        check_integer(self, "max_rounds", least=1)
+        check_choice(self, "correction", ("bonferroni", "bh"))
+
+    @property
+    def tuning_value(self) -> float | None:
+        """The fixed level, None for the path."""
+        return self.level
+
+    def path(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+        every_size: bool = True,
+        n_threads: int = 1,
+    ) -> tuple[Step, ...]:
+        """Path of selected units by rising p-values (see ``base.SelectionMethod``)."""
+        refuse_costs(self, problem.groups)
+        groups, n = problem.groups, len(problem.groups.names)
+        found = self._rounds(problem, weight, seed, n_threads)
+        p_values = adjusted(found.p_values, self.correction)
+        can_enter = groups.keep | found.is_used
+        order = np.lexsort((groups.ranks(seed), -found.importance, p_values, ~groups.keep))
+        order = order[can_enter[order]]
+
+        def step_of_first(size: int, tuning: float) -> Step:
+            selected = first_units(order, size, n)
+            score = self.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+            return ranked_step(tuning, selected, found.importance, score)
+
+        if self.level is not None:
+            passed = groups.keep | (found.is_used & (p_values <= self.level))
+            step = step_of_first(int(passed.sum()), self.level)
+            return self.path_at(step, problem, weight, seed=seed)
+        n_kept = int(groups.keep.sum())
+        longest = min(self.longest(max_size, n), len(order))
+        steps = [
+            step_of_first(size, float(p_values[order[size - 1]]) if size > n_kept else np.inf)
+            for size in range(n_kept, longest + 1)
+        ]
+        return self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+
+    def _rounds(self, problem: Problem, weight: WeightArray, seed: int, n_threads: int) -> Contest:
+        n = len(problem.groups.names)
+        level = self.level or _LEVEL
+        hits, total, seen = np.zeros((3, n))
+        is_used = np.zeros(n, dtype=bool)
+        left = undecided = np.ones(n, dtype=bool)
+        number = 0
+        while number < self.max_rounds and undecided.any():
+            own_seed = stream_seed(seed, "round", number)
+            score = self._round(problem, weight, left, own_seed, n_threads)
+            real, best_shadow = score[:n], max(np.nanmax(score[n:], initial=0.0), 0.0)
+            number += 1
+            is_used |= ~np.isnan(real)
+            hits += np.nan_to_num(real) > best_shadow
+            total += np.nan_to_num(real)
+            seen += left
+            confirmed = binom.sf(hits - 1, number, 0.5) * n <= level
+            rejected = left & (binom.cdf(hits, number, 0.5) * n <= level)
+            undecided = undecided & ~confirmed & ~rejected
+            left = left & ~rejected
+        return Contest(hits, number, total / np.maximum(seen, 1), is_used)
+
+    def _round(
+        self, problem: Problem, weight: WeightArray, left: BoolArray, seed: int, n_threads: int
+    ) -> FloatArray:
+        """Importance of the units that are left and then of the shadows, NaN of those that no tree
+        splits on, shape (2 * n_groups,)."""
+        shadows = left.copy()
+        shadows[np.flatnonzero(~left)[: max(_LEAST_SHADOWS - int(left.sum()), 0)]] = True
+        found = self.measure(
+            with_shadows(problem, weight, seed), weight, np.concatenate([left, shadows]),
+            seed=stream_seed(seed, "forest"), n_threads=n_threads,
+        )  # fmt: skip
+        importance = np.where(np.isfinite(found.importance), found.importance, np.nan)
+        if self.kind == "mdi":
+            return importance
+        # Where all trees agree, as where a unit is hardly used, there is next to no spread.
+        return np.asarray(importance / np.maximum(found.standard_error, _LEAST_SPREAD))
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """What the rounds tell of each unit.
+
+    Attributes
+    ----------
+    hits : ndarray of float, shape (n_groups,)
+        Rounds in which the unit was better than all shadows.
+    n_rounds : int
+    importance : ndarray of float, shape (n_groups,)
+        Mean over the rounds in which the unit was there.
+    is_used : ndarray of bool, shape (n_groups,)
+        Whether any tree splits on the unit.
+    """
+
+    hits: FloatArray
+    n_rounds: int
+    importance: FloatArray
+    is_used: BoolArray
+
+    @property
+    def p_values(self) -> FloatArray:
+        """Probability of so many heads, or more, of a fair coin; not adjusted."""
+        return np.asarray(binom.sf(self.hits - 1, self.n_rounds, 0.5))
+
+
+def adjusted(p_values: FloatArray, correction: Correction) -> FloatArray:
+    """P-values adjusted for their number."""
+    n = len(p_values)
+    if correction == "bonferroni":
+        return np.minimum(p_values * n, 1.0)
+    return np.asarray(false_discovery_control(p_values))
+
+
+def with_shadows(problem: Problem, weight: WeightArray, seed: int) -> Problem:
+    """The problem with a shuffled copy of each unit behind all units.
+
+    The rows with weight are shuffled, for all columns of a unit alike. A unit's shuffling depends
+    on the seed and the unit's key alone.
+    """
+    groups, n = problem.groups, len(problem.groups.names)
+    both = FeatureGroups(
+        names=groups.names * 2,
+        terms=groups.terms * 2,
+        ids=np.concatenate([groups.ids, groups.ids + n]),
+        items=(),
+        item_costs=np.zeros(0),
+        keep=np.zeros(2 * n, dtype=bool),
+        keys=(*groups.keys, *(f"shadow of {key}" for key in groups.keys)),
+    )
+    orders = [_shuffled(weight, stream_seed(seed, "shadow", key)) for key in groups.keys]
+    return dataclasses.replace(problem, data=_shadowed(problem.data, orders), groups=both)
+
+
+def _shuffled(weight: WeightArray, seed: int) -> IntArray:
+    """All rows, those with weight in another order."""
+    order, rows = np.arange(len(weight)), np.flatnonzero(weight > 0)
+    order[rows] = np.random.default_rng(seed).permutation(rows)
+    return order
+
+
+def _shadowed(data: BinnedData, orders: Sequence[IntArray]) -> BinnedData:
+    """The columns and behind them the same ones, the rows of each group in the order given."""
+    shadow = np.array([c[orders[g]] for c, g in zip(data.codes, data.group_of, strict=True)])
+    codes = np.concatenate([data.codes, shadow.astype(np.uint8)])
+    of_wide = data.group_of[data.wide_at >= 0]
+    wide = [c[orders[g]] for c, g in zip(data.wide, of_wide, strict=True)]
+    last = data.group_start[-1]
+    return BinnedData(
+        codes=codes,
+        blocks=pack_blocks(codes),
+        n_codes=np.tile(data.n_codes, 2),
+        is_factor=np.tile(data.is_factor, 2),
+        group_start=np.concatenate([data.group_start, last + data.group_start[1:]]),
+        group_of=np.concatenate([data.group_of, data.group_of + np.int32(data.n_groups)]),
+        wide=np.array([*data.wide, *wide], dtype=np.uint16).reshape(-1, data.n_rows),
+        wide_at=np.concatenate(
+            [data.wide_at, np.where(data.wide_at >= 0, data.wide_at + np.int32(len(data.wide)), -1)]
+        ).astype(np.int32),
+    )

@@ -1,0 +1,224 @@
+"""The group lasso over terms: the baseline that is linear."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+
+from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.final import RefitsForest
+from treeselect.algorithms.linear import LinearColumns, linear_columns
+from treeselect.algorithms.options import check_flag, check_number
+from treeselect.algorithms.ranking import ranked_step
+from treeselect.design import BoolArray, FloatArray, WeightArray
+from treeselect.engine.blas import one_thread
+from treeselect.engine.group_lasso import GroupLasso, LinearFit
+from treeselect.engine.losses import explicable
+
+_GRID = 10.0 ** -np.linspace(0, 4, 101)
+"""Penalties of the path, relative to the one at which nothing enters."""
+
+_HALVINGS = 6
+"""How often the gap between two penalties is halved to find sizes between theirs."""
+
+_FITTED = 1e-3
+"""Share of the constant model's loss at which the path ends, since all is explained."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lasso(RefitsForest):
+    """Group lasso over terms: all columns of a unit enter a linear predictor together.
+
+    The baseline that sees no interactions and no curves, but for those in the formula. Of exact
+    copies one is taken.
+
+    Parameters
+    ----------
+    lam : float, optional
+        Penalty, positive, in units of the mean loss (log loss, Poisson loss or half the squared
+        error): that of scikit-learn's ``Lasso(alpha=lam)``, and ``1 / (C * n)`` of its
+        ``LogisticRegression``. None: the number of units decides.
+    prune : bool
+        As for :class:`RRF`.
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range.
+
+    Notes
+    -----
+    Minimises ``mean loss + lam * sum_g price_g * sqrt(columns_g) * |b_g|`` [1]_, for two classes as
+    [2]_, with a vector of coefficients for each class of more than two, all of which a unit
+    brings along. Columns have mean 0 and variance 1; a factor has an indicator of each level,
+    missing included; a missing number is put at the median, with an indicator in the same unit.
+    What is learned there is learned from the rows with weight. A price that several units share is
+    paid by each of them; what is free or kept is not penalised. The importance of a unit is the
+    standard deviation of its part of the linear predictor. Of each size the path has the last
+    solution before the set changes. A forest on the selected units predicts, as for the other
+    methods.
+
+    References
+    ----------
+    .. [1] M. Yuan, Y. Lin (2006). Model selection and estimation in regression with grouped
+       variables. Journal of the Royal Statistical Society B 68, 49-67.
+    .. [2] L. Meier, S. van de Geer, P. Buhlmann (2008). The group lasso for logistic regression.
+       Journal of the Royal Statistical Society B 70, 53-71.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="lasso", k=3, seed=1)
+    >>> "sex" in fit.selected
+    True
+    """
+
+    lam: float | None = None
+
+    name: ClassVar[str] = "lasso"
+    title: ClassVar[str] = "Group lasso"
+    paper: ClassVar[str] = (
+        "M. Yuan, Y. Lin (2006). Model selection and estimation in regression with grouped "
+        "variables. Journal of the Royal Statistical Society B 68, 49-67."
+    )
+    tuning_name: ClassVar[str] = "lam"
+    splits_exactly: ClassVar[bool] = False
+    scores_out_of_bag: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_number(self, "lam", above=0.0, optional=True)
+        check_flag(self, "prune")
+
+    @property
+    def reads_columns(self) -> bool:
+        """Bins are not enough."""
+        return True
+
+    @property
+    def tuning_value(self) -> float | None:
+        """The fixed penalty, None for the path."""
+        return self.lam
+
+    def path(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+        every_size: bool = True,
+        n_threads: int = 1,
+    ) -> tuple[Step, ...]:
+        """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
+        with one_thread():
+            fits = LassoFits(problem, weight, seed)
+            if self.lam is not None:
+                return self.path_at(fits.at(self.lam), problem, weight, seed=seed)
+            longest = self.longest(max_size, len(problem.groups.names))
+            steps = fits.path(longest, least=0 if every_size or self.prune else max_size)
+        steps = _last_of_each_set(steps)
+        return self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+
+
+class LassoFits:
+    """Group-lasso fits of one problem at any penalty."""
+
+    def __init__(self, problem: Problem, weight: WeightArray, seed: int) -> None:
+        assert problem.design is not None
+        self._problem = problem
+        rows = np.flatnonzero(weight > 0)
+        self._weight = weight[rows]
+        # Of copies the first one takes all: the order in which ties are won.
+        order = np.argsort(problem.groups.ranks(seed))
+        self._columns: LinearColumns = linear_columns(problem.design, weight, order)
+        prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)[order]
+        self._solver = GroupLasso(
+            x=self._columns.x,
+            start=self._columns.start,
+            price=prices * np.sqrt(np.diff(self._columns.start)),
+            y=problem.y[rows],
+            share=self._weight / self._weight.sum(),
+            loss=problem.family.loss,
+            offset=None if problem.offset is None else problem.offset[rows],
+        )
+        self._first = self._solver.first()
+
+    def at(self, lam: float) -> Step:
+        """The step at a penalty."""
+        return self._step(lam, self._solver.solve(lam, self._first))
+
+    def path(self, most: int, least: int) -> list[Step]:
+        """Steps until more than `most` units are in, with sizes from `least` on looked for."""
+        top = self._solver.dearest(self._first)
+        before = (top, self._first, self._step(np.inf, self._first))
+        steps = [before[2]]
+        able = int(((np.diff(self._columns.start) > 0) | self._keep_in_order()).sum())
+        bound = _FITTED * self._loss_of(self._first)
+        for share in _GRID[1:] if top > 0 else ():
+            after = self._solved(top * share, before[1])
+            steps += self._between(before, after, least, most, _HALVINGS)
+            steps.append(after[2])
+            size = after[2].size
+            if size > most or size == able or self._loss_of(after[1]) < bound:
+                break
+            before = after
+        return steps
+
+    def _between(
+        self,
+        before: tuple[float, LinearFit, Step],
+        after: tuple[float, LinearFit, Step],
+        least: int,
+        most: int,
+        halvings: int,
+    ) -> list[Step]:
+        """Steps between two of them, if sizes between theirs are wanted."""
+        first, last = max(before[2].size + 1, least), min(after[2].size - 1, most)
+        if halvings == 0 or first > last:
+            return []
+        middle = self._solved(float(np.sqrt(before[0] * after[0])), before[1])
+        return [
+            *self._between(before, middle, least, most, halvings - 1),
+            middle[2],
+            *self._between(middle, after, least, most, halvings - 1),
+        ]
+
+    def _solved(self, lam: float, near: LinearFit) -> tuple[float, LinearFit, Step]:
+        fit = self._solver.solve(lam, near)
+        return lam, fit, self._step(lam, fit)
+
+    def _step(self, tuning: float, fit: LinearFit) -> Step:
+        problem, order = self._problem, self._columns.order
+        worth = np.zeros(len(order))
+        worth[order] = self._spreads(fit)
+        selected = problem.groups.keep.copy()
+        selected[order] |= self._solver.norms(fit) > 0
+        score = problem.family.score(self._solver.y, problem.family.mean(fit.eta), self._weight)
+        return ranked_step(tuning, selected, worth, score)
+
+    def _spreads(self, fit: LinearFit) -> FloatArray:
+        """Standard deviation of each unit's part of the linear predictor, in the units' order."""
+        start, found = self._columns.start, np.zeros(len(self._columns.order))
+        for i in np.flatnonzero(self._solver.norms(fit)):
+            part = self._columns.x[:, start[i] : start[i + 1]] @ fit.coef[start[i] : start[i + 1]]
+            found[i] = np.sqrt(self._solver.share @ (part**2).sum(axis=1))
+        return found
+
+    def _loss_of(self, fit: LinearFit) -> float:
+        return explicable(self._problem.family.loss, self._solver.y, fit.eta, self._weight)
+
+    def _keep_in_order(self) -> BoolArray:
+        return np.asarray(self._problem.groups.keep[self._columns.order])
+
+
+def _last_of_each_set(steps: Sequence[Step]) -> list[Step]:
+    """Of neighbours with the same set the last one: what has entered has had room to gain weight.
+    The penalty of the first step, at which nothing that has a price is in, stays infinite."""
+    changes = [not np.array_equal(a.selected, b.selected) for a, b in pairwise(steps)]
+    lasts = [step for step, changed in zip(steps[1:-1], changes[1:], strict=True) if changed]
+    return [steps[0], *lasts, *steps[1:][-1:]]

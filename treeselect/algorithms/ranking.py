@@ -1,0 +1,168 @@
+"""Forests that rank units by their importance: what the baselines by forests have in common."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.final import RefitsForest
+from treeselect.algorithms.options import check_choice, check_flag, check_integer
+from treeselect.algorithms.regularised import forest_target, out_of_bag_score
+from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.binning import BinnedData, select_groups
+from treeselect.engine.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.growth import UNBOUNDED, Growth
+from treeselect.engine.importance import Importance, out_of_bag_gains, permutation_importance
+from treeselect.engine.nodes import Trees, group_gains
+from treeselect.engine.out_of_bag import out_of_bag
+from treeselect.engine.random import stream_seed
+from treeselect.engine.targets import Target, copies
+
+Kind = Literal["mdi", "unbiased", "permutation"]
+KINDS: tuple[Kind, ...] = ("mdi", "unbiased", "permutation")
+
+_SCORED_TREES = 100
+"""Trees of the forests that tell the score of a set."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredForest:
+    """What a forest tells of the units that it was grown on, without its trees.
+
+    Attributes
+    ----------
+    importance : ndarray of float, shape (n_groups,)
+        Below 0 where a unit did harm outside the bags; minus infinity for units that no tree splits
+        on.
+    standard_error : ndarray of float, shape (n_groups,)
+        Of the importance, over the trees; NaN for the same units, and for the decrease of impurity.
+    train_score : float
+        Score of the out-of-bag predictions.
+    """
+
+    importance: FloatArray
+    standard_error: FloatArray
+    train_score: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankingForest(RefitsForest):
+    """Options of methods that rank units by ordinary forests."""
+
+    kind: Kind = "mdi"
+    n_trees: int = 500
+    mtry: int | None = None
+    max_depth: int | None = None
+    min_leaf: int = 1
+
+    def __post_init__(self) -> None:
+        check_choice(self, "kind", KINDS)
+        check_integer(self, "n_trees", least=2)
+        check_integer(self, "mtry", least=1, optional=True)
+        check_integer(self, "max_depth", least=1, optional=True)
+        check_integer(self, "min_leaf", least=1)
+        check_flag(self, "prune")
+
+    def measure(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        groups: BoolArray,
+        *,
+        seed: int,
+        n_threads: int = 1,
+    ) -> MeasuredForest:
+        """Grow a forest on some units and measure these.
+
+        The trees grow on bootstrap bags of the distinct rows. With an offset they grow on the
+        negative gradient at the constant model.
+        """
+        importance, error = np.full((2, len(groups)), np.nan)
+        importance[:] = -np.inf
+        if not groups.any():
+            return MeasuredForest(importance, error, problem.family.null_score)
+        part = select_groups(problem.data, groups)
+        target, _ = forest_target(problem, weight, "gini")
+        counts = copies(weight)
+        trees = bagged_forest(
+            part, target, counts, n_trees=self.n_trees, growth=self._growth(problem, part),
+            seed=seed, rank=np.ascontiguousarray(problem.groups.ranks(seed)[groups]),
+            sampling=BOOTSTRAP, n_threads=n_threads,
+        )  # fmt: skip
+        gains = group_gains(trees, part).mean(axis=0)
+        found = self._importance(trees, part, target, counts, gains, seed, n_threads)
+        used = np.flatnonzero(groups)[gains > 0]
+        importance[used] = found.mean[gains > 0]
+        error[used] = found.standard_error[gains > 0]
+        outside = out_of_bag(trees, part, counts, BOOTSTRAP, seed)
+        total = np.nan_to_num(outside.prediction) * outside.n_trees[:, np.newaxis]
+        score = out_of_bag_score(problem, weight, total, outside.n_trees.astype(np.float64))
+        return MeasuredForest(importance, error, score)
+
+    def scored(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        groups: BoolArray,
+        *,
+        seed: int,
+        n_threads: int = 1,
+    ) -> float:
+        """Out-of-bag score of a forest of at most 100 trees on some units, with the leaves of the
+        one that predicts."""
+        few = dataclasses.replace(
+            self, kind="mdi", n_trees=min(self.n_trees, _SCORED_TREES), mtry=None, max_depth=None,
+            min_leaf=problem.family.min_leaf,
+        )  # fmt: skip
+        own_seed = stream_seed(seed, "score")
+        found = few.measure(problem, weight, groups, seed=own_seed, n_threads=n_threads)
+        return found.train_score
+
+    def _growth(self, problem: Problem, data: BinnedData) -> Growth:
+        n, has_classes = data.n_groups, problem.family.has_classes
+        usual = int(np.ceil(np.sqrt(n) if has_classes else n / 3))
+        return Growth(self.max_depth or UNBOUNDED, self.min_leaf, self.mtry or usual, 0.0)
+
+    def _importance(
+        self,
+        trees: Trees,
+        data: BinnedData,
+        target: Target,
+        counts: IntArray,
+        gains: FloatArray,
+        seed: int,
+        n_threads: int,
+    ) -> Importance:
+        if self.kind == "mdi":
+            return Importance(gains, np.full(len(gains), np.nan))
+        by = out_of_bag_gains if self.kind == "unbiased" else permutation_importance
+        return by(trees, data, target, counts, BOOTSTRAP, seed, n_threads)
+
+
+def ranking(importance: FloatArray, keep: BoolArray, ranks: IntArray) -> IntArray:
+    """Units from the first to the last: kept ones, then the more important, then by their ranks.
+
+    Units without any importance (minus infinity) are left out, unless they are kept.
+    """
+    order = np.lexsort((ranks, -importance, ~keep))
+    return np.asarray(order[(importance[order] > -np.inf) | keep[order]])
+
+
+def first_units(order: IntArray, size: int, n_groups: int) -> BoolArray:
+    """The first units of a ranking."""
+    selected = np.zeros(n_groups, dtype=bool)
+    selected[order[:size]] = True
+    return selected
+
+
+def ranked_step(
+    tuning: float, selected: BoolArray, importance: FloatArray, train_score: float
+) -> Step:
+    """The step of a set, with the positive importances as shares."""
+    worth = np.where(selected & np.isfinite(importance), np.maximum(importance, 0.0), 0.0)
+    total = worth.sum()
+    return Step(tuning, selected, worth / total if total > 0 else worth, train_score)

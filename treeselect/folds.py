@@ -1,0 +1,369 @@
+"""How rows are held out: a number of folds, fold numbers or a splitter, to pairs of rows."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from treeselect.algorithms.base import Problem
+from treeselect.arguments import check_count
+from treeselect.design import IntArray, WeightArray
+from treeselect.engine.random import stream_seed
+from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_WAY_OUT = "Give other `folds`, or an integer `k`, which needs none."
+
+
+@runtime_checkable
+class Splitter(Protocol):
+    """A splitter of scikit-learn: ``KFold``, ``TimeSeriesSplit``, ``LeaveOneGroupOut``."""
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Any: ...
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Rows of one fold.
+
+    Attributes
+    ----------
+    train, test : ndarray of int64
+        Row numbers of the problem, without a row in common. They need not be all rows.
+    """
+
+    train: IntArray
+    test: IntArray
+
+    def weights(self, weight: WeightArray) -> tuple[WeightArray, WeightArray]:
+        """Case weights of the training and of the held-out rows, 0 elsewhere."""
+        train, test = np.zeros_like(weight), np.zeros_like(weight)
+        train[self.train], test[self.test] = weight[self.train], weight[self.test]
+        return train, test
+
+
+@dataclass(frozen=True, slots=True)
+class Folds:
+    """What the user asked for.
+
+    Attributes
+    ----------
+    folds : int, Splitter, ndarray of int64 of shape (n_rows,), or None
+        Fold numbers are those of the rows with a known response; a negative one is never held out.
+        None in a model that was loaded from a file that could not hold them.
+    repeats : int
+    groups : ndarray of int64, shape (n_rows,), or None
+        Number of each row's group, -1 where it is not known.
+    groups_name : str or bool
+        Column of the data with the groups; else whether an array was given.
+    """
+
+    folds: int | Splitter | IntArray | None = 5
+    repeats: int = 1
+    groups: IntArray | None = None
+    groups_name: str | bool = False
+
+    def for_rows(self, rows: IntArray) -> Folds:
+        """The same of these rows of the data only."""
+        folds, groups = self.folds, self.groups
+        return dataclasses.replace(
+            self,
+            folds=folds[rows] if isinstance(folds, np.ndarray) else folds,
+            groups=None if groups is None else groups[rows],
+        )
+
+    def words(self, n_splits: int) -> str:
+        """What is done, for people: ``"5-fold cross-validation"``."""
+        if isinstance(self.folds, int):
+            text = f"{self.folds}-fold cross-validation"
+        elif isinstance(self.folds, Splitter):
+            text = f"cross-validation by {type(self.folds).__name__} ({n_splits} folds)"
+        else:
+            text = f"cross-validation with {n_splits} given folds"
+        text += f" repeated {self.repeats} times" if self.repeats > 1 else ""
+        if isinstance(self.groups_name, str):
+            return f"{text} by groups of {self.groups_name}"
+        return f"{text} by groups" if self.groups_name else text
+
+
+def mean_repeats(splits: Sequence[Split]) -> float:
+    """How often a row is held out, on average over the rows that ever are."""
+    held_out = np.concatenate([split.test for split in splits])
+    return len(held_out) / len(np.unique(held_out))
+
+
+# --- arguments ---------------------------------------------------------------------------------
+
+
+def read_folds(
+    folds: object,
+    repeats: object,
+    fold_groups: str | Sequence[Any] | None,
+    frame: pd.DataFrame,
+) -> Folds:
+    """Check the arguments of that name against all rows of the data.
+
+    Raises
+    ------
+    OptionError
+        If one of them is not allowed.
+    """
+    check_count("repeats", repeats, least=1)
+    if isinstance(folds, int | np.integer):
+        check_count("folds", folds, least=2)
+        known: int | Splitter | IntArray = int(folds)
+    else:
+        if repeats != 1:
+            raise OptionError(
+                "`repeats` needs a number of folds, which it draws anew each time.\n"
+                f"  Found: {repeats} repeats of {type(folds).__name__}. Leave it out, or give"
+                " `RepeatedStratifiedKFold` or the like as `folds`."
+            )
+        is_splitter = isinstance(folds, Splitter) and not isinstance(folds, type)
+        known = folds if is_splitter else _fold_numbers(folds, len(frame))  # type: ignore[assignment]
+    return Folds(
+        folds=known,
+        repeats=int(repeats),  # type: ignore[call-overload]
+        groups=None if fold_groups is None else read_groups(fold_groups, frame),
+        groups_name=fold_groups if isinstance(fold_groups, str) else fold_groups is not None,
+    )
+
+
+def _fold_numbers(given: object, n_rows: int) -> IntArray:
+    """Fold of each row, whole numbers."""
+    allowed = (
+        "`folds` must be a whole number of at least 2, a splitter of scikit-learn, or an array with"
+        " the fold number of each row.\n"
+    )
+    if isinstance(given, str) or not hasattr(given, "__len__"):
+        raise OptionError(f"{allowed}  Found: {given!r}.")
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise OptionError(f"{allowed}  Found: {type(given).__name__} of other things.") from None
+    if values.shape != (n_rows,):
+        raise OptionError(
+            f"{allowed}  Found: an array of shape {values.shape} for {n_rows} rows of data."
+        )
+    if not (values == np.floor(values)).all():
+        odd = values[values != np.floor(values)][0]
+        raise OptionError(f"{allowed}  Found: {odd:g}, which is not a whole number.")
+    return values.astype(np.int64)
+
+
+def read_groups(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
+    """Number of each row's group, in order of appearance, -1 where it is missing.
+
+    Raises
+    ------
+    OptionError
+        If the column is not there, or there is not one value per row.
+    """
+    import pandas as pd
+
+    values: Any = given
+    if isinstance(given, str):
+        if given not in frame:
+            close = near(given, frame.columns)
+            raise OptionError(
+                f"Can't find the column {quoted(given)}, named in `fold_groups`.\n"
+                f"  {did_you_mean(close) if close else f'Columns: {listing(frame.columns)}.'}"
+            )
+        values = frame[given]
+    elif not hasattr(given, "__len__") or len(given) != len(frame):
+        found = f"{len(given)} values" if hasattr(given, "__len__") else repr(given)
+        raise OptionError(
+            "`fold_groups` must be the name of a column, or an array with one value per row,"
+            f" {len(frame)}.\n  Found: {found}."
+        )
+    series = values if isinstance(given, str) else pd.Series(np.asarray(given))
+    return np.asarray(pd.factorize(series)[0], dtype=np.int64)
+
+
+# --- pairs of rows -----------------------------------------------------------------------------
+
+
+def split_rows(problem: Problem, weight: WeightArray, folds: Folds, seed: int) -> tuple[Split, ...]:
+    """The training and the held-out rows of each fold, among the rows with a positive weight.
+
+    Raises
+    ------
+    OptionError
+        If there are too few rows, rows of a class or groups, a splitter fails, a side is empty or
+        has a row or group of the other, or the response does not vary where it has to.
+    """
+    rows = np.flatnonzero(weight)
+    groups = None if folds.groups is None else _known_groups(folds.groups[rows])
+    if isinstance(folds.folds, int):
+        found = []
+        for repeat in range(folds.repeats):
+            fold = assign_folds(problem, weight, folds.folds, seed, groups=groups, repeat=repeat)
+            found += _splits_of(fold, rows)
+    elif isinstance(folds.folds, np.ndarray):
+        found = _splits_of(folds.folds, rows)
+    elif folds.folds is None:
+        raise OptionError(
+            "`inner_folds` must be given: the folds of the fit were not a number, and are not in"
+            " the file that the model was loaded from."
+        )
+    else:
+        found = _splits_by(folds.folds, problem, rows, groups)
+    if len(found) < 2:
+        raise OptionError(f"`folds` must give at least two folds.\n  Found: {len(found)}.")
+    for number, split in enumerate(found):
+        _check_split(problem, split, f"fold {number + 1} of {len(found)}")
+        if folds.groups is not None:
+            _check_apart(folds.groups, split, f"fold {number + 1} of {len(found)}")
+    return tuple(found)
+
+
+def assign_folds(
+    problem: Problem,
+    weight: WeightArray,
+    folds: int,
+    seed: int,
+    *,
+    groups: IntArray | None = None,
+    repeat: int = 0,
+) -> IntArray:
+    """Fold of each row, -1 for rows without weight; classes are spread evenly over the folds.
+
+    Parameters
+    ----------
+    groups : ndarray of int, shape (n_rows with weight,), optional
+        Rows of one group go to one fold; classes are then spread as evenly as that allows.
+    repeat : int
+        Another number draws other folds.
+
+    Raises
+    ------
+    OptionError
+        If there are fewer rows (of a class) or groups than folds.
+    """
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+    rows = np.flatnonzero(weight)
+    y = problem.y[rows]
+    stratify = problem.family.has_classes
+    fewest = int(np.unique(y, return_counts=True)[1].min()) if stratify else len(rows)
+    if folds > fewest:
+        kind = "rows of the rarer class" if stratify else "rows"
+        raise OptionError(
+            f"`folds` must be at most the number of {kind}, {fewest}.\n"
+            f"  Found: {folds}. Give a smaller `folds`, or an integer `k`, which needs none."
+        )
+    if groups is not None and folds > (n_groups := len(np.unique(groups))):
+        raise OptionError(
+            f"`fold_groups` must have at least as many groups as there are folds, {folds}.\n"
+            f"  Found: {n_groups}. {_WAY_OUT}"
+        )
+    parts = ("folds",) if repeat == 0 else ("folds", repeat)
+    state = stream_seed(seed, *parts) % 2**32
+    if groups is None:
+        splitter = (StratifiedKFold if stratify else KFold)(folds, shuffle=True, random_state=state)
+    else:
+        kind_of = StratifiedGroupKFold if stratify else GroupKFold
+        splitter = kind_of(folds, shuffle=True, random_state=state)
+    fold = np.full(len(weight), -1, dtype=np.int64)
+    for number, (_, held_out) in enumerate(splitter.split(rows, y, groups)):
+        fold[rows[held_out]] = number
+    return fold
+
+
+def _known_groups(groups: IntArray) -> IntArray:
+    if (groups < 0).any():
+        raise OptionError(
+            "`fold_groups` must be known for every row that is used.\n"
+            f"  Found: {int((groups < 0).sum())} rows where it is missing. Give each of them a"
+            " group of its own, or drop them."
+        )
+    if (groups == groups[0]).all():
+        raise OptionError(
+            "`fold_groups` must have at least two groups, to hold one out.\n"
+            "  Found: one, with all rows. Leave it out."
+        )
+    return groups
+
+
+def _splits_of(fold: IntArray, rows: IntArray) -> list[Split]:
+    """Each fold held out in turn; a negative number never is."""
+    here = fold[rows]
+    return [Split(rows[here != f], rows[here == f]) for f in np.unique(here[here >= 0])]
+
+
+def _splits_by(
+    splitter: Splitter, problem: Problem, rows: IntArray, groups: IntArray | None
+) -> list[Split]:
+    """What a splitter makes of the rows that are used, which it sees numbered from 0."""
+    y = problem.y[rows]
+    y = y.astype(np.int64) if problem.family.has_classes else y
+    try:
+        with warnings.catch_warnings():
+            # Whether groups were split is checked for every splitter.
+            warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+            pairs = [
+                (np.asarray(train), np.asarray(test))
+                for train, test in splitter.split(np.arange(len(rows))[:, np.newaxis], y, groups)
+            ]
+        return [Split(rows[train], rows[test]) for train, test in pairs]
+    except (ValueError, TypeError, IndexError) as error:
+        said = str(error).split("\n")[0]
+        raise OptionError(
+            f"`folds` must be a splitter that can split the {len(rows)} rows that are used.\n"
+            f"  {type(splitter).__name__} says: {said}"
+        ) from None
+
+
+def _check_split(problem: Problem, split: Split, where: str) -> None:
+    """Raise an OptionError if a side is empty, shares rows, or can't be fitted."""
+    for side, rows in (("training", split.train), ("held-out", split.test)):
+        if not len(rows):
+            raise OptionError(
+                f"`folds` must leave rows on both sides of every fold.\n"
+                f"  Found: no {side} rows in {where}. {_WAY_OUT}"
+            )
+    both = np.intersect1d(split.train, split.test)
+    if len(both):
+        raise OptionError(
+            "`folds` must not train on held-out rows.\n"
+            f"  Found: {len(both)} rows on both sides of {where}."
+        )
+    y = problem.y[split.train]
+    if problem.family.has_classes:
+        present, needed = len(np.unique(y)), problem.family.n_classes
+        if present < needed:
+            raise OptionError(
+                "Cross-validation needs rows of every class in every training set.\n"
+                f"  Found: {present} of {needed} classes in that of {where}. {_WAY_OUT}"
+            )
+    elif y.min() == y.max():
+        raise OptionError(
+            "Cross-validation needs a response that varies in every training set.\n"
+            f"  Found: {y[0]:g} in all {len(y)} training rows of {where}. {_WAY_OUT}"
+        )
+    held_out = problem.y[split.test]
+    if problem.family.score_needs_variation and held_out.min() == held_out.max():
+        raise OptionError(
+            "Cross-validation needs a response that varies in every fold.\n"
+            f"  Found: {held_out[0]:g} in all {len(held_out)} rows of {where}. Give a smaller"
+            " `folds`, an integer `k`, which needs none, or a `scoring` that one value will do for."
+        )
+
+
+def _check_apart(groups: IntArray, split: Split, where: str) -> None:
+    both = np.intersect1d(groups[split.train], groups[split.test])
+    if len(both):
+        raise OptionError(
+            "`folds` must keep the rows of each of the `fold_groups` on one side.\n"
+            f"  Found: {len(both)} groups on both sides of {where}. Give a number of folds, or a"
+            " splitter that knows groups, such as `LeaveOneGroupOut`."
+        )

@@ -1,0 +1,345 @@
+"""Linear models of the selected terms, fitted by statsmodels."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.errors import DataError, OptionError
+from treeselect.modeldata import ModelData
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_DEPENDENT = 1e-7
+"""Share of its length that a column must have beyond the columns before it; R's own bound."""
+
+_CERTAIN = 1e-8
+"""Fitted probabilities this close to 0 or 1 are numerically certain."""
+
+_MOST_COPIES = 10_000_000
+"""Most rows that case weights are written out to, where statsmodels takes no weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinearData:
+    """Columns, response, weights and offset of the complete rows.
+
+    Attributes
+    ----------
+    matrix : pandas.DataFrame
+        With the intercept.
+    term_of : tuple of str, length n_columns
+        ``"Intercept"`` for the intercept.
+    y : ndarray of float, shape (n_rows,)
+    weight : ndarray of int64 or float64, shape (n_rows,)
+    offset : ndarray of float, shape (n_rows,), or None
+    n_dropped : int
+        Rows with weight that a missing value in a term leaves out.
+    """
+
+    matrix: pd.DataFrame
+    term_of: tuple[str, ...]
+    y: FloatArray
+    weight: WeightArray
+    offset: FloatArray | None
+    n_dropped: int
+
+    def of_columns(self, chosen: BoolArray) -> LinearData:
+        """The same with some of the columns."""
+        terms = tuple(t for t, keep in zip(self.term_of, chosen, strict=True) if keep)
+        matrix = self.matrix.loc[:, chosen]
+        return LinearData(matrix, terms, self.y, self.weight, self.offset, self.n_dropped)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearFit:
+    """A fitted linear model, its coefficients in one row.
+
+    Attributes
+    ----------
+    result : statsmodels results
+    model : str
+        What it is, in words.
+    names, terms : tuple of str, length n_coefficients
+        Column of the matrix (of more than two classes after the class that is compared with the
+        first one), and the term behind it.
+    estimate : ndarray of float, shape (n_coefficients,)
+    covariance : ndarray of float, shape (n_coefficients, n_coefficients)
+    df : float or None
+        Degrees of freedom of t and F statistics; None for normal and chi-squared ones.
+    problems : tuple of str
+        What is wrong with the fit, in sentences.
+    """
+
+    result: Any
+    model: str
+    names: tuple[str, ...]
+    terms: tuple[str, ...]
+    estimate: FloatArray
+    covariance: FloatArray
+    df: float | None
+    problems: tuple[str, ...]
+
+
+def linear_data(data: ModelData, terms: Sequence[str], rows: IntArray) -> LinearData:
+    """What a linear model of some terms needs, for the complete ones among `rows`."""
+    rows = rows[data.weight[rows] > 0]
+    matrix, term_of, used = data.linear_matrix(terms, rows)
+    return LinearData(
+        matrix.reset_index(drop=True),
+        tuple(term_of),
+        data.response.y[used],
+        data.weight[used],
+        None if data.offset is None else data.offset[used],
+        len(rows) - len(used),
+    )
+
+
+def independent_columns(matrix: FloatArray) -> BoolArray:
+    """Columns that are not sums of those before them, shape (n_columns,); zeros are not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.linear import independent_columns
+    >>> independent_columns(np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 1.0]])).tolist()
+    [True, False, True]
+    """
+    basis = np.empty((len(matrix), min(matrix.shape)))
+    found = np.zeros(matrix.shape[1], dtype=bool)
+    for j, column in enumerate(matrix.T):
+        length, known = np.linalg.norm(column), basis[:, : int(found.sum())]
+        if length == 0 or known.shape[1] == basis.shape[1]:
+            continue
+        rest = column / length
+        for _ in range(2):  # once more, as rounding leaves a little of the basis
+            rest = rest - known @ (known.T @ rest)
+        size = np.linalg.norm(rest)
+        if size > _DEPENDENT:
+            basis[:, known.shape[1]] = rest / size
+            found[j] = True
+    return found
+
+
+def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any]) -> LinearFit:
+    """Fit the linear model of a family.
+
+    Parameters
+    ----------
+    data : LinearData
+        Its columns must be independent.
+    family : {"gaussian", "binomial", "multinomial", "poisson"}
+    name : str
+        Of the response.
+    classes : sequence
+        The first of more than two is the one that the others are compared with.
+
+    Raises
+    ------
+    DataError
+        If there are too few rows, or statsmodels gives up.
+    OptionError
+        If it can't take the weights.
+
+    Notes
+    -----
+    Numbers: least squares, weighted if weights are not whole; the offset is subtracted from the
+    response. With whole weights the gaussian GLM, whose ``freq_weights`` count rows, with t
+    statistics. Two classes and counts: GLM with the canonical link. More classes: multinomial
+    logit, on copies of the rows. Weights that are not whole are divided by their mean first, so
+    that standard errors do not depend on their unit.
+    """
+    n_rows, n_columns = data.matrix.shape
+    if n_rows <= n_columns:
+        raise DataError(
+            f"A linear model needs more rows than columns, {n_columns}.\n"
+            f"  Found: {n_rows} rows without missing values in its terms. Select fewer terms."
+        )
+    if len(np.unique(data.y)) < max(len(classes), 2):
+        raise DataError(
+            "A linear model needs a response that varies, and rows of every class.\n"
+            f"  Found: {len(np.unique(data.y))} different values in {n_rows} rows without missing"
+            " values in its terms."
+        )
+    problems: list[str] = []
+    with _noting(problems):
+        try:
+            result, model = _FITS[family](data, name)
+            estimate, covariance, converged = _estimates(result)
+        except OptionError:
+            raise
+        except (np.linalg.LinAlgError, ValueError, FloatingPointError) as error:
+            raise DataError(f"statsmodels can't fit the linear model.\n  {error}") from error
+    if not converged:
+        problems.append("The fit did not converge.")
+    with np.errstate(invalid="ignore"):
+        if not (np.isfinite(estimate).all() and np.isfinite(np.sqrt(np.diag(covariance))).all()):
+            problems.append("The standard errors can't be computed.")
+    columns = [str(c) for c in data.matrix.columns]
+    others = [f"{c}: " for c in classes[1:]] if len(classes) > 2 else [""]
+    return LinearFit(
+        result=result,
+        model=model,
+        names=tuple(prefix + column for prefix in others for column in columns),
+        terms=data.term_of * len(others),
+        estimate=estimate,
+        covariance=covariance,
+        df=float(result.df_resid) if result.use_t else None,
+        problems=tuple(dict.fromkeys(problems)),
+    )
+
+
+def near_certain(fit: LinearFit) -> bool:
+    """Whether some class is fitted with a probability that is numerically 0 or 1."""
+    fitted = np.asarray(fit.result.predict())
+    return bool((np.minimum(fitted, 1 - fitted) < _CERTAIN).any())
+
+
+def coefficient_table(fit: LinearFit, level: float = 0.95) -> pd.DataFrame:
+    """One row per coefficient: ``term``, ``column``, ``estimate``, ``std_error``, ``statistic``,
+    ``p_value``, ``ci_low``, ``ci_high``."""
+    import pandas as pd
+    from scipy import stats
+
+    error = np.sqrt(np.diag(fit.covariance))
+    statistic = fit.estimate / error
+    law = stats.norm() if fit.df is None else stats.t(fit.df)
+    half = law.ppf((1 + level) / 2) * error
+    return pd.DataFrame(
+        {
+            "term": fit.terms,
+            "column": fit.names,
+            "estimate": fit.estimate,
+            "std_error": error,
+            "statistic": statistic,
+            "p_value": 2 * law.sf(np.abs(statistic)),
+            "ci_low": fit.estimate - half,
+            "ci_high": fit.estimate + half,
+        }
+    )
+
+
+def term_p_value(fit: LinearFit, term: str) -> float:
+    """P-value of the Wald (or F) test that all coefficients of a term are 0; 1 if it has none."""
+    from scipy import stats
+
+    at = np.flatnonzero(np.array(fit.terms, dtype=object) == term)
+    if not len(at):
+        return 1.0
+    own = fit.estimate[at]
+    wald = float(own @ np.linalg.solve(fit.covariance[np.ix_(at, at)], own))
+    if fit.df is None:
+        return float(stats.chi2.sf(wald, len(at)))
+    return float(stats.f.sf(wald / len(at), len(at), fit.df))
+
+
+@contextmanager
+def _noting(problems: list[str]) -> Iterator[None]:
+    """Turn statsmodels' own warnings into sentences; all others are given as they are."""
+    from statsmodels.tools import sm_exceptions
+
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        kind = warning.category
+        if issubclass(kind, sm_exceptions.PerfectSeparationWarning):
+            problems.append("The terms separate the classes: estimates go to infinity.")
+        elif issubclass(kind, sm_exceptions.ConvergenceWarning):
+            problems.append("The fit did not converge.")
+        elif issubclass(kind, sm_exceptions.HessianInversionWarning):
+            problems.append("The standard errors can't be computed.")
+        elif not issubclass(kind, RuntimeWarning | sm_exceptions.ModelWarning):
+            warnings.warn_explicit(warning.message, kind, warning.filename, warning.lineno)
+
+
+def _estimates(result: Any) -> tuple[FloatArray, FloatArray, bool]:
+    """Coefficients, class after class, their covariance, and whether the fit converged."""
+    estimate = np.asarray(result.params, dtype=np.float64).ravel(order="F")
+    covariance = np.asarray(result.cov_params(), dtype=np.float64)
+    converged = getattr(result, "converged", None)
+    if converged is None:
+        converged = (getattr(result, "mle_retvals", None) or {}).get("converged", True)
+    return estimate, covariance, bool(converged)
+
+
+def _series(values: FloatArray, name: str) -> pd.Series[Any]:
+    import pandas as pd
+
+    return pd.Series(values, name=name)
+
+
+def _weights(data: LinearData) -> dict[str, WeightArray]:
+    """Weights as statsmodels' GLM takes them."""
+    if np.issubdtype(data.weight.dtype, np.integer):
+        return {} if (data.weight == 1).all() else {"freq_weights": data.weight}
+    return {"var_weights": data.weight / data.weight.mean()}
+
+
+def _fit_numbers(data: LinearData, name: str) -> tuple[Any, str]:
+    import statsmodels.api as sm
+
+    weights = _weights(data)
+    if "freq_weights" in weights:
+        model = sm.GLM(
+            _series(data.y, name), data.matrix, sm.families.Gaussian(), data.offset, **weights
+        )
+        return model.fit(use_t=True), "GLM, gaussian family, identity link"
+    y = _series(data.y if data.offset is None else data.y - data.offset, name)
+    if not weights:
+        return sm.OLS(y, data.matrix).fit(), "OLS, least squares"
+    return sm.WLS(y, data.matrix, weights["var_weights"]).fit(), "WLS, weighted least squares"
+
+
+def _fit_two_classes(data: LinearData, name: str) -> tuple[Any, str]:
+    import statsmodels.api as sm
+
+    y, family = _series(data.y, name), sm.families.Binomial()
+    fit = sm.GLM(y, data.matrix, family, data.offset, **_weights(data)).fit()
+    return fit, "GLM, binomial family, logit link"
+
+
+def _fit_counts(data: LinearData, name: str) -> tuple[Any, str]:
+    import statsmodels.api as sm
+
+    y, family = _series(data.y, name), sm.families.Poisson()
+    fit = sm.GLM(y, data.matrix, family, data.offset, **_weights(data)).fit()
+    return fit, "GLM, Poisson family, log link"
+
+
+def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
+    import statsmodels.api as sm
+
+    y, matrix = _series(data.y.astype(np.int64), name), data.matrix
+    weights = _weights(data)
+    if "var_weights" in weights:
+        raise OptionError(
+            "`weights` must be whole numbers for a linear model of more than two classes.\n"
+            "  Found: other numbers, which statsmodels' multinomial logit can't take."
+        )
+    if weights:
+        if data.weight.sum() > _MOST_COPIES:
+            raise OptionError(
+                f"`weights` must sum to at most {_MOST_COPIES:,} for a linear model of more than"
+                f" two classes.\n  Found: {data.weight.sum():,}. Divide them by a common number."
+            )
+        copies = np.repeat(np.arange(len(y)), data.weight.astype(np.int64))
+        y, matrix = y.iloc[copies].reset_index(drop=True), matrix.iloc[copies]
+        matrix = matrix.reset_index(drop=True)
+    fit = sm.MNLogit(y, matrix).fit(disp=False, maxiter=100)
+    return fit, "MNLogit, multinomial logit"
+
+
+_FITS = {
+    "gaussian": _fit_numbers,
+    "binomial": _fit_two_classes,
+    "multinomial": _fit_classes,
+    "poisson": _fit_counts,
+}
