@@ -77,7 +77,7 @@ CASES = {
     "k above the number of units": ("survived ~ .", plain, {"k": 4}),
     "k of no use": ("survived ~ .", plain, {"k": "two"}),
     "unknown method": ("survived ~ .", plain, {"method": "contrlburn"}),
-    "unknown method without a near one": ("survived ~ .", plain, {"method": "boruta"}),
+    "unknown method without a near one": ("survived ~ .", plain, {"method": "pca"}),
     "unknown family": ("survived ~ .", plain, {"family": "logistic"}),
     "unknown option": ("survived ~ .", plain, {"forrests": 3}),
     "option out of range": ("survived ~ .", plain, {"forests": 0}),
