@@ -264,9 +264,11 @@ def test_foreign_files(tmp_path):
     refused(write(tmp_path, {"model.json": b"{}", "arrays/y.npy": header}))
 
 
-def test_a_later_version_says_so(file, tmp_path):
-    path = change(file, tmp_path, lambda d: d.update(version=2, treeselect="9.0"))
-    with pytest.raises(ModelFileError, match=r"version 2.\n.*written by treeselect '9.0'"):
+@pytest.mark.parametrize("version", [1, 3])
+def test_another_version_says_so(file, version, tmp_path):
+    path = change(file, tmp_path, lambda d: d.update(version=version, treeselect="9.0"))
+    said = rf"version {version}.\n.*reads version 2; .*written by treeselect '9.0'"
+    with pytest.raises(ModelFileError, match=said):
         treeselect.load(path)
 
 

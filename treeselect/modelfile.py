@@ -1,9 +1,9 @@
 """Model files: one documented, versioned zip of JSON and arrays; nothing in it is code.
 
-Layout, version 1, in the container that ``archive`` describes:
+Layout, version 2, in the container that ``archive`` describes:
 
 ``model.json``
-    ``{"format": "treeselect model", "version": 1, "treeselect": ..., "content": {...}}``: the
+    ``{"format": "treeselect model", "version": 2, "treeselect": ..., "content": {...}}``: the
     formula, the schema, levels, what transforms learned, units, method and options, the chosen
     step, words of the call. Tuples are lists; see ``packing`` for what JSON can't hold.
 ``arrays/<name>.npy``
@@ -32,7 +32,7 @@ from treeselect.results import SelectionResult
 from treeselect.unpacking import unpack
 
 FORMAT = "treeselect model"
-VERSION = 1
+VERSION = 2
 
 
 def save_result(result: SelectionResult, path: Path, *, include_data: bool) -> Path:
