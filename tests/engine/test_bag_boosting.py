@@ -13,10 +13,9 @@ from treeselect.engine.bag_boosting import (
     SCHEMES,
     SINGLE,
     BagBoosting,
-    add_tree,
     bag_boost,
-    no_sums,
 )
+from treeselect.engine.bagged_tree import add_tree, no_sums
 from treeselect.engine.binning import bin_columns, bin_edges
 from treeselect.engine.losses import (
     LogisticLoss,
