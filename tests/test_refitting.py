@@ -440,3 +440,12 @@ def test_an_estimator_needs_columns(trial):
     result = treeselect.select("size ~ noise", trial, lam=1e9, **QUICK)
     with pytest.raises(OptionError, match="nothing is selected"):
         result.refit(LinearRegression())
+
+
+def test_what_is_said_of_the_sparse_forest_goes_with_it(mixed):
+    fit = treeselect.select("dose ~ signal + site", mixed, k=2, seed=1, forests=1, refit=None)
+    assert any("the nearer they are to the mean" in note for note in fit.notes)
+    for model in ("forest", "boosting"):
+        notes = fit.refit(model).notes
+        assert not any("the nearer they are to the mean" in note for note in notes)
+        assert any(note.startswith("Refitted: predicts with") for note in notes)

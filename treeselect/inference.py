@@ -191,7 +191,7 @@ def infer(
     check_share("gamma_min", gamma_min)
     check_share("level", level)
     method, weight = result.chosen_method, data.weight
-    if not isinstance(getattr(method, "forest", ""), str):
+    if method.was_fitted:
         raise OptionError(
             "`inference()` must grow the trees on one part of the rows.\n"
             "  Found: `forest=` that was fitted before, perhaps on all of them. Select with trees"

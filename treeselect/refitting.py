@@ -77,7 +77,8 @@ def _refit_trees(result: SelectionResult, model: str, data: ModelData) -> Select
         seed=stream_seed(result.seed, "fit"),
         n_threads=engine_threads(result.n_jobs),
     )
-    notes = tuple(note for note in result.notes if not note.startswith(_PREDICTS))
+    before = result.model.note  # said of the model that goes
+    notes = tuple(n for n in result.notes if n != before and not n.startswith(_PREDICTS))
     scored = getattr(result.chosen_method, "refit", "forest")  # what select() itself had predict
     if model != scored:
         notes += (f"{_PREDICTS} {fitted.description}; the scores are those of the model before.",)

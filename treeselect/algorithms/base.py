@@ -185,6 +185,11 @@ class SelectionMethod(Protocol):
         ...
 
     @property
+    def was_fitted(self) -> bool:
+        """Whether its trees were grown before, on rows that nobody knows."""
+        ...
+
+    @property
     def note(self) -> str | None:
         """What a reader of any result with these options should know."""
         ...

@@ -273,12 +273,17 @@ class ControlBurn:
     @property
     def reads_columns(self) -> bool:
         """Whether the trees of another library are to find their rows."""
+        return self.was_fitted
+
+    @property
+    def was_fitted(self) -> bool:
+        """Whether the trees are those of a forest that was there before."""
         return not isinstance(self.forest, str)
 
     @property
     def note(self) -> str | None:
         """What a reader should know of a forest that was there before."""
-        if not self.reads_columns:
+        if not self.was_fitted:
             return None
         return (
             f"The trees are those of {_FITTED}{type(self.forest).__name__}, whatever rows it was"

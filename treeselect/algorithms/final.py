@@ -49,6 +49,11 @@ class RefitsForest:
     prune: bool = False
 
     @property
+    def was_fitted(self) -> bool:
+        """Trees are grown anew on the rows that are given."""
+        return False
+
+    @property
     def note(self) -> str | None:
         """Nothing."""
         return None
