@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.algorithms.base import Model
-from treeselect.algorithms.boosted import BoostedModel
-from treeselect.algorithms.forest import ForestModel
-from treeselect.algorithms.weighted import WeightedForest
 from treeselect.association import Coded, association, coded_number
-from treeselect.design import FloatArray, IntArray
+from treeselect.design import IntArray
 from treeselect.engine.nodes import LEAF, Trees
 from treeselect.errors import OptionError
 from treeselect.trees import node_depths, tidy_trees
@@ -38,42 +35,22 @@ def tree_table(result: SelectionResult) -> pd.DataFrame:
     import pandas as pd
 
     forest = _forest_inside(result)
-    trees = forest.joined() if isinstance(forest, WeightedForest) else forest.trees
+    trees = forest.joined()
     if trees is None:
         return pd.DataFrame({name: [] for name in _TREE_COLUMNS})
-    if isinstance(forest, WeightedForest):
-        weights, shares = forest.weights, forest.shares
-    elif isinstance(forest, BoostedModel):
-        weights, shares = np.ones(trees.n_trees), _shares(trees)
-    else:
-        weights = np.full(trees.n_trees, 1 / trees.n_trees)
-        shares = weights
     of_node = np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
     is_leaf = trees.nodes.column == LEAF
     frame = pd.DataFrame(
         {
             "tree": np.arange(trees.n_trees) + 1,
-            "weight": weights,
-            "share": shares,
+            "weight": forest.tree_weights,
+            "share": forest.tree_shares,
             "depth": np.maximum.reduceat(node_depths(trees), trees.start[:-1]),
             "leaves": np.bincount(of_node[is_leaf], minlength=trees.n_trees),
             "terms": _units_of_trees(result, forest, trees, of_node),
         }
     )
     return frame.sort_values("share", ascending=False, kind="stable", ignore_index=True)
-
-
-def _shares(trees: Trees) -> FloatArray:
-    """Share of each tree in what they move: the standard deviation of its leaves' values."""
-    nodes, tree = trees.nodes, np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
-    weight = np.where(nodes.column == LEAF, nodes.weight, 0).astype(np.float64)
-    total = np.maximum(np.bincount(tree, weight), 1.0)
-    variance = np.zeros(trees.n_trees)
-    for value in nodes.value.T:
-        mean = np.bincount(tree, weight * value) / total
-        variance += np.bincount(tree, weight * (value - mean[tree]) ** 2) / total
-    spread = np.sqrt(variance)
-    return np.asarray(spread / max(spread.sum(), 1e-300))
 
 
 _TREE_COLUMNS = ("tree", "weight", "share", "depth", "leaves", "terms")
@@ -96,31 +73,26 @@ def _units_of_trees(
 def _group_of_columns(result: SelectionResult, forest: Model) -> IntArray:
     """Unit of each column of the data that :meth:`Model.bin` makes."""
     ids = result.design.arrays.groups.ids
-    columns = forest.group_of if isinstance(forest, WeightedForest) else ids
-    return columns[forest.groups[columns]]
+    own, bins = ids[forest.groups[ids]], forest.own_bins(result.design.arrays)
+    return own if bins is None else own[bins.source]
 
 
 def node_table(result: SelectionResult) -> pd.DataFrame:
     """One row per node (see ``SelectionResult.nodes``)."""
     forest = _forest_inside(result)
-    trees = forest.joined() if isinstance(forest, WeightedForest) else forest.trees
+    trees = forest.joined()
     if trees is None:
         raise OptionError(
             "There are no trees to show.\n  Nothing is selected: the model is a constant."
         )
     design = result.design
-    bins = None
-    if isinstance(forest, WeightedForest) and forest.bins is not None:
-        bins = forest.bins.of_features(np.flatnonzero(forest.groups[design.arrays.groups.ids]))
+    bins = forest.own_bins(design.arrays)
     return tidy_trees(trees, design.spec, design.arrays, forest.groups, bins)
 
 
-def _forest_inside(result: SelectionResult) -> WeightedForest | ForestModel | BoostedModel:
+def _forest_inside(result: SelectionResult) -> Model:
     """The trees behind the selection: the sparse forest if there is one."""
-    if result.subforest is not None:
-        return result.subforest
-    assert isinstance(result.model, ForestModel | BoostedModel)
-    return result.model
+    return result.model if result.subforest is None else result.subforest
 
 
 # --- importances on the path -------------------------------------------------------------------

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.algorithms.base import Model
-from treeselect.algorithms.weighted import WeightedForest
 from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.dependence import Dependence, partial_dependence
@@ -73,8 +72,9 @@ def _sample(result: SelectionResult, most: int) -> _Sample:
     data = model.bin(arrays, tuple(arrays.columns[j][rows] for j in own))
     terms = tuple(dict.fromkeys(arrays.column_names[j] for j in own))
     of_column = np.array([terms.index(arrays.column_names[j]) for j in own], dtype=np.int64)
-    if isinstance(model, WeightedForest) and model.bins is not None:
-        of_column = of_column[model.bins.of_features(own).source]
+    bins = model.own_bins(arrays)
+    if bins is not None:
+        of_column = of_column[bins.source]
     data = data._replace(group_of=of_column.astype(data.group_of.dtype))
     along = {term: _number_behind(result, term, rows) for term in terms}
     known = {term: number for term, number in along.items() if number is not None}

@@ -16,6 +16,8 @@ from treeselect.families import Family
 
 if TYPE_CHECKING:
     from treeselect.algorithms.weighted import WeightedForest
+    from treeselect.engine.nodes import Trees
+    from treeselect.importing import ImportedBins
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,24 @@ class Model(Protocol):
 
     @property
     def is_link(self) -> bool: ...
+
+    @property
+    def tree_weights(self) -> FloatArray:
+        """What each tree's values are multiplied by, shape (n_trees,)."""
+        ...
+
+    @property
+    def tree_shares(self) -> FloatArray:
+        """Share of each tree in what they move, shape (n_trees,)."""
+        ...
+
+    def joined(self) -> Trees | None:
+        """All trees on the columns that :meth:`bin` makes; None if there are none."""
+        ...
+
+    def own_bins(self, design: Design) -> ImportedBins | None:
+        """How the trees tell the columns of :attr:`groups` apart, if not by the design's edges."""
+        ...
 
     @property
     def description(self) -> str: ...

@@ -13,7 +13,7 @@ from treeselect.algorithms.base import Problem
 from treeselect.algorithms.gbfs import GBFS, Ensembles
 from treeselect.design import BoolArray, Design, FeatureGroups, FloatArray, WeightArray
 from treeselect.engine.binning import BinnedData, select_groups
-from treeselect.engine.nodes import Trees, group_gains
+from treeselect.engine.nodes import LEAF, Trees, group_gains
 from treeselect.engine.prediction import predict_sum
 from treeselect.engine.random import stream_seed
 from treeselect.families import Family
@@ -58,6 +58,24 @@ class BoostedModel:
         if self.trees is None:
             return "a constant"
         return f"{self.trees.n_trees} boosted trees, fitted to the selection"
+
+    @property
+    def tree_weights(self) -> FloatArray:
+        """One each: they add up."""
+        return np.ones(0 if self.trees is None else self.trees.n_trees)
+
+    @property
+    def tree_shares(self) -> FloatArray:
+        """By the standard deviations of the trees' predictions."""
+        return np.zeros(0) if self.trees is None else _shares(self.trees)
+
+    def joined(self) -> Trees | None:
+        """All trees."""
+        return self.trees
+
+    def own_bins(self, design: Design) -> None:
+        """The edges are those of the design."""
+        return None
 
     def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
         """Bin the columns of :attr:`groups` by the edges of the design."""
@@ -137,3 +155,16 @@ def _free_groups(groups: FeatureGroups, chosen: BoolArray) -> FeatureGroups:
         keep=groups.keep[at],
         keys=tuple(groups.keys[g] for g in at),
     )
+
+
+def _shares(trees: Trees) -> FloatArray:
+    """Share of each tree in what they move: the standard deviation of its leaves' values."""
+    nodes, tree = trees.nodes, np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
+    weight = np.where(nodes.column == LEAF, nodes.weight, 0).astype(np.float64)
+    total = np.maximum(np.bincount(tree, weight), 1.0)
+    variance = np.zeros(trees.n_trees)
+    for value in nodes.value.T:
+        mean = np.bincount(tree, weight * value) / total
+        variance += np.bincount(tree, weight * (value - mean[tree]) ** 2) / total
+    spread = np.sqrt(variance)
+    return np.asarray(spread / max(spread.sum(), 1e-300))

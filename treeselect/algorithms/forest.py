@@ -65,6 +65,25 @@ class ForestModel:
         """Nothing."""
         return None
 
+    @property
+    def tree_weights(self) -> FloatArray:
+        """One over the number of trees."""
+        n = 0 if self.trees is None else self.trees.n_trees
+        return np.full(n, 1 / max(n, 1))
+
+    @property
+    def tree_shares(self) -> FloatArray:
+        """The same."""
+        return self.tree_weights
+
+    def joined(self) -> Trees | None:
+        """All trees."""
+        return self.trees
+
+    def own_bins(self, design: Design) -> None:
+        """The edges are those of the design."""
+        return None
+
     def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
         """Bin the columns of :attr:`groups` by the edges of the design."""
         return design.bin(columns, self.groups)

@@ -103,12 +103,28 @@ class WeightedForest:
         moved = np.where(column == LEAF, LEAF, number[column]).astype(np.int32)
         return trees._replace(nodes=trees.nodes._replace(column=moved))
 
+    @property
+    def tree_weights(self) -> FloatArray:
+        """The weights."""
+        return self.weights
+
+    @property
+    def tree_shares(self) -> FloatArray:
+        """The shares."""
+        return self.shares
+
+    def own_bins(self, design: Design) -> ImportedBins | None:
+        """How another library's trees tell the columns of :attr:`groups` apart."""
+        if self.bins is None:
+            return None
+        return self.bins.of_features(np.flatnonzero(self.groups[design.groups.ids]))
+
     def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
         """Bin the columns of :attr:`groups` as the trees want them."""
-        if self.bins is None:
+        bins = self.own_bins(design)
+        if bins is None:
             return design.bin(columns, self.groups)
-        numbers = np.flatnonzero(self.groups[design.groups.ids])
-        return self.bins.of_features(numbers).bin(columns, np.arange(len(numbers)).tolist())
+        return bins.bin(columns, np.arange(bins.n_features).tolist())
 
     def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
         """Mean response of each row of a problem, see :meth:`predict_binned`."""
