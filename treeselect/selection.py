@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import secrets
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from treeselect.algorithms.base import Problem, SelectionMethod, Step
 from treeselect.algorithms.registry import find_method
-from treeselect.arguments import check_choice, check_count, check_size
+from treeselect.arguments import check_choice, check_count, check_size, read_seed
+from treeselect.calls import call_text, data_text
 from treeselect.choosing import (
     MOST_UNITS,
     Choice,
@@ -21,25 +19,16 @@ from treeselect.choosing import (
     run_selection,
     skipped_sizes,
 )
-from treeselect.encoding import NewLevels, build_design
+from treeselect.encoding import NewLevels
 from treeselect.errors import OptionError, TreeselectWarning, quoted
 from treeselect.folds import Folds, Splitter, read_folds
-from treeselect.formula import parse_formula
-from treeselect.frames import check_rows, read_data
+from treeselect.frames import read_data
 from treeselect.libraries import library_of
-from treeselect.modeldata import ModelData, RowCounts
 from treeselect.parallel import check_n_jobs, engine_threads
+from treeselect.preparing import prepare
 from treeselect.progress import announce_compilation
-from treeselect.response import read_response
 from treeselect.results import Call, SelectionResult
-from treeselect.scoring import Scoring, check_scoring, with_scoring
-from treeselect.units import make_units
-from treeselect.weights import check_offset, check_weight, read_offset, read_weights
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-_NEW_LEVELS = ("error", "missing", "other")
+from treeselect.scoring import Scoring
 
 
 def select(
@@ -169,11 +158,8 @@ def select(
     >>> "sex" in fit.selected
     True
     """
-    check_choice("new_levels", new_levels, _NEW_LEVELS)
     check_n_jobs(n_jobs)
     check_count("resamples", resamples, least=0)
-    if not isinstance(trusted, bool):
-        raise OptionError(f"`trusted` must be True or False.\n  Found: {trusted!r}.")
     arguments = {
         "method": method,
         "k": k,
@@ -196,7 +182,7 @@ def select(
     frame = read_data(data)
     asked_folds = read_folds(folds, repeats, fold_groups, frame)
     hidden = [name for name in (weights, offset, fold_groups) if isinstance(name, str)]
-    model_data = _encode(
+    model_data = prepare(
         formula,
         frame,
         hidden,
@@ -211,7 +197,7 @@ def select(
         trusted=trusted,
     )
     model_data = dataclasses.replace(model_data, library=library_of(data))
-    seed = _check_seed(seed)
+    seed = read_seed(seed)
     problem = model_data.problem_for(chosen_method)
     choice = Choice(
         _check_k(k, chosen_method, problem), asked_folds.for_rows(model_data.response.rows)
@@ -232,7 +218,7 @@ def select(
     rule = _rule(found, choice, chosen_method, problem)
     result = SelectionResult(
         design=model_data,
-        call=Call(_call_text(formula, data, arguments), _data_text(data, frame), rule),
+        call=Call(call_text("select", formula, data, arguments), data_text(data, frame), rule),
         chosen_method=chosen_method,
         steps=found.steps,
         step=found.step,
@@ -258,74 +244,7 @@ def select(
     return result
 
 
-# --- encoding ----------------------------------------------------------------------------------
-
-
-def _encode(
-    formula: str,
-    frame: pd.DataFrame,
-    hidden: Sequence[str],
-    weights: str | Sequence[float] | None,
-    offset: str | Sequence[float] | None,
-    groups: Mapping[str, Sequence[str]] | None,
-    costs: Mapping[str, float] | None,
-    keep: Iterable[str] | str | None,
-    family: str,
-    scoring: Scoring,
-    new_levels: NewLevels,
-    *,
-    trusted: bool,
-) -> ModelData:
-    check_rows(frame)
-    parsed = parse_formula(formula, list(frame.columns), hidden=hidden, trusted=trusted)
-    if isinstance(offset, str) and offset in parsed.response.variables:
-        raise OptionError(
-            f"`offset` must not be the response.\n  Found: {offset!r}, which is on the left."
-        )
-    units = make_units(parsed.terms, groups, costs, keep)
-    response = read_response(parsed, frame, family, trusted=trusted)
-    weight = read_weights(weights, frame)[response.rows]
-    check_weight(weight, response.y)
-    scored = with_scoring(response.family, scoring)
-    check_scoring(scored, response.y, weight)
-    response = dataclasses.replace(response, family=scored)
-    known = read_offset(offset, frame)
-    check_offset(known, response.rows)
-    if known is not None and response.family.n_classes > 2:
-        raise OptionError(
-            "`offset` must be left out for more than two classes, each of which has its own linear"
-            f" predictor.\n  Found: {response.family.n_classes} classes in {quoted(response.name)}."
-        )
-    used = frame if response.n_dropped == 0 else frame.iloc[response.rows].reset_index(drop=True)
-    design, spec, notes = build_design(parsed, used, units, new_levels=new_levels, trusted=trusted)
-    if isinstance(weights, str):
-        notes.append(f"Case weights: {quoted(weights)}, which is not among the terms of `.`.")
-    if offset is not None:
-        name = quoted(offset) if isinstance(offset, str) else "an array"
-        notes.append(f"Offset: {name}, added to the linear predictor of every model.")
-    sources = used[list(spec.variables)]
-    return ModelData(
-        arrays=design,
-        spec=spec,
-        response=response,
-        weight=weight,
-        weights=weights if isinstance(weights, str) else weights is not None,
-        offset=None if known is None else known[response.rows],
-        offset_name=offset if isinstance(offset, str) else offset is not None,
-        rows=RowCounts(int((weight > 0).sum()), response.n_dropped, int((weight == 0).sum())),
-        notes=tuple(notes),
-        sources=sources,
-    )
-
-
 # --- arguments ---------------------------------------------------------------------------------
-
-
-def _check_seed(seed: int | None) -> int:
-    if seed is None:
-        return secrets.randbelow(2**31)
-    check_count("seed", seed, least=0)
-    return int(seed)
 
 
 def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str | None:
@@ -404,58 +323,3 @@ def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[s
     if isinstance(size, str) and step.size == MOST_UNITS:
         notes.append(f"The most units that were considered: {MOST_UNITS}. Give `k` for more.")
     return tuple(notes)
-
-
-# --- words -------------------------------------------------------------------------------------
-
-
-_DEFAULTS = {
-    "method": "controlburn",
-    "k": "1se",
-    "family": "auto",
-    "resamples": 0,
-    "folds": 5,
-    "repeats": 1,
-    "new_levels": "error",
-    "trusted": False,
-}
-
-
-def _call_text(formula: str, data: object, arguments: Mapping[str, Any]) -> str:
-    """The call as it could be typed again, without the arguments that have their default."""
-    source = repr(str(data)) if isinstance(data, str | os.PathLike) else "data"
-    given = [
-        f"{name}={_shown(name, value)}"
-        for name, value in arguments.items()
-        if not (value is None and name in _NONE) and not _is_default(name, value)
-    ]
-    return f"select({', '.join([repr(formula), source, *given])})"
-
-
-_NONE = ("weights", "offset", "groups", "costs", "keep", "fold_groups", "scoring")
-"""Arguments without a value by default; an option of a method may be None on purpose."""
-
-
-def _is_default(name: str, value: object) -> bool:
-    return name in _DEFAULTS and isinstance(value, _SHORT) and value == _DEFAULTS[name]
-
-
-def _shown(name: str, value: object) -> str:
-    """A value as it could be typed; what has one value per row by the name of its argument."""
-    if name in _PER_ROW and isinstance(value, list | tuple):
-        return name
-    plain = isinstance(value, _SHORT) or (name == "folds" and isinstance(value, Splitter))
-    text = repr(value)
-    return text if plain and not text.startswith("<") else name
-
-
-_SHORT = (str, int, float, dict, list, tuple, SelectionMethod, type(None))
-"""Values that are shown; an array is shown by the name of its argument."""
-
-_PER_ROW = ("weights", "offset", "folds", "fold_groups")
-
-
-def _data_text(data: object, frame: pd.DataFrame) -> str:
-    if isinstance(data, str | os.PathLike):
-        return Path(data).name
-    return f"a data frame of {frame.shape[0]:,} rows and {frame.shape[1]:,} columns"
