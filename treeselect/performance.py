@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.algorithms.base import Problem, SelectionMethod
-from treeselect.choosing import Choice, held_out_score, run_selection, standard_error
+from treeselect.choosing import Choice, run_selection
+from treeselect.cross_validation import held_out_score, standard_error
 from treeselect.design import FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
@@ -93,7 +94,7 @@ class Performance:
     @property
     def standard_error(self) -> float:
         """Standard error of the mean: the standard deviation over all folds, divided by the root of
-        the number of folds in one repeat (see ``treeselect.choosing.standard_error``)."""
+        the number of folds in one repeat (see ``treeselect.cross_validation.standard_error``)."""
         return float(standard_error(self.scores, self.repeats))
 
     @property

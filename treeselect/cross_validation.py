@@ -1,0 +1,191 @@
+"""Cross-validated paths: what each fold selects of each size, and its score on held-out rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treeselect.algorithms.base import Model, Problem, SelectionMethod, empty_step
+from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.random import stream_seed
+from treeselect.errors import OptionError, quoted
+from treeselect.folds import Folds, Split, mean_repeats, split_rows
+from treeselect.parallel import run_all
+from treeselect.progress import track
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBySize:
+    """Cross-validated scores, aligned by size.
+
+    Attributes
+    ----------
+    scores : ndarray of float, shape (n_folds, max_size + 1)
+        Score of each fold's refitted model on its held-out rows, for its largest set of at most
+        s units; the constant model where there is none.
+    repeats : float
+        How often a row is held out, on average; the folds are those of all repeats.
+    """
+
+    scores: FloatArray
+    repeats: float = 1.0
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean over the folds, shape (max_size + 1,)."""
+        return np.asarray(self.scores.mean(axis=0))
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Standard error of the mean, shape (max_size + 1,): see :func:`standard_error`."""
+        return np.asarray(standard_error(self.scores, self.repeats))
+
+
+def standard_error(scores: FloatArray, repeats: float) -> Any:
+    """Standard error over folds: their standard deviation by the root of their number.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (n_folds, ...)
+        Of the folds of all repeats.
+    repeats : float
+        How often a row is held out. The deviation is that over the folds of all repeats; the number
+        is that of one repeat, as repeats split the same rows again and are not independent. Folds
+        are not either, since they share training rows: no unbiased estimate of their variance
+        exists (Bengio and Grandvalet 2004), and this one is an approximation.
+    """
+    return scores.std(axis=0, ddof=1) / np.sqrt(len(scores) / repeats)
+
+
+@dataclass(frozen=True, slots=True)
+class FoldPath:
+    """What the training rows of a fold selected, and how well it predicts the others.
+
+    Attributes
+    ----------
+    sizes : ndarray of int64, shape (n_sizes,)
+        Sizes that were asked for.
+    scores : ndarray of float, shape (n_sizes,)
+        Of the largest set of at most so many units, refitted; of the constant model where there is
+        none.
+    selected : ndarray of bool, shape (n_sizes, n_groups)
+        Those sets.
+    importance : ndarray of float, shape (n_sizes, n_groups)
+        Of their units in the refitted models.
+    seconds : ndarray of float, shape (n_sizes,)
+        Wall-clock time of the path and of the refitted model.
+    warnings : tuple of str
+        What a reader must know of how the sets were found.
+    """
+
+    sizes: IntArray
+    scores: FloatArray
+    selected: BoolArray
+    importance: FloatArray
+    seconds: FloatArray
+    warnings: tuple[str, ...]
+
+
+def score_by_size(
+    problem: Problem,
+    method: SelectionMethod,
+    weight: WeightArray,
+    *,
+    folds: Folds,
+    max_size: int,
+    seed: int,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> ScoreBySize:
+    """Cross-validate the path: selection and refit are repeated inside each fold.
+
+    Raises
+    ------
+    OptionError
+        If the rows can't be split into the folds, or a score is not defined.
+    """
+    splits = split_rows(problem, weight, folds, seed)
+    sizes = range(max_size + 1)
+    calls = [
+        (problem, method, weight, split, sizes, stream_seed(seed, "fold", number))
+        for number, split in enumerate(splits)
+    ]
+    found = track(run_all(follow_fold, calls, n_jobs), "Cross-validation", len(calls), progress)
+    return ScoreBySize(np.array([fold.scores for fold in found]), mean_repeats(splits))
+
+
+def follow_fold(
+    problem: Problem,
+    method: SelectionMethod,
+    weight: WeightArray,
+    split: Split,
+    sizes: Sequence[int],
+    seed: int,
+    *,
+    most: int | None = None,
+) -> FoldPath:
+    """Go along the path of the training rows and score it on the held-out ones.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Increasing; 0 stands for the constant model (with what is kept left out, too).
+    most : int, optional
+        Units up to which the path goes; the last of `sizes` by default.
+
+    Raises
+    ------
+    OptionError
+        If a score is not defined for the held-out rows.
+    """
+    train, test = split.weights(weight)
+    start = time.perf_counter()
+    steps = method.path(problem, train, max_size=most or max(sizes), seed=seed)
+    path_seconds = time.perf_counter() - start
+    if method.tuning_value is not None:
+        steps = steps[-1:]
+    by_size = {step.size: step for step in steps if step.size > 0}
+    nothing = empty_step(problem.data.n_groups)
+    known: dict[int, tuple[float, FloatArray, float]] = {}
+    chosen = []
+    for size in sizes:
+        step = by_size.get(max((s for s in by_size if s <= size), default=0), nothing)
+        chosen.append(step)
+        if step.size not in known:
+            start = time.perf_counter()
+            model = method.final_model(problem, train, step, seed=seed)
+            seconds = path_seconds + time.perf_counter() - start
+            known[step.size] = held_out_score(problem, model, test), model.importance, seconds
+    scores, importance, seconds_of = zip(*(known[s.size] for s in chosen), strict=True)
+    return FoldPath(
+        sizes=np.asarray(sizes, dtype=np.int64),
+        scores=np.array(scores),
+        selected=np.array([step.selected for step in chosen]),
+        importance=np.array(importance),
+        seconds=np.array(seconds_of),
+        warnings=tuple(dict.fromkeys(s.warning for s in chosen if s.warning is not None)),
+    )
+
+
+def held_out_score(problem: Problem, model: Model, test: WeightArray) -> float:
+    """Score of a model on the rows with a positive weight in `test`.
+
+    Raises
+    ------
+    OptionError
+        If the score is not defined for these rows.
+    """
+    rows = test > 0
+    family = problem.family
+    score = family.score(problem.y[rows], model.predict(problem)[rows], test[rows])
+    if not np.isfinite(score):
+        raise OptionError(
+            "`scoring` must be a score that is defined for the held-out rows of every fold.\n"
+            f"  Found: {quoted(family.score_name)} is {score:g} for {int(rows.sum())} of them. Give"
+            " another score, or fewer folds."
+        )
+    return score
