@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from treeselect.algorithms.rboost import RBoost
     from treeselect.algorithms.registry import methods
     from treeselect.algorithms.rrf import GRRF, RRF
+    from treeselect.comparing import compare
+    from treeselect.comparison import Comparison
     from treeselect.modelfile import load
     from treeselect.performance import Performance
     from treeselect.results import SelectionResult
@@ -34,6 +36,7 @@ __all__ = [
     "MRMR",
     "RRF",
     "Boruta",
+    "Comparison",
     "ControlBurn",
     "ForestImportance",
     "Lasso",
@@ -42,6 +45,7 @@ __all__ = [
     "RecursiveElimination",
     "SelectionResult",
     "__version__",
+    "compare",
     "datasets",
     "errors",
     "load",
@@ -52,6 +56,7 @@ __all__ = [
 # Each name is imported when it is first used: `import treeselect` alone loads nothing heavy.
 _HOME = {
     "Boruta": "treeselect.algorithms.boruta",
+    "Comparison": "treeselect.comparison",
     "ControlBurn": "treeselect.algorithms.controlburn",
     "ForestImportance": "treeselect.algorithms.importance",
     "GBFS": "treeselect.algorithms.gbfs",
@@ -63,6 +68,7 @@ _HOME = {
     "RRF": "treeselect.algorithms.rrf",
     "RecursiveElimination": "treeselect.algorithms.elimination",
     "SelectionResult": "treeselect.results",
+    "compare": "treeselect.comparing",
     "load": "treeselect.modelfile",
     "methods": "treeselect.algorithms.registry",
     "select": "treeselect.selection",

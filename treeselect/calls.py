@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeselect.algorithms.base import SelectionMethod
+from treeselect.algorithms.base import SelectionMethod, changed_options
 from treeselect.folds import Splitter
 
 if TYPE_CHECKING:
@@ -60,5 +60,17 @@ def _shown(name: str, value: object) -> str:
     if name in _PER_ROW and isinstance(value, list | tuple):
         return name
     plain = isinstance(value, _SHORT) or (name == "folds" and isinstance(value, Splitter))
-    text = repr(value)
+    text = _text(value)
     return text if plain and not text.startswith("<") else name
+
+
+def _text(value: object) -> str:
+    """A value as it could be typed; of a method the options that are not the default."""
+    if isinstance(value, SelectionMethod):
+        options = changed_options(value)
+        return f"{type(value).__name__}({', '.join(f'{k}={_text(v)}' for k, v in options.items())})"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_text(k)}: {_text(v)}' for k, v in value.items())}}}"
+    return repr(value)

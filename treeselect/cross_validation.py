@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.algorithms.base import Model, Problem, SelectionMethod, empty_step
-from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.algorithms.base import Model, Problem, SelectionMethod, Step, empty_step
+from treeselect.design import FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
 from treeselect.folds import Folds, Split, mean_repeats, split_rows
@@ -67,25 +67,19 @@ class FoldPath:
 
     Attributes
     ----------
-    sizes : ndarray of int64, shape (n_sizes,)
-        Sizes that were asked for.
     scores : ndarray of float, shape (n_sizes,)
         Of the largest set of at most so many units, refitted; of the constant model where there is
         none.
-    selected : ndarray of bool, shape (n_sizes, n_groups)
-        Those sets.
-    importance : ndarray of float, shape (n_sizes, n_groups)
-        Of their units in the refitted models.
+    units : tuple of ndarray of int64, length n_sizes
+        Those sets, most important units first.
     seconds : ndarray of float, shape (n_sizes,)
-        Wall-clock time of the path and of the refitted model.
+        Wall-clock time of the whole path and of the refitted model.
     warnings : tuple of str
         What a reader must know of how the sets were found.
     """
 
-    sizes: IntArray
     scores: FloatArray
-    selected: BoolArray
-    importance: FloatArray
+    units: tuple[IntArray, ...]
     seconds: FloatArray
     warnings: tuple[str, ...]
 
@@ -123,19 +117,16 @@ def follow_fold(
     method: SelectionMethod,
     weight: WeightArray,
     split: Split,
-    sizes: Sequence[int],
+    sizes: Sequence[int] | None,
     seed: int,
-    *,
-    most: int | None = None,
 ) -> FoldPath:
     """Go along the path of the training rows and score it on the held-out ones.
 
     Parameters
     ----------
-    sizes : sequence of int
-        Increasing; 0 stands for the constant model (with what is kept left out, too).
-    most : int, optional
-        Units up to which the path goes; the last of `sizes` by default.
+    sizes : sequence of int or None
+        Increasing; 0 stands for the constant model, without what is kept, too. None is the one
+        size that the method's tuning value leads to.
 
     Raises
     ------
@@ -143,32 +134,35 @@ def follow_fold(
         If a score is not defined for the held-out rows.
     """
     train, test = split.weights(weight)
+    most = problem.data.n_groups if sizes is None else max(sizes)
     start = time.perf_counter()
-    steps = method.path(problem, train, max_size=most or max(sizes), seed=seed)
+    steps = method.path(problem, train, max_size=most, seed=seed)
     path_seconds = time.perf_counter() - start
-    if method.tuning_value is not None:
-        steps = steps[-1:]
-    by_size = {step.size: step for step in steps if step.size > 0}
-    nothing = empty_step(problem.data.n_groups)
-    known: dict[int, tuple[float, FloatArray, float]] = {}
-    chosen = []
-    for size in sizes:
-        step = by_size.get(max((s for s in by_size if s <= size), default=0), nothing)
-        chosen.append(step)
+    chosen = [steps[-1]] if sizes is None else [_largest_within(steps, size) for size in sizes]
+    known: dict[int, tuple[float, IntArray, float]] = {}
+    for step in chosen:
+        step = step or empty_step(problem.data.n_groups)
         if step.size not in known:
             start = time.perf_counter()
             model = method.final_model(problem, train, step, seed=seed)
             seconds = path_seconds + time.perf_counter() - start
-            known[step.size] = held_out_score(problem, model, test), model.importance, seconds
-    scores, importance, seconds_of = zip(*(known[s.size] for s in chosen), strict=True)
+            units = np.flatnonzero(step.selected)
+            units = units[np.argsort(-model.importance[units], kind="stable")]
+            known[step.size] = held_out_score(problem, model, test), units, seconds
+    found = [known[step.size if step else 0] for step in chosen]
+    warned = [step.warning for step in chosen if step and step.warning]
     return FoldPath(
-        sizes=np.asarray(sizes, dtype=np.int64),
-        scores=np.array(scores),
-        selected=np.array([step.selected for step in chosen]),
-        importance=np.array(importance),
-        seconds=np.array(seconds_of),
-        warnings=tuple(dict.fromkeys(s.warning for s in chosen if s.warning is not None)),
+        scores=np.array([score for score, _, _ in found]),
+        units=tuple(units for _, units, _ in found),
+        seconds=np.array([seconds for _, _, seconds in found]),
+        warnings=tuple(dict.fromkeys(warned)),
     )
+
+
+def _largest_within(steps: Sequence[Step], size: int) -> Step | None:
+    """The last step of the largest size up to `size`, None if nothing is selected there."""
+    fitting = [step for step in steps if 0 < step.size <= size]
+    return max(reversed(fitting), key=lambda step: step.size, default=None)
 
 
 def held_out_score(problem: Problem, model: Model, test: WeightArray) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeselect.algorithms.base import changed_options
 from treeselect.tables import glance_table, tidy_table
 
 if TYPE_CHECKING:
@@ -84,8 +85,7 @@ def _facts(result: SelectionResult) -> tuple[tuple[str, str], ...]:
 
 def _options(result: SelectionResult) -> str:
     """The options that were set otherwise than by default, or "default options"."""
-    default = type(result.chosen_method)().options()
-    changed = {k: v for k, v in result.chosen_method.options().items() if v != default[k]}
+    changed = changed_options(result.chosen_method)
     return ", ".join(f"{k} = {v}" for k, v in changed.items()) or "default options"
 
 

@@ -285,3 +285,9 @@ def without_tuning(method: SelectionMethod) -> SelectionMethod:
     """The same method with its tuning value left open, so that a size can decide."""
     free: SelectionMethod = dataclasses.replace(method, **{method.tuning_name: None})  # type: ignore[type-var]
     return free
+
+
+def changed_options(method: SelectionMethod) -> dict[str, Any]:
+    """The options of a method that are not the default."""
+    default = type(method)().options()
+    return {name: v for name, v in method.options().items() if v != default[name]}
