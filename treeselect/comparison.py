@@ -349,7 +349,7 @@ class Comparison:
             places = range(len(run.sizes))
             scores = ScoreBySize(run.scores, self.repeats)
             return (best_size if rule == "best" else one_standard_error_size)(places, scores)
-        if rule not in run.sizes:
+        if isinstance(rule, bool) or rule not in run.sizes:
             raise OptionError(
                 f"`k` must be a size that was scored: {listing(map(str, run.sizes))}.\n"
                 f"  Found: {rule!r}."
