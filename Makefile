@@ -4,13 +4,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -q --disable-pip-version-check
 
-.PHONY: help demo test format
+.PHONY: help demo test vignettes format
 
 help:
-	@echo "make demo    install, then select variables on the Titanic data: summary and titanic.html"
-	@echo "make test    install with the tools for development, then check style, types and tests"
-	@echo "make format  let ruff write the code's format and mend what it can"
-	@echo "PYTHON=...   the Python that makes .venv (default: $(PYTHON))"
+	@echo "make demo       install, then select variables on the Titanic data: summary and titanic.html"
+	@echo "make test       install with the tools for development, then check style, types, tests and"
+	@echo "                vignettes"
+	@echo "make vignettes  run the vignettes and write vignettes/html/*.html"
+	@echo "make format     let ruff write the code's format and mend what it can"
+	@echo "PYTHON=...      the Python that makes .venv (default: $(PYTHON))"
 
 demo: .venv/installed
 	@$(BIN)/treeselect demo
@@ -20,6 +22,10 @@ test: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest
+	$(BIN)/python -m vignettes.build
+
+vignettes: .venv/installed-dev
+	@$(BIN)/python -m vignettes.build
 
 format: .venv/installed-dev
 	$(BIN)/ruff format .
