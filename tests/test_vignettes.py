@@ -82,6 +82,7 @@ def test_code_and_its_outputs_are_shown(page):
     assert "told on purpose" in page
     assert "sys.executable" not in page  # a check is run, not shown
     assert "Out[" not in page
+    assert "matplotlib.lines" not in page  # what `plt.plot()` returns
     assert page.count("<svg") == 2
     assert page.count('role="img" aria-label="A line from 1 to 3."') == 1
     assert '<img alt="One pixel." src="data:image/png;base64,' in page

@@ -18,8 +18,15 @@ _COLOURS = {
     "#1f5f8b": "var(--accent)",
     "#5a6373": "var(--soft)",
     "#e9ecf1": "var(--grid)",
+    "#c4532b": "var(--rust)",
+    "#3b8f6b": "var(--green)",
+    "#8a5a9e": "var(--violet)",
+    "#9a7b1f": "var(--olive)",
+    "#4f5a6e": "var(--slate)",
+    "#b03a6a": "var(--berry)",
+    "#2c93a8": "var(--teal)",
 }
-"""Colours of the package's figures, as the style sheet of the report calls them."""
+"""Colours of the package's figures, as the style sheets call them: brighter on a dark page."""
 
 _POINTS = 96 / 72
 """Pixels of the screen per point."""

@@ -29,6 +29,7 @@ SECONDS = 300
 _SET_UP = "from vignettes import session as _session; _session.begin()"
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}")
 _ARROW = re.compile(r"^-+> \d+ (.*)$", re.MULTILINE)
+_PICTURES = {"image/svg+xml", "image/png"}
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -186,9 +187,14 @@ def checked(
 
 
 def _outputs(ran: Any) -> tuple[Output, ...]:
-    """Outputs in their order; text that came in pieces is one."""
+    """Outputs in their order; text that came in pieces is one. Beside a figure the value of the
+    last line is left out: it is matplotlib's name for what is seen."""
+    has_figure = any(set(output.get("data", ())) & _PICTURES for output in ran.outputs)
     joined: list[Output] = []
-    for output in map(_output, ran.outputs):
+    for found in ran.outputs:
+        if has_figure and set(found.get("data", ())) == {"text/plain"}:
+            continue
+        output = _output(found)
         if joined and joined[-1].kind == output.kind and output.kind in ("text", "stderr"):
             output = Output(output.kind, joined.pop().content + output.content)
         joined.append(output)
