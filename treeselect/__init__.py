@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.boruta import Boruta
     from treeselect.algorithms.controlburn import ControlBurn
     from treeselect.algorithms.elimination import RecursiveElimination
+    from treeselect.algorithms.foreign import ForeignSelector
     from treeselect.algorithms.gbfs import GBFS
     from treeselect.algorithms.importance import ForestImportance
     from treeselect.algorithms.lasso import Lasso
@@ -35,6 +36,7 @@ __all__ = [
     "RRF",
     "Boruta",
     "ControlBurn",
+    "ForeignSelector",
     "ForestImportance",
     "Lasso",
     "Performance",
@@ -53,6 +55,7 @@ __all__ = [
 _HOME = {
     "Boruta": "treeselect.algorithms.boruta",
     "ControlBurn": "treeselect.algorithms.controlburn",
+    "ForeignSelector": "treeselect.algorithms.foreign",
     "ForestImportance": "treeselect.algorithms.importance",
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",

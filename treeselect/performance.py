@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, SelectionMethod
+from treeselect.algorithms.base import Problem, SelectionMethod, tuning_words
 from treeselect.choosing import Choice, held_out_score, run_selection, standard_error
 from treeselect.design import FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import OptionError, quoted
+from treeselect.errors import MethodError, OptionError, quoted
 from treeselect.families import Family
 from treeselect.folds import Folds, Split, Splitter, mean_repeats, read_folds, split_rows
 from treeselect.frames import read_data
@@ -257,6 +257,8 @@ def _one_fold(
     train, test = split.weights(weight)
     try:
         found = run_selection(problem, method, train, choice, seed=seed, n_jobs=1, progress=False)
+    except MethodError:  # it is not about the folds
+        raise
     except OptionError as error:
         raise OptionError(
             f"{error}\n  This was among the training rows of fold {where}, which are split again to"
@@ -349,7 +351,7 @@ def _families(of_fit: Family, choice: Choice, scoring: Scoring) -> tuple[Family,
 
 def _rule(choice: Choice, family: Family, method: SelectionMethod) -> str:
     if choice.k is None:
-        return f"{method.tuning_name} = {method.tuning_value:g}, as in the fit"
+        return f"{tuning_words(method)}, as in the fit"
     if isinstance(choice.k, int):
         return f"{choice.k}, as in the fit"
     folds = choice.folds

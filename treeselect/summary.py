@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeselect.algorithms.base import OWN, changed_options
 from treeselect.tables import glance_table, tidy_table
 
 if TYPE_CHECKING:
@@ -84,8 +85,7 @@ def _facts(result: SelectionResult) -> tuple[tuple[str, str], ...]:
 
 def _options(result: SelectionResult) -> str:
     """The options that were set otherwise than by default, or "default options"."""
-    default = type(result.chosen_method)().options()
-    changed = {k: v for k, v in result.chosen_method.options().items() if v != default[k]}
+    changed = changed_options(result.chosen_method)
     return ", ".join(f"{k} = {v}" for k, v in changed.items()) or "default options"
 
 
@@ -125,6 +125,8 @@ def _notes(result: SelectionResult) -> tuple[str, ...]:
         why = "."
         if result.scores is not None:
             why = ": no term improves the cross-validated score enough."
+        elif result.chosen_method.tuning_value == OWN:
+            why = f" by {result.chosen_method.name}."
         elif result.chosen_method.tuning_value is not None:
             why = " at this penalty."
         notes.append(f"Nothing is selected{why}")

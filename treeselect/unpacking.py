@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.base import Model, Step
-from treeselect.algorithms.registry import METHODS, find_method
+from treeselect.algorithms.registry import method_of_record
 from treeselect.choosing import Choice, ScoreBySize
 from treeselect.columns import FactorSpec, TermSpec
 from treeselect.design import Design
@@ -79,11 +79,10 @@ def unpack(
     if model is None:
         raise ValueError("there is no model")
     name, options = content["method"]
-    check(name in METHODS, "the method")
     return SelectionResult(
         design=data,
         call=Call(**{k: str(v) for k, v in content["call"].items()}),
-        chosen_method=find_method(name, _unplain(options)),
+        chosen_method=method_of_record(name, _unplain(options)),
         steps=steps[:-1],
         step=dataclasses.replace(steps[-1], ensemble=subforest),
         scores=_scores(arrays, steps),
