@@ -89,7 +89,12 @@ def _content(result: SelectionResult, arrays: dict[str, NDArray[Any]]) -> dict[s
         arrays["resample_selected"] = stability.selected
         arrays["resample_fitted"] = stability.fitted
         arrays["resample_assessed"] = stability.assessed
-        content["resamples"] = [stability.scheme, stability.k, stability.seed]
+        content["resamples"] = [
+            stability.scheme,
+            stability.k,
+            stability.seed,
+            stability.groups_name,
+        ]
     return content
 
 

@@ -124,7 +124,8 @@ def select(
         independent (Bengio and Grandvalet 2004).
     fold_groups : str or array, shape (n_rows,), optional
         Column or array, for example of patients or sites: rows of one group are never in the
-        training and the held-out rows of a fold. The column is not among the terms of ``.``.
+        training and the held-out rows of a fold, and resamples draw whole groups. The column is
+        not among the terms of ``.``.
     scoring : str or callable, optional
         Score on held-out rows, greater is better: the name of a scorer of scikit-learn such as
         ``"neg_log_loss"``, a scorer made by ``make_scorer``, or ``scorer(y_true, prediction,
@@ -379,8 +380,8 @@ def _fold_notes(folds: Folds) -> tuple[str, ...]:
     if not isinstance(folds.groups_name, str):
         return ()
     return (
-        f"Folds keep the rows of each {quoted(folds.groups_name)} together; the column is not among"
-        " the terms of `.`.",
+        f"Folds and resamples keep the rows of each {quoted(folds.groups_name)} together; the"
+        " column is not among the terms of `.`.",
     )
 
 

@@ -163,13 +163,13 @@ def stability_notes(result: SelectionResult) -> list[str]:
     index, (low, high) = stability.index, stability.index_ci
     if np.isfinite(index):
         text = (
-            f"Stability index (Nogueira): {index:.2f}, Monte Carlo interval ({n} {stability.scheme}"
-            f" resamples) {low:.2f} to {high:.2f}; 1 is the same selection each time, 0 is chance."
+            f"Stability index (Nogueira): {index:.2f}, Monte Carlo interval ({stability.words})"
+            f" {low:.2f} to {high:.2f}; 1 is the same selection each time, 0 is chance."
         )
     else:
         text = (
-            f"Stability index (Nogueira): not defined, every one of {n} {stability.scheme}"
-            " resamples selected every unit or none."
+            f"Stability index (Nogueira): not defined, every one of {stability.words} selected"
+            " every unit or none."
         )
     notes = [text]
     for stand_in in stability.stand_ins:

@@ -366,11 +366,13 @@ def _stability(
 ) -> Stability | None:
     if "resamples" not in content:
         return None
-    scheme, k, seed = content["resamples"]
+    scheme, k, seed, *rest = content["resamples"]
+    groups_name = rest[0] if rest else False  # of files from before there were groups
     selected, fitted = arrays["resample_selected"], arrays["resample_fitted"]
     assessed, n = arrays["resample_assessed"], len(units.names)
     check(
         scheme in SCHEMES
+        and isinstance(groups_name, str | bool)
         and selected.ndim == 2
         and len(selected) > 1
         and selected.shape[1] == n
@@ -378,7 +380,16 @@ def _stability(
         and all(a.dtype == np.bool_ for a in (selected, fitted, assessed)),
         "resamples",
     )
-    return Stability(units.names, fitted, assessed, selected, scheme, int(k), int(seed))
+    return Stability(
+        units=units.names,
+        fitted=fitted,
+        assessed=assessed,
+        selected=selected,
+        scheme=scheme,
+        k=int(k),
+        seed=int(seed),
+        groups_name=groups_name,
+    )
 
 
 def _unplain(value: Any) -> Any:
