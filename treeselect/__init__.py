@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.boruta import Boruta
     from treeselect.algorithms.controlburn import ControlBurn
     from treeselect.algorithms.elimination import RecursiveElimination
+    from treeselect.algorithms.foreign import ForeignSelector
     from treeselect.algorithms.gbfs import GBFS
     from treeselect.algorithms.importance import ForestImportance
     from treeselect.algorithms.lasso import Lasso
@@ -38,6 +39,7 @@ __all__ = [
     "Boruta",
     "Comparison",
     "ControlBurn",
+    "ForeignSelector",
     "ForestImportance",
     "Lasso",
     "Performance",
@@ -58,6 +60,7 @@ _HOME = {
     "Boruta": "treeselect.algorithms.boruta",
     "Comparison": "treeselect.comparison",
     "ControlBurn": "treeselect.algorithms.controlburn",
+    "ForeignSelector": "treeselect.algorithms.foreign",
     "ForestImportance": "treeselect.algorithms.importance",
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",

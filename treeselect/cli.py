@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     select.add_argument(
         "--fold-groups",
         metavar="COLUMN",
-        help="column whose groups of rows cross-validation keeps together",
+        help="column whose groups of rows folds and resamples keep together",
     )
     select.add_argument(
         "--scoring", metavar="SCORE", help="a scorer of scikit-learn, such as neg_log_loss"

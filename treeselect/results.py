@@ -18,7 +18,7 @@ from treeselect.choosing import Choice, ScoreBySize, skipped_sizes
 from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import NotBuiltError, OptionError, StabilityError, quoted
-from treeselect.folds import Splitter
+from treeselect.folds import Folds, Splitter, with_groups
 from treeselect.frames import read_data
 from treeselect.inside import importance_path_table, node_table, tree_table
 from treeselect.libraries import as_column, as_frame, in_library, with_column
@@ -626,6 +626,7 @@ class SelectionResult:
         k: int | None = None,
         seed: int | None = None,
         n_jobs: int | None = None,
+        fold_groups: str | Sequence[Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         data: Any = None,
         weights: Sequence[float] | None = None,
@@ -638,7 +639,7 @@ class SelectionResult:
         n : int
             Number of resamples, at least 2.
         scheme : {"bootstrap", "subsample", "complementary"}
-            Rows with replacement; half of the rows; both halves of a split in turn.
+            Rows (or groups) with replacement; half of them; both halves of a split in turn.
         k : int, optional
             Units to select on each resample; the fit's by default (where the fit's tuning value
             was given, that value).
@@ -646,6 +647,10 @@ class SelectionResult:
             The fit's by default.
         n_jobs : int, optional
             The fit's by default; the answer does not depend on it.
+        fold_groups : str or array, shape (n_rows,), optional
+            Column or array, for example of patients or sites: whole groups are drawn in place of
+            rows, each with all its rows. The fit's by default. A column that is neither the fit's
+            nor behind the terms needs `data`.
         checkpoint : path, optional
             Not built yet.
         data : frame or path, optional
@@ -681,10 +686,18 @@ class SelectionResult:
             k=self.k if k is None else k,
             scheme=scheme,
             seed=stream_seed(self.seed if seed is None else seed, "stability"),
+            folds=self._folds_by(fold_groups, here, data),
             n_jobs=self.n_jobs if n_jobs is None else n_jobs,
             progress=self.progress,
         )
         return dataclasses.replace(self, resampled=found)
+
+    def _folds_by(self, fold_groups: Any, here: ModelData, data: Any) -> Folds:
+        """The folds of the fit, with other groups if they are given."""
+        if fold_groups is None and self.choice.folds.groups_name is False:
+            return self.choice.folds
+        frame = here.all_rows() if data is None else read_data(data)
+        return with_groups(self.choice.folds, fold_groups, frame, here.response.rows)
 
     @property
     def stability(self) -> Stability:

@@ -13,6 +13,7 @@ from treeselect.choosing import step_of_size
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import StabilityError
+from treeselect.folds import Folds, known_groups
 from treeselect.libraries import in_library
 from treeselect.parallel import run_all
 from treeselect.progress import track
@@ -145,6 +146,8 @@ class Stability:
     seed : int
     library : str
         In which tables are given.
+    groups_name : str or bool
+        Column whose groups of rows were drawn as a whole; else whether an array of them was given.
     """
 
     units: tuple[str, ...]
@@ -155,6 +158,14 @@ class Stability:
     k: int
     seed: int
     library: str = "pandas"
+    groups_name: str | bool = False
+
+    @property
+    def words(self) -> str:
+        """What was drawn: ``"100 bootstrap resamples"``, and of whole groups if it was."""
+        name = f" of {self.groups_name}" if isinstance(self.groups_name, str) else ""
+        whole = f" of whole groups{name}" if self.groups_name else ""
+        return f"{self.n_resamples:,} {self.scheme} resamples{whole}"
 
     @property
     def n_resamples(self) -> int:
@@ -237,24 +248,49 @@ class Stability:
         return tuple(found)
 
 
-def resample_weights(weight: WeightArray, scheme: Scheme, number: int, seed: int) -> WeightArray:
+def resample_weights(
+    weight: WeightArray,
+    scheme: Scheme,
+    number: int,
+    seed: int,
+    groups: IntArray | None = None,
+) -> WeightArray:
     """Weights of one resample, shape (n_rows,): how often each row is in it, times its weight.
 
     Bootstrap: as many draws with replacement as there are rows. Subsample: half of the rows.
     Complementary: resamples 2i and 2i + 1 are the two halves of one split.
+
+    Parameters
+    ----------
+    groups : ndarray of int64, shape (n_rows,), optional
+        Groups are drawn in place of rows, each with all its rows (the cluster bootstrap: Davison
+        and Hinkley 1997, section 3.8): rows of one patient resemble each other, and drawn one by
+        one they would make the selection look more stable than it is.
     """
     rows = np.flatnonzero(weight)
     pair = number // 2 if scheme == "complementary" else number
     rng = np.random.default_rng(stream_seed(seed, scheme, pair))
-    count = np.zeros(len(weight), dtype=np.int64)
+    if groups is None:
+        return _drawn(rows, len(weight), scheme, number, rng) * weight
+    names, place = np.unique(groups[rows], return_inverse=True)
+    times = np.zeros(len(weight), dtype=np.int64)
+    times[rows] = _drawn(np.arange(len(names)), len(names), scheme, number, rng)[place]
+    return times * weight
+
+
+def _drawn(
+    items: IntArray, n: int, scheme: Scheme, number: int, rng: np.random.Generator
+) -> IntArray:
+    """How often each of n things is drawn, of which only some can be."""
+    count = np.zeros(n, dtype=np.int64)
     if scheme == "bootstrap":
-        np.add.at(count, rng.choice(rows, size=len(rows), replace=True), 1)
-    else:
-        order = rng.permutation(rows)
-        half = len(rows) // 2
-        first = scheme == "subsample" or number % 2 == 0
-        count[order[:half] if first else order[half : 2 * half]] = 1
-    return count * weight
+        np.add.at(count, rng.choice(items, size=len(items), replace=True), 1)
+        return count
+    order = rng.permutation(items)
+    half = len(items) // 2
+    first = scheme == "subsample" or number % 2 == 0
+    count[order[:half] if first else order[half : 2 * half]] = 1
+    return count
 
 
 def assess(
@@ -267,15 +303,16 @@ def assess(
     k: int,
     scheme: Scheme,
     seed: int,
+    folds: Folds | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> Stability:
-    """Repeat the selection on resamples.
+    """Repeat the selection on resamples; of whole groups if `folds` have them.
 
     Raises
     ------
     OptionError
-        If `n_resamples` or `scheme` is not allowed.
+        If `n_resamples` or `scheme` is not allowed, or a row has no known group.
     StabilityError
         If k is 0, or a resample holds one class only.
     """
@@ -287,8 +324,12 @@ def assess(
             "  Give `k`, the number of units to select on each resample."
         )
     check_size(k, problem.groups)
+    groups = None if folds is None else folds.groups
+    if groups is not None:
+        known_groups(groups[weight > 0])
     calls = [
-        (problem, method, weight, scheme, number, k, seed) for number in range(int(n_resamples))
+        (problem, method, weight, scheme, number, k, seed, groups)
+        for number in range(int(n_resamples))
     ]
     results = track(run_all(_one_resample, calls, n_jobs), "Resamples", len(calls), progress)
     return Stability(
@@ -299,6 +340,7 @@ def assess(
         scheme=scheme,
         k=k,
         seed=seed,
+        groups_name=False if folds is None else folds.groups_name,
     )
 
 
@@ -310,13 +352,14 @@ def _one_resample(
     number: int,
     k: int,
     seed: int,
+    groups: IntArray | None,
 ) -> BoolArray:
-    drawn = resample_weights(weight, scheme, number, seed)
+    drawn = resample_weights(weight, scheme, number, seed, groups)
     rows = drawn > 0
     if len(np.unique(problem.y[rows])) < 2:
         raise StabilityError(
-            f"Resample {number + 1} holds only one value of the response: there are too few rows"
-            " of a class to resample."
+            f"Resample {number + 1} holds only one value of the response: there are too few"
+            f" {'rows' if groups is None else 'groups with rows'} of a class to resample."
         )
     own_seed = stream_seed(seed, "resample", number)
     path = method.path(problem, drawn, max_size=k, seed=own_seed, every_size=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.algorithms.base import changed_options
+from treeselect.algorithms.base import OWN, changed_options
 from treeselect.tables import glance_table, tidy_table
 
 if TYPE_CHECKING:
@@ -125,6 +125,8 @@ def _notes(result: SelectionResult) -> tuple[str, ...]:
         why = "."
         if result.scores is not None:
             why = ": no term improves the cross-validated score enough."
+        elif result.chosen_method.tuning_value == OWN:
+            why = f" by {result.chosen_method.name}."
         elif result.chosen_method.tuning_value is not None:
             why = " at this penalty."
         notes.append(f"Nothing is selected{why}")
@@ -161,13 +163,13 @@ def stability_notes(result: SelectionResult) -> list[str]:
     index, (low, high) = stability.index, stability.index_ci
     if np.isfinite(index):
         text = (
-            f"Stability index (Nogueira): {index:.2f}, Monte Carlo interval ({n} {stability.scheme}"
-            f" resamples) {low:.2f} to {high:.2f}; 1 is the same selection each time, 0 is chance."
+            f"Stability index (Nogueira): {index:.2f}, Monte Carlo interval ({stability.words})"
+            f" {low:.2f} to {high:.2f}; 1 is the same selection each time, 0 is chance."
         )
     else:
         text = (
-            f"Stability index (Nogueira): not defined, every one of {n} {stability.scheme}"
-            " resamples selected every unit or none."
+            f"Stability index (Nogueira): not defined, every one of {stability.words} selected"
+            " every unit or none."
         )
     notes = [text]
     for stand_in in stability.stand_ins:

@@ -22,7 +22,7 @@ class LinearColumns:
     Attributes
     ----------
     x : ndarray of float, shape (n_used_rows, n_columns)
-        Mean 0 and variance 1 under the weights.
+        Mean 0 and variance 1 under the weights, unless they were left as they are.
     start : ndarray of int64, shape (n_groups + 1,)
         Columns ``start[i]`` to ``start[i + 1] - 1`` belong to the i-th unit of `order`.
     order : ndarray of int64, shape (n_groups,)
@@ -34,12 +34,14 @@ class LinearColumns:
     order: IntArray
 
 
-def linear_columns(design: Design, weight: WeightArray, order: IntArray) -> LinearColumns:
+def linear_columns(
+    design: Design, weight: WeightArray, order: IntArray, *, standardise: bool = True
+) -> LinearColumns:
     """Columns of the units in some order, learned on the rows with weight.
 
     A number has its missing values at the median and, if there are any, an indicator of them; a
     factor has an indicator for each level that is there, missing included. Constant columns are
-    left out.
+    left out. Without `standardise` the others stay as they are.
     """
     rows = np.flatnonzero(weight > 0)
     share = weight[rows] / weight[rows].sum()
@@ -50,7 +52,10 @@ def linear_columns(design: Design, weight: WeightArray, order: IntArray) -> Line
             values = design.columns[j][rows]
             is_number = design.n_levels[j] is None
             made = _of_number(values, share) if is_number else _of_factor(values)
-            columns += [c for c in (_standardised(m, share) for m in made) if c is not None]
+            for values in made:
+                scaled = _standardised(values, share)
+                if scaled is not None:
+                    columns.append(scaled if standardise else values)
         ends.append(len(columns))
     x = np.array(columns).T if columns else np.empty((len(rows), 0))
     return LinearColumns(np.asfortranarray(x), np.array(ends), np.asarray(order))

@@ -193,7 +193,8 @@ def _stability_answer(result: SelectionResult, stability: Stability) -> str:
         which = rarest if len(found) - len(often) == 1 else f"the least frequent, {rarest},"
         parts.append(f"{which} was selected on {frequency[rarest] * 100:.0f} %")
     return (
-        f"Of {n} resamples of the rows, {'; '.join(parts)}."
+        f"Of {n} resamples of the {'groups' if stability.groups_name else 'rows'},"
+        f" {'; '.join(parts)}."
         f" The stability index is {stability.index:.2f}."
     )
 
@@ -341,13 +342,14 @@ def _stability_lead(stability: Stability) -> str:
         if low == high
         else f"{low:,} to {high:,} units"
     )
+    drawn = "groups, each with all its rows," if stability.groups_name else "rows"
     how = {
-        "bootstrap": "as many rows as there are, drawn with replacement",
-        "subsample": "half of the rows",
+        "bootstrap": f"as many {drawn} as there are, drawn with replacement",
+        "subsample": f"half of the {drawn.removesuffix(',')}",
         "complementary": "the two halves of a split in turn",
     }[stability.scheme]
     return (
         f"How often each unit was selected when the selection was repeated on"
-        f" {stability.n_resamples:,} {stability.scheme} resamples ({how}), {sizes} on each; lines"
+        f" {stability.words} ({how}), {sizes} on each; lines"
         " are 95 % intervals. Filled dots are in the selection above, hollow ones are not."
     )
