@@ -88,6 +88,7 @@ def _content(result: SelectionResult, arrays: dict[str, NDArray[Any]]) -> dict[s
         arrays["resample_fitted"] = stability.fitted
         arrays["resample_assessed"] = stability.assessed
         content["resamples"] = [stability.scheme, stability.k, stability.seed]
+        content["resamples_of_fixed_size"] = stability.fixed_size
     return content
 
 

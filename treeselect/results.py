@@ -688,7 +688,8 @@ class SelectionResult:
 
     @property
     def stability(self) -> Stability:
-        """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``.
+        """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``, ``.pfer()``,
+        ``.threshold()``.
 
         Raises
         ------

@@ -12,6 +12,7 @@ from treeselect.arguments import check_choice, check_count, check_size
 from treeselect.choosing import step_of_size
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
+from treeselect.error_bounds import Assumption, ErrorBound, error_bound, least_threshold
 from treeselect.errors import StabilityError
 from treeselect.libraries import in_library
 from treeselect.parallel import run_all
@@ -145,6 +146,9 @@ class Stability:
     seed : int
     library : str
         In which tables are given.
+    fixed_size : bool
+        Whether no resample could select more than `k` units; False if the method's tuning value
+        decided how many.
     """
 
     units: tuple[str, ...]
@@ -155,6 +159,7 @@ class Stability:
     k: int
     seed: int
     library: str = "pandas"
+    fixed_size: bool = True
 
     @property
     def n_resamples(self) -> int:
@@ -202,6 +207,83 @@ class Stability:
             }
         )
         return frame.sort_values(["frequency", "term"], ascending=[False, True], ignore_index=True)
+
+    def pfer(self, threshold: float = 0.75, assumption: Assumption = "none") -> ErrorBound:
+        """Bound on the expected number of false selections above a threshold on the frequency.
+
+        Parameters
+        ----------
+        threshold : float
+            Above 0.5, at most 1. Values between 0.6 and 0.9 are usual.
+        assumption : {"none", "unimodal", "r-concave"}
+            About the frequencies of units without signal; a stronger one gives a lower bound.
+            ``"unimodal"`` and ``"r-concave"`` need ``scheme="complementary"``.
+
+        Returns
+        -------
+        ErrorBound
+            ``.bound``, ``.units`` (those above the threshold), ``.q``, ``.p``, ``.threshold``.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or the threshold too low for the assumption.
+        StabilityError
+            For bootstrap resamples, where the tuning value decided the size, and for a scheme that
+            the assumption does not fit.
+
+        Notes
+        -----
+        q units are selected on each subsample of half the rows, of p; kept units are in neither.
+        ``"none"`` is theorem 1 of [1]_: q^2 / ((2 threshold - 1) p), for the average over all
+        subsamples, if units without signal are exchangeable and the method does no worse than
+        guessing. The others are theorem 2 and equation 8 of [2]_, for any number of complementary
+        pairs. In [2]_ (as for ``"none"`` with pairs) nothing needs to be exchangeable if "false"
+        is read as "selected on half of the rows with a probability of at most q / p". Prices that
+        differ make units unequal, too. See :mod:`treeselect.error_bounds`.
+
+        References
+        ----------
+        .. [1] N. Meinshausen, P. Buehlmann (2010). Stability selection. Journal of the Royal
+           Statistical Society B 72, 417-473.
+        .. [2] R. D. Shah, R. J. Samworth (2013). Variable selection with error control: another
+           look at stability selection. Journal of the Royal Statistical Society B 75, 55-80.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ .", data, k=1, seed=1, forests=1, n_trees=10)
+        >>> bound = fit.resample(10, scheme="complementary").stability.pfer(0.8)
+        >>> bound.units, bound.q, bound.p, round(bound.bound, 2)
+        (('sex',), 1, 9, 0.19)
+        """
+        return error_bound(self, threshold, assumption)
+
+    def threshold(self, pfer: float = 1.0, assumption: Assumption = "none") -> float:
+        """The lowest threshold on the frequency at which :meth:`pfer` is at most a wanted bound.
+
+        Parameters
+        ----------
+        pfer : float
+            Expected number of false selections, above 0.
+        assumption : {"none", "unimodal", "r-concave"}
+            As in :meth:`pfer`.
+
+        Returns
+        -------
+        float
+            Above 0.5, at most 1: a frequency that so many resamples can have.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed.
+        StabilityError
+            As :meth:`pfer` does; and if no threshold is high enough: fewer units on each resample
+            are needed.
+        """
+        return least_threshold(self, pfer, assumption)
 
     @property
     def stand_ins(self) -> tuple[StandIn, ...]:
@@ -299,6 +381,7 @@ def assess(
         scheme=scheme,
         k=k,
         seed=seed,
+        fixed_size=method.tuning_value is None,
     )
 
 

@@ -368,10 +368,12 @@ def _stability(
     if "resamples" not in content:
         return None
     scheme, k, seed = content["resamples"]
+    fixed_size = content["resamples_of_fixed_size"]
     selected, fitted = arrays["resample_selected"], arrays["resample_fitted"]
     assessed, n = arrays["resample_assessed"], len(units.names)
     check(
         scheme in SCHEMES
+        and isinstance(fixed_size, bool)
         and selected.ndim == 2
         and len(selected) > 1
         and selected.shape[1] == n
@@ -379,7 +381,9 @@ def _stability(
         and all(a.dtype == np.bool_ for a in (selected, fitted, assessed)),
         "resamples",
     )
-    return Stability(units.names, fitted, assessed, selected, scheme, int(k), int(seed))
+    return Stability(
+        units.names, fitted, assessed, selected, scheme, int(k), int(seed), fixed_size=fixed_size
+    )
 
 
 def _unplain(value: Any) -> Any:
