@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treeselect.algorithms.base import Problem, SelectionMethod
 from treeselect.arguments import check_choice, check_count, check_size
@@ -149,6 +151,8 @@ class Stability:
     fixed_size : bool
         Whether no resample could select more than `k` units; False if the method's tuning value
         decided how many.
+    association : callable or None
+        Strength of the association of two units in the data, in [0, 1]; None without the data.
     """
 
     units: tuple[str, ...]
@@ -160,6 +164,7 @@ class Stability:
     seed: int
     library: str = "pandas"
     fixed_size: bool = True
+    association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
 
     @property
     def n_resamples(self) -> int:
@@ -294,6 +299,72 @@ class Stability:
         than in the others.
         """
         found = []
+        for unit, others in self._replaced():
+            without = ~self.selected[:, unit]
+            place = self.selected[:, [unit, *others]].sum(axis=1)
+            found.append(
+                StandIn(
+                    self.units[unit],
+                    int(without.sum()),
+                    tuple((self.units[o], int(self.selected[without, o].sum())) for o in others),
+                    float((place == 1).mean()),
+                )
+            )
+        return tuple(found)
+
+    @property
+    def substitutes(self) -> Any:
+        """What stood in for the fitted units where these were missing, and how alike they are.
+
+        A unit is listed for each fitted one that at least a twentieth of the resamples missed, if
+        it is not in the fit, came in at least a tenth of those resamples, and more often there than
+        in the others.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per pair: ``term``, in the fit; ``substitute``; ``n_without``, resamples that
+            did not select the term; ``share``, of those that selected the substitute;
+            ``share_otherwise``, of the others (missing where there are none); ``association`` of
+            the two in the data, in [0, 1] (rank correlation, correlation ratio or Cramer's V; of
+            units with several columns the strongest; missing in a model without its data).
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ .", data, k=2, seed=1, forests=1, n_trees=10)
+        >>> table = fit.resample(20).stability.substitutes
+        >>> list(table)
+        ['term', 'substitute', 'n_without', 'share', 'share_otherwise', 'association']
+        """
+        return in_library(self.substitute_table(), self.library)
+
+    def substitute_table(self) -> pd.DataFrame:
+        """:attr:`substitutes` as a pandas frame."""
+        import pandas as pd
+
+        rows = []
+        for unit, others in self._replaced():
+            without = ~self.selected[:, unit]
+            for other in others:
+                beside = self.selected[~without, other]
+                names = self.units[unit], self.units[other]
+                rows.append(
+                    (
+                        *names,
+                        int(without.sum()),
+                        float(self.selected[without, other].mean()),
+                        float(beside.mean()) if len(beside) else np.nan,
+                        np.nan if self.association is None else self.association(*names),
+                    )
+                )
+        columns = ["term", "substitute", "n_without", "share", "share_otherwise", "association"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def _replaced(self) -> list[tuple[int, NDArray[np.intp]]]:
+        """Fitted units that were missing often enough, each with those that stood in for it."""
+        found = []
         for unit in np.flatnonzero(self.fitted & self.assessed):
             without = ~self.selected[:, unit]
             n_without = int(without.sum())
@@ -305,18 +376,9 @@ class Stability:
                 (rate_without >= 0.1) & (rate_without > rate_with) & ~self.fitted
             )
             others = others[np.argsort(-rate_without[others], kind="stable")]
-            if not len(others):
-                continue
-            place = self.selected[:, [unit, *others]].sum(axis=1)
-            found.append(
-                StandIn(
-                    self.units[unit],
-                    n_without,
-                    tuple((self.units[o], int(self.selected[without, o].sum())) for o in others),
-                    float((place == 1).mean()),
-                )
-            )
-        return tuple(found)
+            if len(others):
+                found.append((int(unit), others))
+        return found
 
 
 def resample_weights(weight: WeightArray, scheme: Scheme, number: int, seed: int) -> WeightArray:
