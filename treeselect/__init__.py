@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from treeselect.performance import Performance
     from treeselect.results import SelectionResult
     from treeselect.selection import select
+    from treeselect.selector import TreeSelector
 
 __all__ = [
     "GBFS",
@@ -41,6 +42,7 @@ __all__ = [
     "RBoost",
     "RecursiveElimination",
     "SelectionResult",
+    "TreeSelector",
     "__version__",
     "datasets",
     "errors",
@@ -63,6 +65,7 @@ _HOME = {
     "RRF": "treeselect.algorithms.rrf",
     "RecursiveElimination": "treeselect.algorithms.elimination",
     "SelectionResult": "treeselect.results",
+    "TreeSelector": "treeselect.selector",
     "load": "treeselect.modelfile",
     "methods": "treeselect.algorithms.registry",
     "select": "treeselect.selection",
