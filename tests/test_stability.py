@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -146,6 +148,67 @@ def test_stand_ins_by_hand():
     assert (stand_in.unit, stand_in.missing) == ("age", 2)
     assert stand_in.others == (("height", 2),)
     assert stand_in.exactly_one == 1.0
+
+
+def test_substitutes_by_hand():
+    selected = np.array(
+        [[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 0], [1, 0, 0, 1], [1, 1, 0, 0], [1, 1, 1, 0]],
+        dtype=bool,
+    )
+    stability = Stability(
+        units=("sex", "age", "height", "noise"),
+        fitted=np.array([True, True, False, False]),
+        assessed=np.ones(4, dtype=bool),
+        selected=selected,
+        scheme="bootstrap",
+        k=2,
+        seed=0,
+        association=lambda unit, other: {"height": 0.8, "noise": 0.1}[other],
+    )
+    table = stability.substitutes
+    assert table["term"].to_list() == ["age", "age"]
+    assert table["substitute"].to_list() == ["height", "noise"]
+    assert table["n_without"].to_list() == [3, 3]
+    np.testing.assert_allclose(table["share"], [2 / 3, 1 / 3])
+    np.testing.assert_allclose(table["share_otherwise"], [1 / 3, 0])
+    assert table["association"].to_list() == [0.8, 0.1]
+    alone = dataclasses.replace(stability, association=None)
+    assert alone.substitutes["association"].isna().all()
+    others = [name for name, _ in stability.stand_ins[0].others]
+    assert others == table["substitute"].to_list()
+
+
+def test_a_term_that_every_resample_missed_has_substitutes():
+    stability = Stability(
+        units=("sex", "age"),
+        fitted=np.array([True, False]),
+        assessed=np.ones(2, dtype=bool),
+        selected=np.tile([False, True], (4, 1)),
+        scheme="subsample",
+        k=1,
+        seed=0,
+    )
+    (row,) = stability.substitutes.to_dict("records")
+    assert (row["n_without"], row["share"]) == (4, 1.0)
+    assert np.isnan(row["share_otherwise"])
+
+
+def test_substitutes_of_a_fit(mixed):
+    """Of two near copies one stands in for the other; the association is Spearman's."""
+    noisy = mixed["signal"] + np.random.default_rng(2).normal(scale=0.1, size=len(mixed))
+    data = mixed.assign(copy=noisy)
+    fit = treeselect.select("dose ~ . - died", data, k=1, seed=1, method="importance", n_trees=5)
+    table = fit.resample(12).stability.substitutes
+    (row,) = table[table["substitute"].isin(["signal", "copy"])].to_dict("records")
+    assert {row["term"], row["substitute"]} == {"signal", "copy"}
+    assert row["association"] == pytest.approx(data["signal"].corr(noisy, method="spearman"))
+    polars = pytest.importorskip("polars")
+    again = treeselect.select(
+        "dose ~ . - died", polars.from_pandas(data), k=1, seed=1, method="importance", n_trees=5
+    )
+    found = again.resample(12).stability.substitutes
+    assert isinstance(found, polars.DataFrame)
+    assert found["substitute"].to_list() == table["substitute"].to_list()
 
 
 @pytest.mark.parametrize("n", [1, 2.0, True, "many"])

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from treeselect.performance import Performance
     from treeselect.results import SelectionResult
     from treeselect.selection import select
+    from treeselect.selector import TreeSelector
 
 __all__ = [
     "GBFS",
@@ -46,6 +47,7 @@ __all__ = [
     "RBoost",
     "RecursiveElimination",
     "SelectionResult",
+    "TreeSelector",
     "__version__",
     "compare",
     "datasets",
@@ -71,6 +73,7 @@ _HOME = {
     "RRF": "treeselect.algorithms.rrf",
     "RecursiveElimination": "treeselect.algorithms.elimination",
     "SelectionResult": "treeselect.results",
+    "TreeSelector": "treeselect.selector",
     "compare": "treeselect.comparing",
     "load": "treeselect.modelfile",
     "methods": "treeselect.algorithms.registry",

@@ -188,6 +188,7 @@ def _as_json(result: SelectionResult) -> str:
     }
     if result.resampled is not None:
         tables["stability"] = _records(result.stability.tidy())
+        tables["substitutes"] = _records(result.stability.substitutes)
     return json.dumps(tables, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 

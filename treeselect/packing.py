@@ -94,6 +94,7 @@ def _content(result: SelectionResult, arrays: dict[str, NDArray[Any]]) -> dict[s
             stability.k,
             stability.seed,
             stability.groups_name,
+            stability.fixed_size,
         ]
     return content
 

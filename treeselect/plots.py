@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from treeselect.results import SelectionResult
 
 KINDS = (
-    "path", "importance", "stability", "correlation", "shape", "interactions", "importance_path",
+    "path", "importance", "stability", "substitutes", "correlation", "shape", "interactions",
+    "importance_path",
 )  # fmt: skip
 
 _ACCENT = "#1f5f8b"
@@ -171,6 +172,42 @@ def _stability(result: SelectionResult, ax: Axes | None) -> Axes:
     _name_rows(ax, table["term"].to_list())
     ax.set_xlim(-0.03, 1.03)
     ax.set_xlabel(f"frequency on {result.stability.n_resamples:,} resamples, with 95 % intervals")
+    ax.legend(frameon=False, loc="best")
+    return ax
+
+
+def _substitutes(result: SelectionResult, ax: Axes | None) -> Axes:
+    table = result.stability.substitute_table().head(_MOST_UNITS)
+    if table.empty:
+        raise OptionError(
+            "There is no substitute to plot.\n"
+            "  No selected unit was missing on resamples that selected another in its stead."
+        )
+    ax = _axes(ax, 6.8, 1.4 + 0.3 * len(table))
+    rows = np.arange(len(table))
+    ax.hlines(rows, 0, table["share"], color=_GRID)
+    ax.plot(table["share"], rows, "o", color=_ACCENT, label="without it")
+    beside = table["share_otherwise"].notna()
+    if beside.any():
+        ax.plot(
+            table["share_otherwise"][beside],
+            rows[beside],
+            "o",
+            color=_ACCENT,
+            markerfacecolor="white",
+            label="with it",
+        )
+    pairs = zip(table["substitute"], table["term"], strict=True)
+    _name_rows(ax, [f"{other} for {term}" for other, term in pairs])
+    for row, strength in zip(rows, table["association"], strict=True):
+        if np.isfinite(strength):
+            text = f"{strength:.2f}"
+            ax.annotate(
+                text, (1.02, row), xycoords=("axes fraction", "data"), va="center", color=_SOFT
+            )
+    ax.set_title("association", loc="right", fontsize=9, color=_SOFT)
+    ax.set_xlim(-0.03, 1.03)
+    ax.set_xlabel("share of the resamples that selected the substitute")
     ax.legend(frameon=False, loc="best")
     return ax
 
@@ -460,6 +497,7 @@ _DRAW: dict[str, Callable[[SelectionResult, Axes | None], Axes]] = {
     "path": _path,
     "importance": _importance,
     "stability": _stability,
+    "substitutes": _substitutes,
     "correlation": _correlation,
     "interactions": _interactions,
     "importance_path": _importance_path,

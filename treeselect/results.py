@@ -23,6 +23,7 @@ from treeselect.frames import read_data
 from treeselect.inside import importance_path_table, node_table, tree_table
 from treeselect.libraries import as_column, as_frame, in_library, with_column
 from treeselect.modeldata import ModelData
+from treeselect.neighbours import Associations, neighbour_table
 from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.scoring import Scoring
 from treeselect.shapes import interaction_table, shape_table
@@ -377,6 +378,46 @@ class SelectionResult:
         """
         return in_library(interaction_table(self), self.design.library)
 
+    def neighbours(self, term: str | None = None, most: int = 10) -> Any:
+        """The terms that go together with a term in the data, whether they are selected or not.
+
+        Parameters
+        ----------
+        term : str, optional
+            Any term of the formula; each selected term by default.
+        most : int
+            How many to list for each, at least 1.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per pair, the strongest first: ``term``; ``other``; ``measure``; ``association``
+            in [0, 1]; ``selected``, whether the other is. The measure is the absolute rank
+            correlation of two numbers, the correlation ratio of a number and a factor, Cramer's V
+            of two factors; of terms with several columns the strongest of their columns.
+
+        Raises
+        ------
+        OptionError
+            If there is no such term.
+        DataError
+            If the model was saved without its data.
+
+        Notes
+        -----
+        This is the data's side; ``fit.stability.substitutes`` tells which terms in fact took the
+        place of a selected one.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ .", data, k=1, seed=1, forests=1, n_trees=10)
+        >>> fit.neighbours("age", most=2)["other"].to_list()
+        ['weight', 'pclass']
+        """
+        return in_library(neighbour_table(self, term, most), self.design.library)
+
     # --- prediction ---
 
     def predict(
@@ -701,7 +742,8 @@ class SelectionResult:
 
     @property
     def stability(self) -> Stability:
-        """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``.
+        """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``, ``.substitutes``,
+        ``.pfer()``, ``.threshold()``.
 
         Raises
         ------
@@ -713,7 +755,10 @@ class SelectionResult:
                 "Can't tell the stability without resamples.\n"
                 "  Use `fit = fit.resample(100)`, or `select(..., resamples=100)`."
             )
-        return dataclasses.replace(self.resampled, library=self.design.library)
+        measured = Associations(self.design).units if self.design.has_data else None
+        return dataclasses.replace(
+            self.resampled, library=self.design.library, association=measured
+        )
 
     # --- performance ---
 
@@ -848,6 +893,7 @@ class SelectionResult:
             ``"stability"``: selection frequencies with their intervals. ``"correlation"``: how
             strongly selected terms go together in the data, by the absolute rank correlation of
             numbers, the correlation ratio of a number and a factor, and Cramer's V of two factors.
+            ``"substitutes"``: what stood in for selected units on resamples without them.
             ``"shape"``: the effect of `term`, or a map of `term` and `other`.
             ``"interactions"``: strengths of all pairs. ``"importance_path"``: importances against
             the number of units.
@@ -865,7 +911,7 @@ class SelectionResult:
         OptionError
             If `kind` is unknown, `term` or `other` do not fit it, or there is nothing to draw.
         StabilityError
-            If ``"stability"`` is asked for and there are no resamples.
+            If ``"stability"`` or ``"substitutes"`` is asked for and there are no resamples.
         DataError
             If the data are needed and the model was saved without them.
         MissingPackageError

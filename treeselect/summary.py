@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.algorithms.base import OWN, changed_options
+from treeselect.error_bounds import no_bound
 from treeselect.tables import glance_table, tidy_table
 
 if TYPE_CHECKING:
     from statsmodels.iolib.table import SimpleTable
 
     from treeselect.results import SelectionResult
+    from treeselect.stability import Stability
 
 MOST_ROWS = 30
 """Rows of the table of terms; the rest is in ``tidy()``."""
+
+_MOST_NAMES = 12
+"""Names in a sentence."""
 
 _WIDTH = 88
 
@@ -171,7 +176,7 @@ def stability_notes(result: SelectionResult) -> list[str]:
             f"Stability index (Nogueira): not defined, every one of {stability.words} selected"
             " every unit or none."
         )
-    notes = [text]
+    notes = [text, *_bound_notes(stability)]
     for stand_in in stability.stand_ins:
         others = ", ".join(f"{name} ({count})" for name, count in stand_in.others[:6])
         more = len(stand_in.others) - 6
@@ -182,6 +187,25 @@ def stability_notes(result: SelectionResult) -> list[str]:
             f" {names} was selected in {stand_in.exactly_one:.0%} of the resamples."
         )
     return notes
+
+
+def _bound_notes(stability: Stability) -> list[str]:
+    """What passed the usual threshold and how much of it may be false, where a bound says so."""
+    if no_bound(stability) is not None:
+        return []
+    found = stability.pfer()
+    if found.bound >= found.p:  # true of any selection
+        return []
+    passed = f"in {found.threshold:.0%} of the {stability.n_resamples} resamples or more"
+    if not found.units:
+        return [f"No unit was selected {passed}, so there is none that an error bound speaks of."]
+    shown = ", ".join(found.units[:_MOST_NAMES])
+    more = len(found.units) - _MOST_NAMES
+    return [
+        f"Selected {passed}: {shown}{f' and {more} more' if more > 0 else ''}. At most"
+        f" {found.bound:.2g} units without signal are expected to pass ({found.paper}; if such"
+        " units are exchangeable)."
+    ]
 
 
 @dataclass(frozen=True, slots=True)

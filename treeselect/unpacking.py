@@ -366,13 +366,13 @@ def _stability(
 ) -> Stability | None:
     if "resamples" not in content:
         return None
-    scheme, k, seed, *rest = content["resamples"]
-    groups_name = rest[0] if rest else False  # of files from before there were groups
+    scheme, k, seed, groups_name, fixed_size = content["resamples"]
     selected, fitted = arrays["resample_selected"], arrays["resample_fitted"]
     assessed, n = arrays["resample_assessed"], len(units.names)
     check(
         scheme in SCHEMES
         and isinstance(groups_name, str | bool)
+        and isinstance(fixed_size, bool)
         and selected.ndim == 2
         and len(selected) > 1
         and selected.shape[1] == n
@@ -389,6 +389,7 @@ def _stability(
         k=int(k),
         seed=int(seed),
         groups_name=groups_name,
+        fixed_size=fixed_size,
     )
 
 
