@@ -14,6 +14,7 @@ from treeselect._version import __version__
 if TYPE_CHECKING:
     from treeselect import datasets, errors
     from treeselect.algorithms.boruta import Boruta
+    from treeselect.algorithms.cfs import CFS
     from treeselect.algorithms.controlburn import ControlBurn
     from treeselect.algorithms.elimination import RecursiveElimination
     from treeselect.algorithms.gbfs import GBFS
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from treeselect.selection import select
 
 __all__ = [
+    "CFS",
     "GBFS",
     "GRRF",
     "MRMR",
@@ -52,6 +54,7 @@ __all__ = [
 # Each name is imported when it is first used: `import treeselect` alone loads nothing heavy.
 _HOME = {
     "Boruta": "treeselect.algorithms.boruta",
+    "CFS": "treeselect.algorithms.cfs",
     "ControlBurn": "treeselect.algorithms.controlburn",
     "ForestImportance": "treeselect.algorithms.importance",
     "GBFS": "treeselect.algorithms.gbfs",

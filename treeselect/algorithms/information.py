@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 
 from treeselect.algorithms.base import Problem
 from treeselect.design import FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import BinnedData
+
+_MOST_EMPTY = 100
+"""Cells of a table for each row, up to which the empty ones are counted along."""
+
+
+_ROUNDING = 1e-12
+"""Information that is none."""
 
 
 def row_mass(weight: WeightArray) -> tuple[IntArray, FloatArray]:
@@ -75,3 +84,74 @@ def response_cells(
         left = problem.family.loss.negative_gradient(problem.y, eta)[rows]
         labels = coarsened(left, mass, n_bins)
     return np.asarray(np.unique(labels, return_inverse=True)[1], dtype=np.int64)
+
+
+class Uncertainties:
+    """Symmetrical uncertainty of units with the response and with each other, as it is asked for.
+
+    That is ``I(x, y) / H``, where I is the mutual information of the cells of the two and H the
+    mean of their entropies: 0 if they are independent, 1 if each tells the other. What is expected
+    of independent ones (see :func:`mutual_information`) is subtracted from both: it would be 1 for
+    units of many cells otherwise. Values are at least 0, and rounded to 12 digits, so that exact
+    copies are equal.
+
+    Parameters
+    ----------
+    cells : sequence of ndarray of int64, each of shape (n_rows,)
+        Of each unit, numbered from 0 without gaps.
+    response : ndarray of int64, shape (n_rows,)
+    mass : ndarray of float, shape (n_rows,)
+        How often each row counts.
+    """
+
+    def __init__(self, cells: Sequence[IntArray], response: IntArray, mass: FloatArray) -> None:
+        # The bytes of a partition are those of its largest number: units may be thousands.
+        self.n_cells = np.array([c.max() + 1 for c in cells])
+        self._cells = [c.astype(np.min_scalar_type(int(c.max()))) for c in cells]
+        self._mass = mass
+        self._entropy = _entropies(cells, self.n_cells, mass)
+        self._n_response = int(response.max()) + 1
+        self._response = response
+
+    def relevance(self) -> FloatArray:
+        """Of each unit with the response, shape (n_units,)."""
+        own = _entropies([self._response], np.array([self._n_response]), self._mass)
+        everything = np.arange(len(self._cells))
+        return self._with(self._response, self._n_response, float(own[0]), everything)
+
+    def between(self, unit: int, others: IntArray) -> FloatArray:
+        """Of a unit with some units, shape (n_others,)."""
+        cells = self._cells[unit].astype(np.int64)
+        return self._with(cells, int(self.n_cells[unit]), float(self._entropy[unit]), others)
+
+    def _with(self, y: IntArray, n_y: int, entropy: float, units: IntArray) -> FloatArray:
+        n_cells = self.n_cells[units]
+        joint = (self._cells[u] * np.int64(n_y) + y for u in units)
+        apart = self._entropy[units] + entropy
+        by_chance = (n_cells - 1) * (n_y - 1) / (2 * self._mass.sum())
+        shared = apart - _entropies(joint, n_cells * n_y, self._mass) - by_chance
+        # I is at most H: where anything is left of I, so it is of H.
+        most = np.maximum(apart / 2 - by_chance, _ROUNDING)
+        found = np.where(shared > _ROUNDING, np.minimum(shared / most, 1.0), 0.0)
+        return np.asarray(np.round(found, 12))
+
+
+def uncertainties(problem: Problem, weight: WeightArray, n_bins: int) -> Uncertainties:
+    """The symmetrical uncertainties of a problem, from the rows with weight."""
+    rows, mass = row_mass(weight)
+    units = range(len(problem.groups.names))
+    cells = [unit_cells(problem.data, g, rows, mass, n_bins) for g in units]
+    return Uncertainties(cells, response_cells(problem, weight, rows, mass, n_bins), mass)
+
+
+def _entropies(cells: Iterable[IntArray], n_cells: IntArray, mass: FloatArray) -> FloatArray:
+    """Entropy of each partition, in nats; cells may be empty."""
+    found = np.empty(len(n_cells))
+    total = mass.sum()
+    for at, (own, n) in enumerate(zip(cells, n_cells, strict=True)):
+        if n > _MOST_EMPTY * len(own):
+            own = np.unique(own, return_inverse=True)[1]
+        share = np.bincount(own, mass) / total
+        share = share[share > 0]
+        found[at] = -(share @ np.log(share))
+    return found

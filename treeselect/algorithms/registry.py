@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect.algorithms.base import SelectionMethod
 from treeselect.algorithms.boruta import Boruta
+from treeselect.algorithms.cfs import CFS
 from treeselect.algorithms.controlburn import ControlBurn
 from treeselect.algorithms.elimination import RecursiveElimination
 from treeselect.algorithms.gbfs import GBFS
@@ -25,7 +26,7 @@ METHODS: dict[str, type[Any]] = {
     kind.name: kind
     for kind in (
         ControlBurn, RRF, GRRF, RBoost, GBFS,
-        ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR,
+        ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR, CFS,
     )
 }  # fmt: skip
 
