@@ -244,7 +244,7 @@ def select(
         notes=tuple(
             note
             for note in (
-                *_notes(found.step, found.steps, choice.k),
+                *_notes(found.step, found.steps, choice.k, chosen_method),
                 *_fold_notes(choice.folds),
                 chosen_method.note,
                 found.model.note,
@@ -375,7 +375,9 @@ def _fold_notes(folds: Folds) -> tuple[str, ...]:
     )
 
 
-def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[str, ...]:
+def _notes(
+    step: Step, steps: Sequence[Step], size: int | str | None, method: SelectionMethod
+) -> tuple[str, ...]:
     notes = [] if step.warning is None else [step.warning]
     if step.cut_from is not None:
         below = max((s.size for s in steps if s.size < step.size), default=0)
@@ -395,8 +397,8 @@ def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[s
         )
     if isinstance(size, int) and step.size < size and not step.gap:
         notes.append(
-            f"Asked for {size} units, but no more than {step.size} enter the path: the others are"
-            " not used by any tree that helps."
+            f"Asked for {size} units, but no more than {step.size} enter the path:"
+            f" {method.left_out}."
         )
     skipped = skipped_sizes(steps)
     if isinstance(size, str) and skipped:

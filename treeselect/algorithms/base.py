@@ -190,6 +190,8 @@ class SelectionMethod(Protocol):
         Whether it needs the columns before they are binned (``Problem.design``).
     scores_out_of_bag : bool
         Whether the training scores of its steps are those of out-of-bag predictions.
+    left_out : str
+        Why units never enter the path: half a sentence.
     """
 
     name: ClassVar[str]
@@ -198,6 +200,7 @@ class SelectionMethod(Protocol):
     tuning_name: ClassVar[str]
     splits_exactly: ClassVar[bool]
     scores_out_of_bag: ClassVar[bool]
+    left_out: ClassVar[str]
 
     @property
     def reads_columns(self) -> bool:

@@ -89,6 +89,7 @@ class CFS(RefitsForest):
     tuning_name: ClassVar[str] = "gain"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
+    left_out: ClassVar[str] = "the others are constant"
 
     def __post_init__(self) -> None:
         check_number(self, "gain", optional=True)

@@ -94,6 +94,7 @@ class MRMR(RefitsForest):
     tuning_name: ClassVar[str] = "threshold"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
+    left_out: ClassVar[str] = "the others are constant"
 
     def __post_init__(self) -> None:
         check_number(self, "threshold", optional=True)
