@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.cfs import CFS
     from treeselect.algorithms.controlburn import ControlBurn
     from treeselect.algorithms.elimination import RecursiveElimination
+    from treeselect.algorithms.fcbf import FCBF
     from treeselect.algorithms.gbfs import GBFS
     from treeselect.algorithms.importance import ForestImportance
     from treeselect.algorithms.lasso import Lasso
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CFS",
+    "FCBF",
     "GBFS",
     "GRRF",
     "MRMR",
@@ -56,6 +58,7 @@ _HOME = {
     "Boruta": "treeselect.algorithms.boruta",
     "CFS": "treeselect.algorithms.cfs",
     "ControlBurn": "treeselect.algorithms.controlburn",
+    "FCBF": "treeselect.algorithms.fcbf",
     "ForestImportance": "treeselect.algorithms.importance",
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",

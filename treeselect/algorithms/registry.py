@@ -11,6 +11,7 @@ from treeselect.algorithms.boruta import Boruta
 from treeselect.algorithms.cfs import CFS
 from treeselect.algorithms.controlburn import ControlBurn
 from treeselect.algorithms.elimination import RecursiveElimination
+from treeselect.algorithms.fcbf import FCBF
 from treeselect.algorithms.gbfs import GBFS
 from treeselect.algorithms.importance import ForestImportance
 from treeselect.algorithms.lasso import Lasso
@@ -26,7 +27,7 @@ METHODS: dict[str, type[Any]] = {
     kind.name: kind
     for kind in (
         ControlBurn, RRF, GRRF, RBoost, GBFS,
-        ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR, CFS,
+        ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR, CFS, FCBF,
     )
 }  # fmt: skip
 
