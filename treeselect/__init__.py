@@ -14,8 +14,10 @@ from treeselect._version import __version__
 if TYPE_CHECKING:
     from treeselect import datasets, errors
     from treeselect.algorithms.boruta import Boruta
+    from treeselect.algorithms.cfs import CFS
     from treeselect.algorithms.controlburn import ControlBurn
     from treeselect.algorithms.elimination import RecursiveElimination
+    from treeselect.algorithms.fcbf import FCBF
     from treeselect.algorithms.foreign import ForeignSelector
     from treeselect.algorithms.gbfs import GBFS
     from treeselect.algorithms.importance import ForestImportance
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from treeselect.selector import TreeSelector
 
 __all__ = [
+    "CFS",
+    "FCBF",
     "GBFS",
     "GRRF",
     "MRMR",
@@ -60,8 +64,10 @@ __all__ = [
 # Each name is imported when it is first used: `import treeselect` alone loads nothing heavy.
 _HOME = {
     "Boruta": "treeselect.algorithms.boruta",
+    "CFS": "treeselect.algorithms.cfs",
     "Comparison": "treeselect.comparison",
     "ControlBurn": "treeselect.algorithms.controlburn",
+    "FCBF": "treeselect.algorithms.fcbf",
     "ForeignSelector": "treeselect.algorithms.foreign",
     "ForestImportance": "treeselect.algorithms.importance",
     "GBFS": "treeselect.algorithms.gbfs",

@@ -234,7 +234,7 @@ def select(
         notes=tuple(
             note
             for note in (
-                *_notes(found.step, found.steps, choice.k, chosen_method.name),
+                *_notes(found.step, found.steps, choice.k, chosen_method),
                 *_fold_notes(choice.folds),
                 chosen_method.note,
                 found.model.note,
@@ -305,7 +305,7 @@ def _fold_notes(folds: Folds) -> tuple[str, ...]:
 
 
 def _notes(
-    step: Step, steps: Sequence[Step], size: int | str | None, method: str
+    step: Step, steps: Sequence[Step], size: int | str | None, method: SelectionMethod
 ) -> tuple[str, ...]:
     notes = [said for said in (step.warning, step.note) if said is not None]
     if step.cut_from is not None:
@@ -326,8 +326,8 @@ def _notes(
         )
     if isinstance(size, int) and step.size < size and not step.gap:
         notes.append(
-            f"Asked for {size} units, but no more than {step.size} enter the path: {method} finds"
-            " no use for the others."
+            f"Asked for {size} units, but no more than {step.size} enter the path:"
+            f" {method.left_out}."
         )
     skipped = skipped_sizes(steps)
     if isinstance(size, str) and skipped:

@@ -60,12 +60,17 @@ def test_every_method_can_end_with_it(simulated, method):
         "controlburn": {"forests": 1, "n_trees": 20},
         "lasso": {},
         "mrmr": {},
+        "cfs": {},
+        "fcbf": {},
         "boruta": {"max_rounds": 12, "n_trees": 20},
     }
     few = own.get(method, {"n_trees": 20})
     fit = treeselect.select(
         "four ~ x + y + z + noise", simulated, method=method, k=2, seed=1, prune=True, **few
     )
+    if method == "fcbf":  # sees no pairs: alone, `x` and `y` tell nothing
+        assert fit.selected == ("z",)
+        return
     assert fit.k == 2
     assert "noise" not in fit.selected
     if method not in ("grrf", "lasso"):  # whose paths meet another pair first
@@ -76,7 +81,7 @@ def test_every_method_can_end_with_it(simulated, method):
         "controlburn": {"lam": 1e-4}, "gbfs": {"mu": 0.0}, "grrf": {"gamma": 0.0},
         "importance": {"threshold": 0.0}, "rfe": {"share": 1.0},
         "lasso": {"lam": 1e-4}, "boruta": {"level": 0.99},
-        "mrmr": {"threshold": -10.0},
+        "mrmr": {"threshold": -10.0}, "cfs": {"gain": -10.0},
     }  # fmt: skip
     lasting = treeselect.select(
         "four ~ x + y + z + noise", simulated, method=method, seed=1, prune=True, **few,

@@ -197,11 +197,14 @@ class SelectionMethod(Protocol):
         Whether it needs the columns before they are binned (``Problem.design``).
     scores_out_of_bag : bool
         Whether the training scores of its steps are those of out-of-bag predictions.
+    left_out : str
+        Why units never enter the path: half a sentence.
     """
 
     tuning_name: ClassVar[str]
     splits_exactly: ClassVar[bool]
     scores_out_of_bag: ClassVar[bool]
+    left_out: ClassVar[str]
 
     @property
     def name(self) -> str: ...

@@ -103,6 +103,7 @@ class ForeignSelector(RefitsForest):
     standardise: bool = True
 
     tuning_name: ClassVar[str] = "columns"
+    left_out: ClassVar[str] = "the selector finds no use for the others"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
 

@@ -143,6 +143,10 @@ class RankingForest(RefitsForest):
         return by(trees, data, target, counts, BOOTSTRAP, seed, n_threads)
 
 
+SCORING = RankingForest(n_trees=100)
+"""Tells the scores of sets that were found without an ensemble."""
+
+
 def ranking(importance: FloatArray, keep: BoolArray, ranks: IntArray) -> IntArray:
     """Units from the first to the last: kept ones, then the more important, then by their ranks.
 

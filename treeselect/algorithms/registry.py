@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect.algorithms.base import SelectionMethod
 from treeselect.algorithms.boruta import Boruta
+from treeselect.algorithms.cfs import CFS
 from treeselect.algorithms.controlburn import ControlBurn
 from treeselect.algorithms.elimination import RecursiveElimination
+from treeselect.algorithms.fcbf import FCBF
 from treeselect.algorithms.foreign import ForeignSelector, foreign_selector
 from treeselect.algorithms.gbfs import GBFS
 from treeselect.algorithms.importance import ForestImportance
@@ -27,7 +29,7 @@ METHODS: dict[str, type[Any]] = {
     kind.name: kind
     for kind in (
         ControlBurn, RRF, GRRF, RBoost, GBFS,
-        ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR,
+        ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR, CFS, FCBF,
     )
 }  # fmt: skip
 
