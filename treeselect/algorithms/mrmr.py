@@ -16,14 +16,11 @@ from treeselect.algorithms.options import (
     check_number,
     refuse_costs,
 )
-from treeselect.algorithms.ranking import RankingForest, ranked_step
+from treeselect.algorithms.ranking import SCORING, ranked_step
 from treeselect.design import FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import BinnedData
 
 Scheme = Literal["difference", "quotient"]
-
-_SCORING = RankingForest(n_trees=100)
-"""There is no ensemble of its own whose score could be told."""
 
 _LEAST = 1e-3
 """Least redundancy that a relevance is divided by."""
@@ -123,7 +120,7 @@ class MRMR(RefitsForest):
 
         def step_of_first(size: int, tuning: float) -> Step:
             selected = np.isin(np.arange(n), order[:size])
-            score = _SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+            score = SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
             return ranked_step(tuning, selected, relevance, score)
 
         least = np.minimum.accumulate(np.array([np.inf, *values]))

@@ -143,6 +143,10 @@ class RankingForest(RefitsForest):
         return by(trees, data, target, counts, BOOTSTRAP, seed, n_threads)
 
 
+SCORING = RankingForest(n_trees=_SCORED_TREES)
+"""Scores the sets of methods that have no ensemble of their own whose score could be told."""
+
+
 def ranking(importance: FloatArray, keep: BoolArray, ranks: IntArray) -> IntArray:
     """Units from the first to the last: kept ones, then the more important, then by their ranks.
 
