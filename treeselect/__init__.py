@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.rboost import RBoost
     from treeselect.algorithms.registry import methods
     from treeselect.algorithms.rrf import GRRF, RRF
+    from treeselect.algorithms.svm import SVMRFE
     from treeselect.modelfile import load
     from treeselect.performance import Performance
     from treeselect.results import SelectionResult
@@ -33,6 +34,7 @@ __all__ = [
     "GRRF",
     "MRMR",
     "RRF",
+    "SVMRFE",
     "Boruta",
     "ControlBurn",
     "ForestImportance",
@@ -62,6 +64,7 @@ _HOME = {
     "RBoost": "treeselect.algorithms.rboost",
     "RRF": "treeselect.algorithms.rrf",
     "RecursiveElimination": "treeselect.algorithms.elimination",
+    "SVMRFE": "treeselect.algorithms.svm",
     "SelectionResult": "treeselect.results",
     "load": "treeselect.modelfile",
     "methods": "treeselect.algorithms.registry",

@@ -25,9 +25,10 @@ QUICK = {
     "lasso": {},
     "mrmr": {},
     "boruta": {"n_trees": 20, "max_rounds": 12},
+    "svm_rfe": {},
 }
-WITHOUT_PRICES = {"importance", "rfe", "boruta", "mrmr"}
-WITH_COPIES = {"importance", "rfe", "boruta"}
+WITHOUT_PRICES = {"importance", "rfe", "boruta", "mrmr", "svm_rfe"}
+WITH_COPIES = {"importance", "rfe", "boruta", "svm_rfe"}
 """Those that divide importance among copies: a copy may come right after what it copies."""
 
 EVERY = pytest.mark.parametrize("method", METHODS)

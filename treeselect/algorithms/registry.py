@@ -16,6 +16,7 @@ from treeselect.algorithms.lasso import Lasso
 from treeselect.algorithms.mrmr import MRMR
 from treeselect.algorithms.rboost import RBoost
 from treeselect.algorithms.rrf import GRRF, RRF
+from treeselect.algorithms.svm import SVMRFE
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ METHODS: dict[str, type[Any]] = {
     kind.name: kind
     for kind in (
         ControlBurn, RRF, GRRF, RBoost, GBFS,
-        ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR,
+        ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR, SVMRFE,
     )
 }  # fmt: skip
 
