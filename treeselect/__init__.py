@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.registry import methods
     from treeselect.algorithms.rrf import GRRF, RRF
     from treeselect.algorithms.svm import SVMRFE
+    from treeselect.algorithms.varselrf import VarSelRF
     from treeselect.modelfile import load
     from treeselect.performance import Performance
     from treeselect.results import SelectionResult
@@ -43,6 +44,7 @@ __all__ = [
     "RBoost",
     "RecursiveElimination",
     "SelectionResult",
+    "VarSelRF",
     "__version__",
     "datasets",
     "errors",
@@ -66,6 +68,7 @@ _HOME = {
     "RecursiveElimination": "treeselect.algorithms.elimination",
     "SVMRFE": "treeselect.algorithms.svm",
     "SelectionResult": "treeselect.results",
+    "VarSelRF": "treeselect.algorithms.varselrf",
     "load": "treeselect.modelfile",
     "methods": "treeselect.algorithms.registry",
     "select": "treeselect.selection",

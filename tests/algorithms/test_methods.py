@@ -26,9 +26,10 @@ QUICK = {
     "mrmr": {},
     "boruta": {"n_trees": 20, "max_rounds": 12},
     "svm_rfe": {},
+    "varselrf": {"n_trees": 50},
 }
-WITHOUT_PRICES = {"importance", "rfe", "boruta", "mrmr", "svm_rfe"}
-WITH_COPIES = {"importance", "rfe", "boruta", "svm_rfe"}
+WITHOUT_PRICES = {"importance", "rfe", "boruta", "mrmr", "svm_rfe", "varselrf"}
+WITH_COPIES = {"importance", "rfe", "boruta", "svm_rfe", "varselrf"}
 """Those that divide importance among copies: a copy may come right after what it copies."""
 
 EVERY = pytest.mark.parametrize("method", METHODS)

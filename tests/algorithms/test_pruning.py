@@ -78,6 +78,7 @@ def test_every_method_can_end_with_it(simulated, method):
         "importance": {"threshold": 0.0}, "rfe": {"share": 1.0},
         "lasso": {"lam": 1e-4}, "boruta": {"level": 0.99},
         "mrmr": {"threshold": -10.0}, "svm_rfe": {"share": 1.0},
+        "varselrf": {"c_sd": 0.0},
     }  # fmt: skip
     lasting = treeselect.select(
         "four ~ x + y + z + noise", simulated, method=method, seed=1, prune=True, **few,

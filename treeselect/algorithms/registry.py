@@ -17,6 +17,7 @@ from treeselect.algorithms.mrmr import MRMR
 from treeselect.algorithms.rboost import RBoost
 from treeselect.algorithms.rrf import GRRF, RRF
 from treeselect.algorithms.svm import SVMRFE
+from treeselect.algorithms.varselrf import VarSelRF
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ METHODS: dict[str, type[Any]] = {
     for kind in (
         ControlBurn, RRF, GRRF, RBoost, GBFS,
         ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR, SVMRFE,
+        VarSelRF,
     )
 }  # fmt: skip
 
