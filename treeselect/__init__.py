@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from treeselect.algorithms.rboost import RBoost
     from treeselect.algorithms.registry import methods
     from treeselect.algorithms.rrf import GRRF, RRF
+    from treeselect.algorithms.svm import SVMRFE
+    from treeselect.algorithms.varselrf import VarSelRF
     from treeselect.comparing import compare
     from treeselect.comparison import Comparison
     from treeselect.modelfile import load
@@ -41,6 +43,7 @@ __all__ = [
     "GRRF",
     "MRMR",
     "RRF",
+    "SVMRFE",
     "Boruta",
     "Comparison",
     "ControlBurn",
@@ -52,6 +55,7 @@ __all__ = [
     "RecursiveElimination",
     "SelectionResult",
     "TreeSelector",
+    "VarSelRF",
     "__version__",
     "compare",
     "datasets",
@@ -78,8 +82,10 @@ _HOME = {
     "RBoost": "treeselect.algorithms.rboost",
     "RRF": "treeselect.algorithms.rrf",
     "RecursiveElimination": "treeselect.algorithms.elimination",
+    "SVMRFE": "treeselect.algorithms.svm",
     "SelectionResult": "treeselect.results",
     "TreeSelector": "treeselect.selector",
+    "VarSelRF": "treeselect.algorithms.varselrf",
     "compare": "treeselect.comparing",
     "load": "treeselect.modelfile",
     "methods": "treeselect.algorithms.registry",

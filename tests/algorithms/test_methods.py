@@ -27,9 +27,11 @@ QUICK = {
     "cfs": {},
     "fcbf": {},
     "boruta": {"n_trees": 20, "max_rounds": 12},
+    "svm_rfe": {},
+    "varselrf": {"n_trees": 50},
 }
-WITHOUT_PRICES = {"importance", "rfe", "boruta", "mrmr", "cfs", "fcbf"}
-WITH_COPIES = {"importance", "rfe", "boruta", "cfs"}
+WITHOUT_PRICES = {"importance", "rfe", "boruta", "mrmr", "cfs", "fcbf", "svm_rfe", "varselrf"}
+WITH_COPIES = {"importance", "rfe", "boruta", "cfs", "svm_rfe", "varselrf"}
 """A copy may come right after what it copies: importance is divided among them, or the merit falls
 less by a copy than by a weak unit."""
 

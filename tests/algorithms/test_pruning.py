@@ -63,6 +63,7 @@ def test_every_method_can_end_with_it(simulated, method):
         "cfs": {},
         "fcbf": {},
         "boruta": {"max_rounds": 12, "n_trees": 20},
+        "svm_rfe": {},
     }
     few = own.get(method, {"n_trees": 20})
     fit = treeselect.select(
@@ -81,7 +82,8 @@ def test_every_method_can_end_with_it(simulated, method):
         "controlburn": {"lam": 1e-4}, "gbfs": {"mu": 0.0}, "grrf": {"gamma": 0.0},
         "importance": {"threshold": 0.0}, "rfe": {"share": 1.0},
         "lasso": {"lam": 1e-4}, "boruta": {"level": 0.99},
-        "mrmr": {"threshold": -10.0}, "cfs": {"gain": -10.0},
+        "mrmr": {"threshold": -10.0}, "cfs": {"gain": -10.0}, "svm_rfe": {"share": 1.0},
+        "varselrf": {"c_sd": 0.0},
     }  # fmt: skip
     lasting = treeselect.select(
         "four ~ x + y + z + noise", simulated, method=method, seed=1, prune=True, **few,

@@ -149,7 +149,8 @@ class Step:
     cut_from : int or None
         Number of units of the step that this one was cut from, if it was.
     error : float or None
-        Out-of-bag error of a forest on the selected units, if the backward pass was made.
+        Out-of-bag error of a forest on the selected units, if it decided: in the backward pass, or
+        by the method's own rule.
     gap : float or None
         Optimality gap of a best subset: how much lower, as a share, the objective of another set
         of the size could be; 0 if it is proved that none is.

@@ -20,6 +20,8 @@ from treeselect.algorithms.mrmr import MRMR
 from treeselect.algorithms.rboost import RBoost
 from treeselect.algorithms.rrf import GRRF, RRF
 from treeselect.algorithms.selectors import text_of
+from treeselect.algorithms.svm import SVMRFE
+from treeselect.algorithms.varselrf import VarSelRF
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
 
 if TYPE_CHECKING:
@@ -29,7 +31,8 @@ METHODS: dict[str, type[Any]] = {
     kind.name: kind
     for kind in (
         ControlBurn, RRF, GRRF, RBoost, GBFS,
-        ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR, CFS, FCBF,
+        ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR, CFS, FCBF, SVMRFE,
+        VarSelRF,
     )
 }  # fmt: skip
 
