@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from treeselect.algorithms.base import SelectionMethod
+from treeselect.algorithms.base import SelectionMethod, changed_options
 from treeselect.algorithms.boruta import Boruta
 from treeselect.algorithms.cfs import CFS
 from treeselect.algorithms.controlburn import ControlBurn
@@ -79,6 +79,16 @@ def method_text(method: Any) -> Any:
     if isinstance(method, str) or type(method) in METHODS.values():
         return method
     return Typed(repr(method) if isinstance(method, ForeignSelector) else text_of(method))
+
+
+def method_label(method: SelectionMethod) -> str:
+    """A method with its options in a few words: ``rrf(n_trees=50)``, ``SelectKBest(k=5)``."""
+    changed = changed_options(method)
+    whole = changed.pop("selector", None)
+    options = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+    if whole is not None:
+        return f"{whole}, {options}" if options else str(whole)
+    return f"{method.name}({options})"
 
 
 class Typed(str):
