@@ -269,6 +269,14 @@ def test_thresholds_too_low_for_a_shape_name_the_lowest():
     assert crowded.pfer(0.8, "r-concave").bound < 9
 
 
+def test_few_pairs():
+    with pytest.raises(OptionError, match="needs more than 2 resamples"):
+        made(guesses(5, 1, 2)).pfer(0.9, "unimodal")
+    with pytest.raises(OptionError, match="needs more than 2 resamples"):
+        made(guesses(2, 1, 2)).threshold(3, "r-concave")
+    assert concave_bound(1, 4, 0.75, 2) == worst_case_bound(1, 4, 0.75)
+
+
 # --- what the summary says -----------------------------------------------------------------------
 
 
