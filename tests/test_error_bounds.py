@@ -207,13 +207,19 @@ def test_stronger_assumptions_need_whole_pairs(assumption):
         made(guesses(5, 2, 11)).threshold(1, assumption)
 
 
-def test_a_tuning_value_has_no_bound(mixed):
+def test_a_tuning_value_has_no_bound_in_files_either(mixed, tmp_path):
     fit = treeselect.select("dose ~ . - died", mixed, method="rrf", lam=0.9, n_trees=10, seed=1)
     free = fit.resample(8, scheme="complementary").stability
     assert len(set(free.selected.sum(axis=1))) > 1
     with pytest.raises(StabilityError, match="the tuning value decides"):
         free.pfer()
-    assert fit.resample(8, scheme="complementary", k=2).stability.pfer().q == 2
+    fixed = fit.resample(8, scheme="complementary", k=2)
+    assert fixed.stability.pfer().q == 2
+    loaded = treeselect.load(fit.resample(8, scheme="complementary").save(tmp_path / "free"))
+    with pytest.raises(StabilityError, match="the tuning value decides"):
+        loaded.stability.pfer()
+    loaded = treeselect.load(fixed.save(tmp_path / "fixed"))
+    assert loaded.stability.pfer() == fixed.stability.pfer()
 
 
 def test_kept_units_alone_have_no_bound():
@@ -261,6 +267,14 @@ def test_thresholds_too_low_for_a_shape_name_the_lowest():
     with pytest.raises(OptionError, match=r"`threshold` must be at least 0.8 for this bound"):
         crowded.pfer(0.7, "r-concave")
     assert crowded.pfer(0.8, "r-concave").bound < 9
+
+
+def test_few_pairs():
+    with pytest.raises(OptionError, match="needs more than 2 resamples"):
+        made(guesses(5, 1, 2)).pfer(0.9, "unimodal")
+    with pytest.raises(OptionError, match="needs more than 2 resamples"):
+        made(guesses(2, 1, 2)).threshold(3, "r-concave")
+    assert concave_bound(1, 4, 0.75, 2) == worst_case_bound(1, 4, 0.75)
 
 
 # --- what the summary says -----------------------------------------------------------------------

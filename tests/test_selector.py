@@ -22,7 +22,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treeselect
 from treeselect import TreeSelector
-from treeselect.errors import MethodError, OptionError, TreeselectError
+from treeselect.errors import DataError, MethodError, OptionError, TreeselectError
 
 FOREST = {"n_trees": 5}
 QUICK = TreeSelector("importance", 2, method_options=FOREST, random_state=0)
@@ -257,6 +257,18 @@ def test_what_is_not_allowed(data, arguments, error, says):
         clone(QUICK).set_params(**arguments).fit(X, labels)
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, TreeselectError)
+
+
+def test_frames_that_can_not_be_used(data):
+    X, y = data
+    with pytest.raises(DataError, match="`X` must be in memory"):
+        clone(QUICK).fit(pl.from_pandas(X).lazy(), y)
+    with pytest.raises(DataError, match="More than once: `signal`"):
+        clone(QUICK).fit(X[["signal", "noise", "signal"]], y)
+    with pytest.raises(DataError, match="`when`"):
+        clone(QUICK).fit(X.assign(when=pd.Timestamp("2020-01-01")), y)
+    with pytest.raises(TypeError, match="string names"):
+        clone(QUICK).fit(X.rename(columns={"signal": 1}), y)
 
 
 def test_rows_must_match_and_responses_be_known(data):

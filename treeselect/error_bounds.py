@@ -243,7 +243,7 @@ def unimodal_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
     floor = 0.5 + min(theta**2, 1 / (2 * b) + 0.75 * theta**2)
     least = max(math.floor(floor * 2 * b + _ROUNDING) + 1, b + 2)
     if count < least:
-        raise _too_low(threshold, least / (2 * b))
+        raise _too_low(threshold, least, 2 * b)
     t = count / (2 * b)
     if t <= 0.75:
         factor = 1 / (2 * (2 * t - 1 - 1 / (2 * b)))
@@ -283,8 +283,9 @@ def concave_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
     tail = min(largest_tail(theta**2, count - b, b, -0.5), largest_tail(theta, count, 2 * b, -0.25))
     if tail == 1.0:
         least = min(b + _twice(theta**2, b), _twice(theta, 2 * b)) + 1
-        raise _too_low(threshold, least / (2 * b))
-    return p * tail
+        raise _too_low(threshold, least, 2 * b)
+    # With few pairs the shape may say less than Markov's inequality, which needs no shape.
+    return min(p * tail, worst_case_bound(q, p, threshold))
 
 
 def _check_few(q: int, p: int, share: float) -> None:
@@ -295,10 +296,16 @@ def _check_few(q: int, p: int, share: float) -> None:
         )
 
 
-def _too_low(threshold: float, least: float) -> OptionError:
+def _too_low(threshold: float, least: int, n: int) -> OptionError:
+    """The error for a threshold that less than `least` of `n` resamples reach."""
+    if least > n:
+        return OptionError(
+            f"This bound needs more than {n} resamples: it says nothing for any threshold.\n"
+            '  Use `fit.resample(100, scheme="complementary")`, or `assumption="none"`.'
+        )
     return OptionError(
-        f"`threshold` must be at least {least:g} for this bound with so many units and resamples.\n"
-        f"  Found: {threshold:g}."
+        f"`threshold` must be at least {least / n:g} for this bound with so many units and"
+        f" resamples.\n  Found: {threshold:g}."
     )
 
 
@@ -326,7 +333,7 @@ def largest_tail(mean: float, least: int, n: int, r: float) -> float:
 
     Notes
     -----
-    Shah and Samworth (2013), section 3.3 and appendix. The largest tail is that of probabilities
+    Shah and Samworth (2013), appendices A.2 and A.4. The largest tail is that of probabilities
     f(i) in proportion to (a + i)^(1/r) for i = 0, ..., m, with f(m + 1) between 0 and what this
     would give there, and 0 above. For each m, `a` goes from where f(m + 1) is full to where it is
     0, and the mean fixes f(m + 1).

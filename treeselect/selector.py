@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from treeselect.algorithms.registry import find_method
 from treeselect.design import BoolArray, FloatArray
-from treeselect.errors import OptionError
+from treeselect.errors import DataError, OptionError
 from treeselect.folds import Splitter
 from treeselect.frames import read_data
 from treeselect.scoring import Scoring
@@ -202,10 +202,16 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         import pandas as pd
 
         if nw.dependencies.is_into_dataframe(X):
+            nameless = isinstance(X, pd.DataFrame) and not all(isinstance(c, str) for c in X)
+            # Read first: our own errors for names that stand more than once say more.
+            frame = read_data(X.set_axis(_numbered(X.shape[1]), axis=1) if nameless else X)
             validate_data(self, X, y, skip_check_array=True)
-            if isinstance(X, pd.DataFrame) and not hasattr(self, "feature_names_in_"):
-                X = X.set_axis(_numbered(X.shape[1]), axis=1)
-            return read_data(X).copy(deep=False)
+            return frame.copy(deep=False)
+        if hasattr(X, "collect"):
+            raise DataError(
+                "`X` must be in memory.\n"
+                f"  Found: {type(X).__module__}.{type(X).__qualname__}. Use `X.collect()`."
+            )
         X = validate_data(
             self, X, y="no_validation" if y is not None else None, dtype=None,
             ensure_all_finite="allow-nan", ensure_min_samples=2,
