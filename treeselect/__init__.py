@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.elimination import RecursiveElimination
     from treeselect.algorithms.fcbf import FCBF
     from treeselect.algorithms.gbfs import GBFS
+    from treeselect.algorithms.hsic_lasso import HSICLasso
     from treeselect.algorithms.importance import ForestImportance
     from treeselect.algorithms.lasso import Lasso
     from treeselect.algorithms.mrmr import MRMR
@@ -40,6 +41,7 @@ __all__ = [
     "Boruta",
     "ControlBurn",
     "ForestImportance",
+    "HSICLasso",
     "Lasso",
     "Performance",
     "RBoost",
@@ -62,6 +64,7 @@ _HOME = {
     "ForestImportance": "treeselect.algorithms.importance",
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",
+    "HSICLasso": "treeselect.algorithms.hsic_lasso",
     "Lasso": "treeselect.algorithms.lasso",
     "MRMR": "treeselect.algorithms.mrmr",
     "Performance": "treeselect.performance",

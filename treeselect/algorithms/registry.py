@@ -13,6 +13,7 @@ from treeselect.algorithms.controlburn import ControlBurn
 from treeselect.algorithms.elimination import RecursiveElimination
 from treeselect.algorithms.fcbf import FCBF
 from treeselect.algorithms.gbfs import GBFS
+from treeselect.algorithms.hsic_lasso import HSICLasso
 from treeselect.algorithms.importance import ForestImportance
 from treeselect.algorithms.lasso import Lasso
 from treeselect.algorithms.mrmr import MRMR
@@ -27,7 +28,7 @@ METHODS: dict[str, type[Any]] = {
     kind.name: kind
     for kind in (
         ControlBurn, RRF, GRRF, RBoost, GBFS,
-        ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR, CFS, FCBF,
+        ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR, CFS, FCBF, HSICLasso,
     )
 }  # fmt: skip
 
@@ -50,7 +51,7 @@ def find_method(method: str | SelectionMethod, options: Mapping[str, Any]) -> Se
     if type(method) not in METHODS.values():
         raise MethodError(
             f"`method` must be a name or a method such as ControlBurn().\n"
-            f"  Found: {type(method).__name__}. Names: {listing(METHODS)}."
+            f"  Found: {type(method).__name__}. Names: {listing(METHODS, len(METHODS))}."
         )
     if not options:
         return method
@@ -93,7 +94,7 @@ def _tuning_first(kind: type[Any]) -> list[dataclasses.Field[Any]]:
 
 def _unknown(name: str) -> Exception:
     close = near(name, METHODS)
-    advice = did_you_mean(close) if close else f"Methods: {listing(METHODS)}."
+    advice = did_you_mean(close) if close else f"Methods: {listing(METHODS, len(METHODS))}."
     return MethodError(f"Can't find the method {quoted(name)}.\n  {advice}")
 
 
