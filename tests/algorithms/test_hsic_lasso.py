@@ -217,6 +217,17 @@ def test_blocks_find_the_same_signals(curves):
     assert [s.tuning for s in other] != [s.tuning for s in steps]
 
 
+def test_blocks_are_for_many_rows_or_for_those_who_ask():
+    def shape(n, **options):
+        weight = np.append(np.ones(n, dtype=np.int64), 0)
+        return HSICLasso(**options)._blocks(weight, 1).rows.shape
+
+    assert shape(1000) == (1, 1000)
+    assert shape(1001) == (11, 91)
+    assert shape(1001, block_size=1001, n_shuffles=2) == (1, 1001)
+    assert shape(1000, block_size=250, n_shuffles=2) == (8, 250)
+
+
 def test_copies_share_places_and_kept_and_free_units_are_not_penalised(curves):
     data = curves.drop(columns="site").assign(near=curves["b"])
     problem, weight = problem_of(data)
