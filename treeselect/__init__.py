@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.fcbf import FCBF
     from treeselect.algorithms.foreign import ForeignSelector
     from treeselect.algorithms.gbfs import GBFS
+    from treeselect.algorithms.hsic_lasso import HSICLasso
     from treeselect.algorithms.importance import ForestImportance
     from treeselect.algorithms.lasso import Lasso
     from treeselect.algorithms.mrmr import MRMR
@@ -49,6 +50,7 @@ __all__ = [
     "ControlBurn",
     "ForeignSelector",
     "ForestImportance",
+    "HSICLasso",
     "Lasso",
     "Performance",
     "RBoost",
@@ -76,6 +78,7 @@ _HOME = {
     "ForestImportance": "treeselect.algorithms.importance",
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",
+    "HSICLasso": "treeselect.algorithms.hsic_lasso",
     "Lasso": "treeselect.algorithms.lasso",
     "MRMR": "treeselect.algorithms.mrmr",
     "Performance": "treeselect.performance",

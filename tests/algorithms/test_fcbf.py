@@ -33,8 +33,8 @@ def problem_of(data, **arguments):
     return fit.design.problem_for(fit.chosen_method), fit.design.weight
 
 
-def figure_2(relevance, pairs, delta):
-    """The algorithm as the paper's figure 2 has it, line by line."""
+def listing(relevance, pairs, delta):
+    """The algorithm as the paper lists it, line by line."""
     listed = [i for i in range(len(relevance)) if relevance[i] >= delta]
     listed.sort(key=lambda i: -relevance[i])
     first = listed[0] if listed else None
@@ -49,7 +49,7 @@ def figure_2(relevance, pairs, delta):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_it_is_the_figure_of_the_paper(seed):
+def test_it_is_the_listing_of_the_paper(seed):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(300, 3)) @ rng.normal(size=(3, 25)) + rng.normal(size=(300, 25))
     response = np.searchsorted([-1, 1], x[:, 0] + x[:, 5] + rng.normal(size=300))
@@ -59,7 +59,7 @@ def test_it_is_the_figure_of_the_paper(seed):
     pairs = np.array([units.between(i, np.arange(25)) for i in range(25)])
     nothing = np.zeros(25, dtype=bool)
     for delta in (1e-9, 0.03):
-        wanted = figure_2(relevance, pairs, delta)
+        wanted = listing(relevance, pairs, delta)
         ranking = np.argsort(-relevance, kind="stable")
         ranking = ranking[relevance[ranking] >= delta]
         assert predominant(units, relevance, ranking, nothing, 25).tolist() == wanted

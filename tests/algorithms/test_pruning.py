@@ -62,6 +62,7 @@ def test_every_method_can_end_with_it(simulated, method):
         "mrmr": {},
         "cfs": {},
         "fcbf": {},
+        "hsic_lasso": {},
         "boruta": {"max_rounds": 12, "n_trees": 20},
         "svm_rfe": {},
     }
@@ -69,8 +70,9 @@ def test_every_method_can_end_with_it(simulated, method):
     fit = treeselect.select(
         "four ~ x + y + z + noise", simulated, method=method, k=2, seed=1, prune=True, **few
     )
-    if method == "fcbf":  # sees no pairs: alone, `x` and `y` tell nothing
-        assert fit.selected == ("z",)
+    if method in ("fcbf", "hsic_lasso"):  # see no pairs, and may find no second one
+        assert "z" in fit.selected
+        assert not {"x", "y"} & set(fit.selected)
         return
     assert fit.k == 2
     assert "noise" not in fit.selected

@@ -17,7 +17,7 @@ from treeselect.algorithms.ranking import SCORING, ranked_step
 from treeselect.design import BoolArray, FeatureGroups, FloatArray, IntArray, WeightArray
 
 _PATIENCE = 5
-"""Expansions in a row that better nothing, after which the search ends (section 4.4 of [1])."""
+"""Expansions in a row that better nothing, after which the search of the thesis ends."""
 
 
 @dataclass(frozen=True, kw_only=True)

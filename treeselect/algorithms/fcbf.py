@@ -129,8 +129,8 @@ class FCBF(RefitsForest):
 def predominant(
     units: Uncertainties, relevance: FloatArray, ranking: IntArray, keep: BoolArray, most: int
 ) -> IntArray:
-    """The kept units and then the first predominant ones, no more than are wanted (figure 2 of the
-    paper, which looks at pairs only as they are needed).
+    """The kept units and then the first predominant ones, no more than are wanted (the listing of
+    the paper, which looks at pairs only as they are needed).
 
     Parameters
     ----------

@@ -51,9 +51,9 @@ def linear_columns(
         for j in np.flatnonzero(design.groups.ids == group):
             values = design.columns[j][rows]
             is_number = design.n_levels[j] is None
-            made = _of_number(values, share) if is_number else _of_factor(values)
+            made = of_number(values, share) if is_number else _of_factor(values)
             for values in made:
-                scaled = _standardised(values, share)
+                scaled = standardised(values, share)
                 if scaled is not None:
                     columns.append(scaled if standardise else values)
         ends.append(len(columns))
@@ -61,7 +61,9 @@ def linear_columns(
     return LinearColumns(np.asfortranarray(x), np.array(ends), np.asarray(order))
 
 
-def _of_number(values: FloatArray, share: FloatArray) -> list[FloatArray]:
+def of_number(values: FloatArray, share: FloatArray) -> list[FloatArray]:
+    """A number with its missing values at the median, and an indicator of them if there are any;
+    nothing if all are missing."""
     missing = np.isnan(values)
     if not missing.any():
         return [values]
@@ -83,7 +85,7 @@ def _median(values: FloatArray, share: FloatArray) -> float:
     return float(values[order[np.searchsorted(below, below[-1] / 2)]])
 
 
-def _standardised(values: FloatArray, share: FloatArray) -> FloatArray | None:
+def standardised(values: FloatArray, share: FloatArray) -> FloatArray | None:
     """Mean 0 and variance 1; None for a constant."""
     centred = values - share @ values
     spread = float(np.sqrt(share @ centred**2))

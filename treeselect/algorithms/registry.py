@@ -14,6 +14,7 @@ from treeselect.algorithms.elimination import RecursiveElimination
 from treeselect.algorithms.fcbf import FCBF
 from treeselect.algorithms.foreign import ForeignSelector, foreign_selector
 from treeselect.algorithms.gbfs import GBFS
+from treeselect.algorithms.hsic_lasso import HSICLasso
 from treeselect.algorithms.importance import ForestImportance
 from treeselect.algorithms.lasso import Lasso
 from treeselect.algorithms.mrmr import MRMR
@@ -31,7 +32,7 @@ METHODS: dict[str, type[Any]] = {
     kind.name: kind
     for kind in (
         ControlBurn, RRF, GRRF, RBoost, GBFS,
-        ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR, CFS, FCBF, SVMRFE,
+        ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR, CFS, FCBF, HSICLasso, SVMRFE,
         VarSelRF,
     )
 }  # fmt: skip
@@ -156,7 +157,7 @@ def _tuning_first(kind: type[Any]) -> list[dataclasses.Field[Any]]:
 
 def _unknown(name: str) -> Exception:
     close = near(name, METHODS)
-    advice = did_you_mean(close) if close else f"Methods: {listing(METHODS)}."
+    advice = did_you_mean(close) if close else f"Methods: {listing(METHODS, len(METHODS))}."
     return MethodError(f"Can't find the method {quoted(name)}.\n  {advice}")
 
 
