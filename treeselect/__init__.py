@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.rboost import RBoost
     from treeselect.algorithms.registry import methods
     from treeselect.algorithms.rrf import GRRF, RRF
+    from treeselect.algorithms.stepwise import Stepwise
     from treeselect.algorithms.svm import SVMRFE
     from treeselect.algorithms.varselrf import VarSelRF
     from treeselect.modelfile import load
@@ -44,6 +45,7 @@ __all__ = [
     "RBoost",
     "RecursiveElimination",
     "SelectionResult",
+    "Stepwise",
     "VarSelRF",
     "__version__",
     "datasets",
@@ -68,6 +70,7 @@ _HOME = {
     "RecursiveElimination": "treeselect.algorithms.elimination",
     "SVMRFE": "treeselect.algorithms.svm",
     "SelectionResult": "treeselect.results",
+    "Stepwise": "treeselect.algorithms.stepwise",
     "VarSelRF": "treeselect.algorithms.varselrf",
     "load": "treeselect.modelfile",
     "methods": "treeselect.algorithms.registry",

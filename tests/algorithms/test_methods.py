@@ -26,9 +26,10 @@ QUICK = {
     "mrmr": {},
     "boruta": {"n_trees": 20, "max_rounds": 12},
     "svm_rfe": {},
+    "stepwise": {},
     "varselrf": {"n_trees": 50},
 }
-WITHOUT_PRICES = {"importance", "rfe", "boruta", "mrmr", "svm_rfe", "varselrf"}
+WITHOUT_PRICES = {"importance", "rfe", "boruta", "mrmr", "svm_rfe", "varselrf", "stepwise"}
 WITH_COPIES = {"importance", "rfe", "boruta", "svm_rfe", "varselrf"}
 """Those that divide importance among copies: a copy may come right after what it copies."""
 
@@ -99,7 +100,9 @@ def test_of_two_copies_the_cheaper_one_is_taken(mixed, method):
 @EVERY
 def test_a_tuning_value_decides_alone(mixed, method):
     name = METHODS[method].tuning_name
-    value = {"controlburn": 0.02, "gbfs": 0.005, "lasso": 0.05, "mrmr": 0.0}.get(method, 0.6)
+    value = {"controlburn": 0.02, "gbfs": 0.005, "lasso": 0.05, "mrmr": 0.0, "stepwise": 5.0}.get(
+        method, 0.6
+    )
     fit = select("died ~ . - dose", mixed, method, **{name: value})
     assert fit.step.tuning == value
     assert 1 <= fit.k <= 6

@@ -16,6 +16,7 @@ from treeselect.algorithms.lasso import Lasso
 from treeselect.algorithms.mrmr import MRMR
 from treeselect.algorithms.rboost import RBoost
 from treeselect.algorithms.rrf import GRRF, RRF
+from treeselect.algorithms.stepwise import Stepwise
 from treeselect.algorithms.svm import SVMRFE
 from treeselect.algorithms.varselrf import VarSelRF
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
@@ -28,7 +29,7 @@ METHODS: dict[str, type[Any]] = {
     for kind in (
         ControlBurn, RRF, GRRF, RBoost, GBFS,
         ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR, SVMRFE,
-        VarSelRF,
+        VarSelRF, Stepwise,
     )
 }  # fmt: skip
 
