@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.rboost import RBoost
     from treeselect.algorithms.registry import methods
     from treeselect.algorithms.rrf import GRRF, RRF
+    from treeselect.algorithms.stepwise import Stepwise
     from treeselect.algorithms.svm import SVMRFE
     from treeselect.algorithms.varselrf import VarSelRF
     from treeselect.comparing import compare
@@ -56,6 +57,7 @@ __all__ = [
     "RBoost",
     "RecursiveElimination",
     "SelectionResult",
+    "Stepwise",
     "TreeSelector",
     "VarSelRF",
     "__version__",
@@ -87,6 +89,7 @@ _HOME = {
     "RecursiveElimination": "treeselect.algorithms.elimination",
     "SVMRFE": "treeselect.algorithms.svm",
     "SelectionResult": "treeselect.results",
+    "Stepwise": "treeselect.algorithms.stepwise",
     "TreeSelector": "treeselect.selector",
     "VarSelRF": "treeselect.algorithms.varselrf",
     "compare": "treeselect.comparing",

@@ -29,9 +29,20 @@ QUICK = {
     "hsic_lasso": {},
     "boruta": {"n_trees": 20, "max_rounds": 12},
     "svm_rfe": {},
+    "stepwise": {},
     "varselrf": {"n_trees": 50},
 }
-WITHOUT_PRICES = {"importance", "rfe", "boruta", "mrmr", "cfs", "fcbf", "svm_rfe", "varselrf"}
+WITHOUT_PRICES = {
+    "importance",
+    "rfe",
+    "boruta",
+    "mrmr",
+    "cfs",
+    "fcbf",
+    "svm_rfe",
+    "varselrf",
+    "stepwise",
+}
 WITH_COPIES = {"importance", "rfe", "boruta", "cfs", "svm_rfe", "varselrf"}
 """A copy may come right after what it copies: importance is divided among them, or the merit falls
 less by a copy than by a weak unit."""
@@ -114,6 +125,7 @@ def test_a_tuning_value_decides_alone(mixed, method):
         "cfs": 0.0,
         "fcbf": 0.01,
         "hsic_lasso": 0.05,
+        "stepwise": 5.0,
     }
     value = tried.get(method, 0.6)
     fit = select("died ~ . - dose", mixed, method, **{name: value})

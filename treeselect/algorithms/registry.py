@@ -21,6 +21,7 @@ from treeselect.algorithms.mrmr import MRMR
 from treeselect.algorithms.rboost import RBoost
 from treeselect.algorithms.rrf import GRRF, RRF
 from treeselect.algorithms.selectors import text_of
+from treeselect.algorithms.stepwise import Stepwise
 from treeselect.algorithms.svm import SVMRFE
 from treeselect.algorithms.varselrf import VarSelRF
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
@@ -33,7 +34,7 @@ METHODS: dict[str, type[Any]] = {
     for kind in (
         ControlBurn, RRF, GRRF, RBoost, GBFS,
         ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR, CFS, FCBF, HSICLasso, SVMRFE,
-        VarSelRF,
+        VarSelRF, Stepwise,
     )
 }  # fmt: skip
 
