@@ -930,7 +930,11 @@ class SelectionResult:
         return plot(self, kind, term=term, other=other, ax=ax)
 
     def report(
-        self, path: str | os.PathLike[str], template: str | os.PathLike[str] | None = None
+        self,
+        path: str | os.PathLike[str],
+        template: str | os.PathLike[str] | None = None,
+        *,
+        performance: Performance | None = None,
     ) -> Path:
         """Write an HTML report: one file that opens without a network.
 
@@ -940,6 +944,8 @@ class SelectionResult:
             File to write; replaced if it exists.
         template : path, optional
             A jinja2 template of one's own; ``templates/report.html.j2`` is the model to copy.
+        performance : Performance, optional
+            What :meth:`performance` found, for a section of its own.
 
         Returns
         -------
@@ -949,11 +955,13 @@ class SelectionResult:
         Raises
         ------
         OptionError
-            If the template or the folder of `path` does not exist.
+            If the template or the folder of `path` does not exist, or `performance` is not that of
+            this fit.
         """
         from treeselect.reports.render import write_report
 
-        return write_report(self, Path(path), None if template is None else Path(template))
+        own = None if template is None else Path(template)
+        return write_report(self, Path(path), own, performance)
 
     def __repr__(self) -> str:
         return f"<SelectionResult {self.formula!r}, method {self.method!r}, k = {self.k}>"

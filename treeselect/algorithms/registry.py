@@ -159,7 +159,19 @@ def _tuning_first(kind: type[Any]) -> list[dataclasses.Field[Any]]:
 def _unknown(name: str) -> Exception:
     close = near(name, METHODS)
     advice = did_you_mean(close) if close else f"Methods: {listing(METHODS, len(METHODS))}."
+    selector = _selector_named(name)
+    if selector is not None:
+        advice += f"\n  That of scikit-learn is given as an object: `method={selector}(...)`."
     return MethodError(f"Can't find the method {quoted(name)}.\n  {advice}")
+
+
+def _selector_named(name: str) -> str | None:
+    """The selector of scikit-learn with that name, in any case."""
+    from sklearn import feature_selection
+
+    known = {n.lower(): n for n in dir(feature_selection) if n[:1].isupper()}
+    found = known.get(name.lower())
+    return found if hasattr(getattr(feature_selection, found or "", None), "get_support") else None
 
 
 def _check_options(kind: type[Any], options: Mapping[str, Any], inside: str | None = None) -> None:

@@ -17,6 +17,7 @@ from treeselect.reports.gather import Report, gather, software_versions
 from treeselect.reports.templates import template_folder
 
 if TYPE_CHECKING:
+    from treeselect.performance import Performance
     from treeselect.results import SelectionResult
 
 TEMPLATE = "report.html.j2"
@@ -80,13 +81,19 @@ def code(text: str) -> Markup:
     return joined
 
 
-def write_report(result: SelectionResult, path: Path, template: Path | None = None) -> Path:
+def write_report(
+    result: SelectionResult,
+    path: Path,
+    template: Path | None = None,
+    performance: Performance | None = None,
+) -> Path:
     """Write the report on a result; the file appears whole or not at all.
 
     Raises
     ------
     OptionError
-        If the folder of `path` or the template does not exist.
+        If the folder of `path` or the template does not exist, or `performance` is not that of the
+        result.
     """
     folder = path.parent
     if not folder.is_dir() or path.is_dir():
@@ -96,7 +103,10 @@ def write_report(result: SelectionResult, path: Path, template: Path | None = No
         )
     now = datetime.datetime.now().astimezone()
     report = gather(
-        result, written=now.strftime("%Y-%m-%d %H:%M %Z").strip(), versions=software_versions()
+        result,
+        written=now.strftime("%Y-%m-%d %H:%M %Z").strip(),
+        versions=software_versions(),
+        performance=performance,
     )
     page = render(report, template)
     with tempfile.NamedTemporaryFile(
