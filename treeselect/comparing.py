@@ -281,6 +281,7 @@ def _run(
             options=changed_options(contestant.method),
             sizes=of_method,
             folds=tuple(found[i :: len(contestants)]),
+            paper=contestant.method.paper,
         )
         for i, (contestant, of_method) in enumerate(zip(contestants, asked, strict=True))
     )
