@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import TimeSeriesSplit
 
@@ -162,6 +163,19 @@ def test_a_file(mixed, tmp_path):
     found = treeselect.compare(FORMULA, path, ["mrmr"], k=1, folds=2, seed=1)
     assert found.data == "patients.csv"
     assert "compare('died ~ . - dose'" in found.call
+
+
+def test_selectors_of_scikit_learn_take_part(mixed):
+    selectors = [SelectKBest(k=1), SelectKBest(f_classif), VarianceThreshold(), "mrmr"]
+    found = treeselect.compare(FORMULA, mixed, selectors, k=2, folds=2, seed=1)
+    assert found.methods == (
+        "SelectKBest(k=1)", "SelectKBest()", "VarianceThreshold", "mrmr",
+    )  # fmt: skip
+    glance = found.glance().set_index("method")
+    assert np.isnan(glance.loc["VarianceThreshold", "stability"])
+    assert glance.loc["VarianceThreshold", "n_selected"] == 6
+    assert glance["k"].isna().tolist() == [False, False, True, False]
+    assert "methods=[SelectKBest(k=1), SelectKBest(), VarianceThreshold(), 'mrmr']" in found.call
 
 
 # --- names -------------------------------------------------------------------------------------

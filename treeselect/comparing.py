@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from treeselect.algorithms.base import Problem, SelectionMethod, changed_options
-from treeselect.algorithms.registry import find_method
+from treeselect.algorithms.registry import find_method, method_label, method_text
 from treeselect.arguments import check_choice, check_size, read_seed
 from treeselect.calls import call_text, data_text
 from treeselect.choosing import MOST_UNITS
@@ -27,7 +27,8 @@ from treeselect.preparing import prepare
 from treeselect.progress import announce_compilation, track
 from treeselect.scoring import Scoring
 
-Methods = Sequence[str | SelectionMethod] | Mapping[str, str | SelectionMethod]
+Methods = Sequence[Any] | Mapping[str, Any]
+"""Names, methods, or selectors of scikit-learn."""
 
 
 class Contestant(NamedTuple):
@@ -69,10 +70,11 @@ def compare(
     ----------
     formula, data
         As in :func:`treeselect.select`.
-    methods : list of str or method, or dict of str to str or method
-        Names in ``treeselect.methods()`` or objects such as ``RRF(n_trees=50)``; the keys of a
-        dict are the names under which they are told apart. A method whose tuning value is given
-        takes part with the set that it leads to, whatever its size.
+    methods : list of str, method or selector, or dict of str to these
+        Names in ``treeselect.methods()``, objects such as ``RRF(n_trees=50)``, or selectors of
+        scikit-learn such as ``SelectKBest()``; the keys of a dict are the names under which they
+        are told apart. A method whose tuning value is given takes part with the set that it leads
+        to, whatever its size; so does a selector that finds a set of its own size.
     k : int, list of int, "1se" or "best"
         Where methods are compared. An integer: each at k units at most, with the sizes up to k for
         the path. ``"1se"`` and ``"best"``: each at its own size by that rule, of at most 30. A
@@ -134,7 +136,7 @@ def compare(
     problems = model_data.problems_for([method for _, method in contestants])
     runs = _run(problems, contestants, model_data.weight, splits, sizes, seed, n_jobs, progress)
     arguments = {
-        "methods": methods, "k": k.tolist() if isinstance(k, np.ndarray) else k,
+        "methods": _texts(methods), "k": k.tolist() if isinstance(k, np.ndarray) else k,
         "family": family, "weights": weights, "offset": offset, "groups": groups, "costs": costs,
         "keep": keep, "folds": folds, "repeats": repeats, "fold_groups": fold_groups,
         "scoring": scoring, "new_levels": new_levels, "trusted": trusted,
@@ -195,7 +197,7 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
     if not found:
         raise OptionError("`methods` must have at least one method.\n  Found: none.")
     shared = Counter(method.name for method in found)
-    labels = [m.name if shared[m.name] == 1 else _with_options(m) for m in found]
+    labels = [m.name if shared[m.name] == 1 else method_label(m) for m in found]
     twice = [label for label, count in Counter(labels).items() if count > 1]
     if twice:
         raise OptionError(
@@ -205,10 +207,11 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
     return tuple(map(Contestant, labels, found))
 
 
-def _with_options(method: SelectionMethod) -> str:
-    """``rrf(n_trees=50)``: a name with the options that are not the default's."""
-    changed = changed_options(method)
-    return f"{method.name}({', '.join(f'{k}={v!r}' for k, v in changed.items())})"
+def _texts(methods: Methods) -> Any:
+    """The methods as they could be typed."""
+    if isinstance(methods, Mapping):
+        return {label: method_text(method) for label, method in methods.items()}
+    return [method_text(method) for method in methods]
 
 
 def read_sizes(k: object, groups: FeatureGroups) -> tuple[int, ...]:
@@ -278,6 +281,7 @@ def _run(
             options=changed_options(contestant.method),
             sizes=of_method,
             folds=tuple(found[i :: len(contestants)]),
+            paper=contestant.method.paper,
         )
         for i, (contestant, of_method) in enumerate(zip(contestants, asked, strict=True))
     )

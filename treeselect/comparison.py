@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from treeselect.stability import stability_index
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from treeselect.summary import Summary
 
@@ -39,6 +42,8 @@ class Run:
     sizes : tuple of int, or None
         Sizes that were scored; None for the one set that its tuning value leads to.
     folds : tuple of FoldPath
+    paper : str
+        Where it was published.
     """
 
     label: str
@@ -46,6 +51,7 @@ class Run:
     options: dict[str, Any]
     sizes: tuple[int, ...] | None
     folds: tuple[FoldPath, ...]
+    paper: str = ""
 
     @property
     def scores(self) -> FloatArray:
@@ -317,6 +323,57 @@ class Comparison:
         from treeselect.summary import Summary
 
         return Summary(summarise_comparison(self))
+
+    def plot(self, kind: str = "scores", *, ax: Axes | None = None) -> Axes:
+        """Draw one figure with matplotlib, an optional extra.
+
+        Parameters
+        ----------
+        kind : {"scores", "differences", "front"}
+            Score against size, with a standard error to each side; differences from the best, with
+            their intervals; score against the number of units, with the stability beside each name.
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        OptionError
+            If there is no such figure, or but one method where differences are asked for.
+        MissingPackageError
+            Without matplotlib.
+        """
+        from treeselect.comparison_plots import plot_comparison
+
+        return plot_comparison(self, kind, ax)
+
+    def report(
+        self, path: str | os.PathLike[str], template: str | os.PathLike[str] | None = None
+    ) -> Path:
+        """Write the comparison as one HTML file that needs nothing else.
+
+        Parameters
+        ----------
+        path : path
+            File to write; its folder must exist.
+        template : path, optional
+            A jinja2 template of your own in place of ``comparison.html.j2``.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        OptionError
+            If the folder or the template does not exist, or the template can't be rendered.
+        """
+        from treeselect.reports.comparison import write_comparison
+
+        return write_comparison(self, Path(path), None if template is None else Path(template))
 
     def __repr__(self) -> str:
         return (

@@ -140,9 +140,13 @@ def comparison_notes(found: Comparison) -> tuple[str, ...]:
         " factors, bin edges and what transforms learn are those of all rows, without the"
         " response.",
     ]
-    notes += [
+    return (*notes, *method_notes(found), *found.notes)
+
+
+def method_notes(found: Comparison) -> tuple[str, ...]:
+    """Which method each name stands for, with the options that are not the default."""
+    return tuple(
         f"{run.label}: {run.title}"
         + (f", {', '.join(f'{k} = {v}' for k, v in run.options.items())}." if run.options else ".")
         for run in found.runs
-    ]
-    return (*notes, *found.notes)
+    )

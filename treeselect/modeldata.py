@@ -207,6 +207,11 @@ class ModelData:
             for method in methods
         ]
 
+    def all_rows(self) -> pd.DataFrame:
+        """The columns behind the terms for all rows of the data, also those without a response."""
+        n_rows = len(self.response.rows) + self.response.n_dropped
+        return self.sources.set_axis(self.response.rows).reindex(range(n_rows))
+
     def model_matrix(self, *, full_rank: bool = False) -> pd.DataFrame:
         """formulaic's own matrix of the right-hand side, without an intercept.
 

@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from treeselect.algorithms.base import Problem, SelectionMethod, Step
-from treeselect.algorithms.registry import find_method
+from treeselect.algorithms.base import OWN, Problem, SelectionMethod, Step, tuning_words
+from treeselect.algorithms.registry import find_method, method_text
 from treeselect.arguments import check_choice, check_count, check_size, read_seed
 from treeselect.calls import call_text, data_text
 from treeselect.choosing import (
@@ -35,7 +35,7 @@ def select(
     formula: str,
     data: Any,
     *,
-    method: str | SelectionMethod = "controlburn",
+    method: Any = "controlburn",
     k: int | Literal["1se", "best"] | None = "1se",
     family: str = "auto",
     weights: str | Sequence[float] | None = None,
@@ -67,14 +67,17 @@ def select(
         a ``.csv``, ``.csv.gz``, ``.parquet`` or ``.feather`` file. Tables of the result are given
         in the same library.
         Missing values are allowed everywhere; rows are dropped only if the response is missing.
-    method : str or method
+    method : str, method or selector
         A name in ``treeselect.methods()``: ``"controlburn"``, ``"rrf"``, ``"grrf"``, ``"rboost"``,
-        ``"gbfs"``, and the baselines; or an object such as ``ControlBurn(forests=1)``.
+        ``"gbfs"``, and the baselines; an object such as ``ControlBurn(forests=1)``; or a selector
+        of scikit-learn such as ``SelectKBest()`` (:class:`treeselect.ForeignSelector` has the
+        options).
     k : int, "1se", "best" or None
         Number of units to keep: an integer; ``"1se"``, the fewest whose cross-validated score is
         within one standard error of the best; ``"best"``; or None, where the method's tuning
         value decides (giving that value implies it). ``"1se"`` and ``"best"`` consider up to 30
-        units. Where the path jumps over an integer, the next larger support is cut to it.
+        units. Where the path jumps over an integer, the next larger support is cut to it. A
+        selector of scikit-learn that finds a set of its own size has its way by default.
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson"}
         ``"auto"`` takes text, truth values, categories and numbers that are only 0 and 1 for
         classes, two (binomial) or more (multinomial), other numbers for gaussian; counts must be
@@ -110,7 +113,8 @@ def select(
         independent (Bengio and Grandvalet 2004).
     fold_groups : str or array, shape (n_rows,), optional
         Column or array, for example of patients or sites: rows of one group are never in the
-        training and the held-out rows of a fold. The column is not among the terms of ``.``.
+        training and the held-out rows of a fold, and resamples draw whole groups. The column is
+        not among the terms of ``.``.
     scoring : str or callable, optional
         Score on held-out rows, greater is better: the name of a scorer of scikit-learn such as
         ``"neg_log_loss"``, a scorer made by ``make_scorer``, or ``scorer(y_true, prediction,
@@ -161,7 +165,7 @@ def select(
     check_n_jobs(n_jobs)
     check_count("resamples", resamples, least=0)
     arguments = {
-        "method": method,
+        "method": method_text(method),
         "k": k,
         "family": family,
         "weights": weights,
@@ -178,7 +182,7 @@ def select(
         "trusted": trusted,
         **method_options,
     }
-    chosen_method = find_method(method, method_options)
+    chosen_method = find_method(method, method_options, k)
     frame = read_data(data)
     asked_folds = read_folds(folds, repeats, fold_groups, frame)
     hidden = [name for name in (weights, offset, fold_groups) if isinstance(name, str)]
@@ -230,7 +234,7 @@ def select(
         notes=tuple(
             note
             for note in (
-                *_notes(found.step, found.steps, choice.k),
+                *_notes(found.step, found.steps, choice.k, chosen_method),
                 *_fold_notes(choice.folds),
                 chosen_method.note,
                 found.model.note,
@@ -252,6 +256,11 @@ def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str 
     if method.tuning_value is not None:
         if k in (None, "1se"):  # the default gives way to an explicit tuning value
             return None
+        if method.tuning_value == OWN and isinstance(k, str):
+            raise OptionError(
+                f"`k={k!r}` needs sizes to choose from, and {method.name} gives one set, of its own"
+                " size.\n  Give a number, to which the set is cut, or leave `k` out."
+            )
         raise OptionError(
             f"`k` and `{method.tuning_name}` can't decide both.\n"
             f"  Found: k={k!r} and {method.tuning_name}={method.tuning_value!r}. Leave one out."
@@ -274,7 +283,8 @@ def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str 
 def _rule(found: Chosen, choice: Choice, method: SelectionMethod, problem: Problem) -> str:
     """How the number of units was chosen, in words."""
     if choice.k is None:
-        return f"{method.tuning_name} = {method.tuning_value:g} as asked"
+        own = method.tuning_value == OWN
+        return f"{tuning_words(method)}{'' if own else ' as asked'}"
     if isinstance(choice.k, int):
         return "as asked" if found.step.size == choice.k else f"{choice.k} were asked for"
     assert found.scores is not None
@@ -289,13 +299,15 @@ def _fold_notes(folds: Folds) -> tuple[str, ...]:
     if not isinstance(folds.groups_name, str):
         return ()
     return (
-        f"Folds keep the rows of each {quoted(folds.groups_name)} together; the column is not among"
-        " the terms of `.`.",
+        f"Folds and resamples keep the rows of each {quoted(folds.groups_name)} together; the"
+        " column is not among the terms of `.`.",
     )
 
 
-def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[str, ...]:
-    notes = [] if step.warning is None else [step.warning]
+def _notes(
+    step: Step, steps: Sequence[Step], size: int | str | None, method: SelectionMethod
+) -> tuple[str, ...]:
+    notes = [said for said in (step.warning, step.note) if said is not None]
     if step.cut_from is not None:
         below = max((s.size for s in steps if s.size < step.size), default=0)
         notes.append(
@@ -314,8 +326,8 @@ def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[s
         )
     if isinstance(size, int) and step.size < size and not step.gap:
         notes.append(
-            f"Asked for {size} units, but no more than {step.size} enter the path: the others are"
-            " not used by any tree that helps."
+            f"Asked for {size} units, but no more than {step.size} enter the path:"
+            f" {method.left_out}."
         )
     skipped = skipped_sizes(steps)
     if isinstance(size, str) and skipped:

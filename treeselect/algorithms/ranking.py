@@ -11,7 +11,7 @@ import numpy as np
 from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.final import RefitsForest
 from treeselect.algorithms.options import check_choice, check_flag, check_integer
-from treeselect.algorithms.regularised import forest_target, out_of_bag_score
+from treeselect.algorithms.regularised import forest_target, out_of_bag_mean, out_of_bag_score
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import BinnedData, select_groups
 from treeselect.engine.forests import BOOTSTRAP, bagged_forest
@@ -42,11 +42,14 @@ class MeasuredForest:
         Of the importance, over the trees; NaN for the same units, and for the decrease of impurity.
     train_score : float
         Score of the out-of-bag predictions.
+    fitted : ndarray of float, shape (n_rows,) or (n_rows, n_classes)
+        These, the mean response of each row; NaN where there is none.
     """
 
     importance: FloatArray
     standard_error: FloatArray
     train_score: float
+    fitted: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +87,8 @@ class RankingForest(RefitsForest):
         importance, error = np.full((2, len(groups)), np.nan)
         importance[:] = -np.inf
         if not groups.any():
-            return MeasuredForest(importance, error, problem.family.null_score)
+            nothing = problem.family.mean(problem.constant(weight))
+            return MeasuredForest(importance, error, problem.family.null_score, nothing)
         part = select_groups(problem.data, groups)
         target, _ = forest_target(problem, weight, "gini")
         counts = copies(weight)
@@ -100,8 +104,10 @@ class RankingForest(RefitsForest):
         error[used] = found.standard_error[gains > 0]
         outside = out_of_bag(trees, part, counts, BOOTSTRAP, seed)
         total = np.nan_to_num(outside.prediction) * outside.n_trees[:, np.newaxis]
-        score = out_of_bag_score(problem, weight, total, outside.n_trees.astype(np.float64))
-        return MeasuredForest(importance, error, score)
+        seen = outside.n_trees.astype(np.float64)
+        score = out_of_bag_score(problem, weight, total, seen)
+        fitted = out_of_bag_mean(problem, weight, total, seen)
+        return MeasuredForest(importance, error, score, fitted)
 
     def scored(
         self,
@@ -141,6 +147,10 @@ class RankingForest(RefitsForest):
             return Importance(gains, np.full(len(gains), np.nan))
         by = out_of_bag_gains if self.kind == "unbiased" else permutation_importance
         return by(trees, data, target, counts, BOOTSTRAP, seed, n_threads)
+
+
+SCORING = RankingForest(n_trees=_SCORED_TREES)
+"""Scores the sets of methods that have no ensemble of their own whose score could be told."""
 
 
 def ranking(importance: FloatArray, keep: BoolArray, ranks: IntArray) -> IntArray:
