@@ -163,6 +163,15 @@ def test_a_page_must_have_a_title_and_formulas_that_can_be_set(text, told):
         render(Vignette(Path("v.md"), (Cell("prose", text, 1),)))
 
 
+def test_links_to_sources_become_links_to_pages(tmp_path):
+    write(tmp_path, "", "other.md")
+    made = render(Vignette(tmp_path / "v.md", (Cell("prose", "# T\n\n[o](other.md)", 1),)))
+    assert '<a href="other.html">o</a>' in made
+    lost = Vignette(tmp_path / "v.md", (Cell("prose", "# T\n\n[o](lost.md)", 1),))
+    with pytest.raises(VignetteError, match=r"links to lost\.md"):
+        render(lost)
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [

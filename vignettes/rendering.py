@@ -60,6 +60,7 @@ def render(vignette: Vignette) -> str:
             for token, inside in pairwise(tokens)
             if token.type == "heading_open" and token.tag == "h2"
         ]
+        _link_pages(vignette, cell, tokens)
         html = markdown.renderer.render(tokens, markdown.options, {})
         raw = re.search(r"<math.*?(\\\w+).*?</math>", html, re.DOTALL)
         if raw:
@@ -95,6 +96,16 @@ def _markdown() -> MarkdownIt:
     anchors_plugin(markdown, min_level=2, max_level=3)
     markdown.add_render_rule("fence", _fence)
     return markdown
+
+
+def _link_pages(vignette: Vignette, cell: Cell, tokens: list[Token]) -> None:
+    """Links to other sources, as a forge shows them, become links to their pages."""
+    for token in (inner for outer in tokens for inner in outer.children or ()):
+        target = str(token.attrs.get("href", ""))
+        if token.type == "link_open" and ":" not in target and not target.startswith("#"):
+            if not (vignette.path.parent / target).is_file():
+                raise vignette.fails(cell, f"It links to {target}, which is not there.")
+            token.attrs["href"] = re.sub(r"\.md$", ".html", target)
 
 
 def _math(content: str, options: dict[str, Any]) -> str:
