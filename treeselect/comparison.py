@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -346,6 +348,32 @@ class Comparison:
         from treeselect.comparison_plots import plot_comparison
 
         return plot_comparison(self, kind, ax)
+
+    def report(
+        self, path: str | os.PathLike[str], template: str | os.PathLike[str] | None = None
+    ) -> Path:
+        """Write the comparison as one HTML file that needs nothing else.
+
+        Parameters
+        ----------
+        path : path
+            File to write; its folder must exist.
+        template : path, optional
+            A jinja2 template of your own in place of ``comparison.html.j2``.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        OptionError
+            If the folder or the template does not exist, or the template can't be rendered.
+        """
+        from treeselect.reports.comparison import write_comparison
+
+        return write_comparison(self, Path(path), None if template is None else Path(template))
 
     def __repr__(self) -> str:
         return (
