@@ -174,6 +174,7 @@ def refit_glm(result: SelectionResult, data: ModelData) -> GlmFit:
             *_response_facts(data),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
+            ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
         ),
         columns=table_head(fit, 0.95),
         rows=tuple(table_row(row) for row in table.itertuples(index=False)),
