@@ -201,6 +201,7 @@ def score_by_size(
         If the rows can't be split into the folds, or a score is not defined.
     """
     splits = split_rows(problem, weight, folds, seed)
+    problem = dataclasses.replace(problem, wants_scores=False)
     calls = [
         (problem, method, weight, split, max_size, stream_seed(seed, "fold", number))
         for number, split in enumerate(splits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -287,6 +288,7 @@ def assess(
             "  Give `k`, the number of units to select on each resample."
         )
     check_size(k, problem.groups)
+    problem = dataclasses.replace(problem, wants_scores=False)
     calls = [
         (problem, method, weight, scheme, number, k, seed) for number in range(int(n_resamples))
     ]

@@ -40,13 +40,21 @@ class MeasuredForest:
         on.
     standard_error : ndarray of float, shape (n_groups,)
         Of the importance, over the trees; NaN for the same units, and for the decrease of impurity.
-    train_score : float
-        Score of the out-of-bag predictions.
     """
 
     importance: FloatArray
     standard_error: FloatArray
-    train_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Grown:
+    """A forest on some units, and what it was grown from."""
+
+    trees: Trees
+    data: BinnedData
+    target: Target
+    counts: IntArray
+    seed: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,24 +92,14 @@ class RankingForest(RefitsForest):
         importance, error = np.full((2, len(groups)), np.nan)
         importance[:] = -np.inf
         if not groups.any():
-            return MeasuredForest(importance, error, problem.family.null_score)
-        part = select_groups(problem.data, groups)
-        target, _ = forest_target(problem, weight, "gini")
-        counts = copies(weight)
-        trees = bagged_forest(
-            part, target, counts, n_trees=self.n_trees, growth=self._growth(problem, part),
-            seed=seed, rank=np.ascontiguousarray(problem.groups.ranks(seed)[groups]),
-            sampling=BOOTSTRAP, n_threads=n_threads,
-        )  # fmt: skip
-        gains = group_gains(trees, part).mean(axis=0)
-        found = self._importance(trees, part, target, counts, gains, seed, n_threads)
+            return MeasuredForest(importance, error)
+        grown = self._grow(problem, weight, groups, seed, n_threads)
+        gains = group_gains(grown.trees, grown.data).mean(axis=0)
+        found = self._importance(grown, gains, n_threads)
         used = np.flatnonzero(groups)[gains > 0]
         importance[used] = found.mean[gains > 0]
         error[used] = found.standard_error[gains > 0]
-        outside = out_of_bag(trees, part, counts, BOOTSTRAP, seed)
-        total = np.nan_to_num(outside.prediction) * outside.n_trees[:, np.newaxis]
-        score = out_of_bag_score(problem, weight, total, outside.n_trees.astype(np.float64))
-        return MeasuredForest(importance, error, score)
+        return MeasuredForest(importance, error)
 
     def scored(
         self,
@@ -113,34 +111,45 @@ class RankingForest(RefitsForest):
         n_threads: int = 1,
     ) -> float:
         """Out-of-bag score of a forest of at most 100 trees on some units, with the leaves of the
-        one that predicts."""
+        one that predicts; NaN if the problem wants no scores."""
+        if not problem.wants_scores:
+            return float("nan")
+        if not groups.any():
+            return problem.family.null_score
         few = dataclasses.replace(
             self, kind="mdi", n_trees=min(self.n_trees, _SCORED_TREES), mtry=None, max_depth=None,
             min_leaf=problem.family.min_leaf,
         )  # fmt: skip
-        own_seed = stream_seed(seed, "score")
-        found = few.measure(problem, weight, groups, seed=own_seed, n_threads=n_threads)
-        return found.train_score
+        grown = few._grow(problem, weight, groups, stream_seed(seed, "score"), n_threads)
+        outside = out_of_bag(grown.trees, grown.data, grown.counts, BOOTSTRAP, grown.seed)
+        total = np.nan_to_num(outside.prediction) * outside.n_trees[:, np.newaxis]
+        return out_of_bag_score(problem, weight, total, outside.n_trees.astype(np.float64))
+
+    def _grow(
+        self, problem: Problem, weight: WeightArray, groups: BoolArray, seed: int, n_threads: int
+    ) -> _Grown:
+        part = select_groups(problem.data, groups)
+        target, _ = forest_target(problem, weight, "gini")
+        counts = copies(weight)
+        trees = bagged_forest(
+            part, target, counts, n_trees=self.n_trees, growth=self._growth(problem, part),
+            seed=seed, rank=np.ascontiguousarray(problem.groups.ranks(seed)[groups]),
+            sampling=BOOTSTRAP, n_threads=n_threads,
+        )  # fmt: skip
+        return _Grown(trees, part, target, counts, seed)
 
     def _growth(self, problem: Problem, data: BinnedData) -> Growth:
         n, has_classes = data.n_groups, problem.family.has_classes
         usual = int(np.ceil(np.sqrt(n) if has_classes else n / 3))
         return Growth(self.max_depth or UNBOUNDED, self.min_leaf, self.mtry or usual, 0.0)
 
-    def _importance(
-        self,
-        trees: Trees,
-        data: BinnedData,
-        target: Target,
-        counts: IntArray,
-        gains: FloatArray,
-        seed: int,
-        n_threads: int,
-    ) -> Importance:
+    def _importance(self, grown: _Grown, gains: FloatArray, n_threads: int) -> Importance:
         if self.kind == "mdi":
             return Importance(gains, np.full(len(gains), np.nan))
         by = out_of_bag_gains if self.kind == "unbiased" else permutation_importance
-        return by(trees, data, target, counts, BOOTSTRAP, seed, n_threads)
+        return by(
+            grown.trees, grown.data, grown.target, grown.counts, BOOTSTRAP, grown.seed, n_threads
+        )
 
 
 def ranking(importance: FloatArray, keep: BoolArray, ranks: IntArray) -> IntArray:
