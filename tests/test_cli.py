@@ -62,6 +62,37 @@ def test_groups_of_rows_and_another_score(folder):
     assert "neg_brier_score:" in done.stdout
 
 
+def test_performance_is_printed_and_written(folder):
+    done = run(
+        "select", "died ~ signal + noise", "data.csv", "-k", "1", "--seed", "3", "-m", "lasso",
+        "--performance", "3", "--json", "p.json", "--report", "p.html", folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    selection, performance = done.stdout.split("Performance: selection repeated inside each fold")
+    assert "Selected terms: Group lasso" in selection
+    assert "Folds:          3-fold cross-validation" in performance
+    data = pd.read_csv(folder / "data.csv")
+    fit = treeselect.select("died ~ signal + noise", data, k=1, seed=3, method="lasso")
+    found = fit.performance(3)
+    tables = json.loads((folder / "p.json").read_text(encoding="utf-8"))["performance"]
+    assert tables["glance"]["mean"] == found.mean
+    assert [row["score"] for row in tables["tidy"]] == found.scores.tolist()
+    assert [row["selected"] for row in tables["tidy"]] == [["signal"]] * 3
+    page = (folder / "p.html").read_text(encoding="utf-8")
+    assert page.count("Performance: selection repeated inside each fold") == 1
+
+
+def test_performance_has_five_folds_by_default(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    arguments = ["select", "died ~ signal + noise", "data.csv", "-k", "1", "-m", "lasso"]
+    assert main([*arguments, "--performance"]) == 0
+    assert "5-fold cross-validation" in capsys.readouterr().out
+    assert main([*arguments, "--performance", "1"]) == 2
+    printed = capsys.readouterr()
+    assert "`folds` must be a whole number, at least 2" in printed.err
+    assert "Selected terms" in printed.out
+
+
 def test_csv_and_parquet_give_the_same_answer(folder):
     arguments = ("-k", "2", "--seed", "3")
     outputs = [

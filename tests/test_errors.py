@@ -7,6 +7,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import hinge_loss, make_scorer
+from sklearn.model_selection import TimeSeriesSplit
 
 import treeselect
 from treeselect.errors import TreeselectError, near
@@ -36,6 +39,7 @@ def plain(d):
     return d.drop(columns="name")
 
 
+MARGIN = "decision_function"
 DATES = pd.date_range("1912-04-10", periods=N)
 CASES = {
     "typo in plus": ("survived ~ age + farre", plain, {}),
@@ -78,6 +82,9 @@ CASES = {
     "k of no use": ("survived ~ .", plain, {"k": "two"}),
     "unknown method": ("survived ~ .", plain, {"method": "contrlburn"}),
     "unknown method without a near one": ("survived ~ .", plain, {"method": "pca"}),
+    "method by the name of a selector": ("survived ~ .", plain, {"method": "selectkbest"}),
+    "class for a method": ("survived ~ .", plain, {"method": treeselect.RRF}),
+    "model for a method": ("survived ~ .", plain, {"method": LinearRegression()}),
     "unknown family": ("survived ~ .", plain, {"family": "logistic"}),
     "unknown option": ("survived ~ .", plain, {"forrests": 3}),
     "option out of range": ("survived ~ .", plain, {"forests": 0}),
@@ -123,6 +130,28 @@ CASES = {
     "unfinished formula": ("survived ~ (age + fare", plain, {}),
     "response on the right": ("survived ~ age + survived", plain, {}),
     "too many folds": ("survived ~ .", lambda d: plain(d).head(6), {"folds": 6}),
+    "fewer rows than folds": ("age ~ fare", lambda d: d.head(4), {}),
+    "fewer groups than folds": (
+        "age ~ fare", plain, {"fold_groups": ["a", "b", "c", "d"] * (N // 4)},
+    ),
+    "a fold with one class": (
+        "survived ~ age", lambda d: d.sort_values("survived"), {"folds": np.arange(N) // 10},
+    ),
+    "training rows of one class": (
+        "survived ~ age", lambda d: d.sort_values("survived"), {"folds": TimeSeriesSplit(3)},
+    ),
+    "score of probabilities for numbers": (
+        "age ~ fare", plain, {"scoring": "neg_log_loss"},
+    ),
+    "score of margins": (
+        "survived ~ age", plain, {"scoring": make_scorer(hinge_loss, response_method=MARGIN)},
+    ),
+    "score that one class will not do for": (
+        "survived ~ age", lambda d: d.sort_values("survived"),
+        {"folds": np.r_[np.zeros(10), np.arange(N - 10) % 2 + 1], "scoring": "neg_log_loss",
+         "method": "lasso"},
+    ),
+    "unknown score": ("survived ~ age", plain, {"scoring": "log_los"}),
     "mixed types": ("survived ~ .", with_column("cabin", ["A", 1] * (N // 2)), {}),
     "dictionary for data": ("survived ~ .", lambda d: {"survived": [1]}, {}),
     "list for data": ("survived ~ .", lambda d: [[1, 2]], {}),

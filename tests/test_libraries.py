@@ -101,7 +101,11 @@ def test_a_model_of_one_library_predicts_frames_of_another(expected, data):
         )
 
 
-@pytest.mark.parametrize("make", [lambda d: d, pl.from_pandas, pa.Table.from_pandas], ids=str)
+@pytest.mark.parametrize(
+    "make",
+    [lambda d: d, pl.from_pandas, pa.Table.from_pandas],
+    ids=["pandas", "polars", "pyarrow"],
+)
 def test_answers_come_in_the_users_library(make):
     pandas = pd.DataFrame({"x": [1, 2]}, index=[5, 3])
     data = make(pandas)

@@ -45,6 +45,15 @@ def classes(mixed):
 
 
 @pytest.fixture(scope="module")
+def copies(mixed):
+    """`copy` is as good as `signal`, so they share the place across resamples."""
+    noisy = mixed["signal"] + np.random.default_rng(2).normal(scale=0.1, size=len(mixed))
+    data = mixed.assign(copy=noisy)
+    fit = treeselect.select("dose ~ . - died", data, k=1, seed=1, method="importance", n_trees=5)
+    return fit.resample(12)
+
+
+@pytest.fixture(scope="module")
 def hostile(mixed):
     data = mixed.rename(columns={"signal": HOSTILE, "site": "_site"})
     data["_site"] = data["_site"].cat.rename_categories({"York": "$Y$ork"})
@@ -65,6 +74,8 @@ def test_every_kind_of_every_result(kind, name, request):
         with pytest.raises(StabilityError, match="without resamples"):
             fit.plot(kind)
         assert plt.get_fignums() == []
+        return
+    if kind == "substitutes":  # has tests of its own: not every result has any
         return
     ax = fit.plot(kind, term=fit.selected[0] if kind == "shape" else None)
     assert isinstance(ax, matplotlib.axes.Axes)
@@ -97,6 +108,28 @@ def test_stability_shows_the_frequencies(fitted):
     assert texts(ax.get_yticklabels()) == table["term"].to_list()
     drawn = np.concatenate([line.get_xdata() for line in ax.lines])
     np.testing.assert_allclose(sorted(drawn), sorted(table["frequency"]))
+
+
+def test_substitutes_show_the_table(copies, cross_validated, mixed):
+    table = copies.stability.substitutes
+    ax = copies.plot("substitutes")
+    pairs = [f"{row.substitute} for {row.term}" for row in table.itertuples()]
+    assert texts(ax.get_yticklabels()) == pairs
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), table["share"])
+    np.testing.assert_allclose(ax.lines[1].get_xdata(), table["share_otherwise"])
+    assert texts(ax.texts) == [f"{value:.2f}" for value in table["association"]]
+    with pytest.raises(StabilityError, match="without resamples"):
+        cross_validated.plot("substitutes")
+    whole = treeselect.select("dose ~ signal", mixed, k=1, seed=1, forests=1, n_trees=5)
+    whole = whole.resample(2)
+    with pytest.raises(OptionError, match="There is no substitute to plot"):
+        whole.plot("substitutes")
+
+
+def test_substitutes_without_the_data_have_no_association(copies, tmp_path):
+    loaded = treeselect.load(copies.save(tmp_path / "fit"))
+    assert loaded.stability.substitutes["association"].isna().all()
+    assert not loaded.plot("substitutes").texts
 
 
 @pytest.mark.parametrize("kind", ["correlation", "interactions"])

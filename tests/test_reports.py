@@ -618,3 +618,29 @@ def test_labels_keep_both_ends():
     assert labels[3].startswith("conc")
     assert len(set(labels)) == 30
     assert len(shorten("W" * 40)) < len(shorten("x" * 40)) < len(shorten("i" * 40)) < 40
+
+
+# --- performance -------------------------------------------------------------------------------
+
+
+def test_performance_has_a_section_of_its_own(cross_validated, tmp_path):
+    found = cross_validated.performance(2)
+    page = cross_validated.report(tmp_path / "r.html", performance=found).read_text()
+    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    start = text.index("Performance: selection repeated inside each fold")
+    section = text[start : text.index("Method and software")]
+    assert f"R2 {found.mean:.3f} (standard error {found.standard_error:.3f})" in section
+    assert "Folds 2-fold cross-validation" in section
+    assert all(f"{score:.3f}" in section for score in found.scores)
+    assert found.summary().content.notes[-1] in section
+    plain = cross_validated.report(tmp_path / "r.html").read_text()
+    assert 'id="performance"' in page
+    assert 'id="performance"' not in plain
+
+
+def test_performance_must_be_that_of_the_fit(cross_validated, fitted, tmp_path):
+    with pytest.raises(OptionError, match=r"must be what `fit.performance\(\)` gives"):
+        cross_validated.report(tmp_path / "r.html", performance=0.9)
+    with pytest.raises(OptionError, match="must be that of the same fit"):
+        cross_validated.report(tmp_path / "r.html", performance=fitted.performance(2))
+    assert not list(tmp_path.iterdir())

@@ -135,8 +135,8 @@ def test_the_frozen_model_has_predicted_already():
 @pytest.mark.parametrize(
     ("family", "y", "scoring", "said"),
     [
-        (GAUSSIAN, NUMBERS, "roc_auc", "numbers.\n  Found: `roc_auc`, which says"),
-        (GAUSSIAN, NUMBERS, "neg_log_loss", "numbers.\n  Found: `neg_log_loss`, which says"),
+        (GAUSSIAN, NUMBERS, "roc_auc", "numbers.\n  Found: `roc_auc`, which needs probabilities"),
+        (GAUSSIAN, NUMBERS, "neg_log_loss", "numbers.\n  Found: `neg_log_loss`, which needs"),
         (GAUSSIAN, NUMBERS, "accuracy", "numbers.\n  Found: `accuracy`, which says"),
         (GAUSSIAN, NUMBERS, "neg_mean_squared_log_error", "which says: ValueError"),
         (family_of("multinomial", 3), THREE, "f1", "3 classes.\n  Found: `f1`, which says"),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -147,6 +150,67 @@ def test_stand_ins_by_hand():
     assert stand_in.exactly_one == 1.0
 
 
+def test_substitutes_by_hand():
+    selected = np.array(
+        [[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 0], [1, 0, 0, 1], [1, 1, 0, 0], [1, 1, 1, 0]],
+        dtype=bool,
+    )
+    stability = Stability(
+        units=("sex", "age", "height", "noise"),
+        fitted=np.array([True, True, False, False]),
+        assessed=np.ones(4, dtype=bool),
+        selected=selected,
+        scheme="bootstrap",
+        k=2,
+        seed=0,
+        association=lambda unit, other: {"height": 0.8, "noise": 0.1}[other],
+    )
+    table = stability.substitutes
+    assert table["term"].to_list() == ["age", "age"]
+    assert table["substitute"].to_list() == ["height", "noise"]
+    assert table["n_without"].to_list() == [3, 3]
+    np.testing.assert_allclose(table["share"], [2 / 3, 1 / 3])
+    np.testing.assert_allclose(table["share_otherwise"], [1 / 3, 0])
+    assert table["association"].to_list() == [0.8, 0.1]
+    alone = dataclasses.replace(stability, association=None)
+    assert alone.substitutes["association"].isna().all()
+    others = [name for name, _ in stability.stand_ins[0].others]
+    assert others == table["substitute"].to_list()
+
+
+def test_a_term_that_every_resample_missed_has_substitutes():
+    stability = Stability(
+        units=("sex", "age"),
+        fitted=np.array([True, False]),
+        assessed=np.ones(2, dtype=bool),
+        selected=np.tile([False, True], (4, 1)),
+        scheme="subsample",
+        k=1,
+        seed=0,
+    )
+    (row,) = stability.substitutes.to_dict("records")
+    assert (row["n_without"], row["share"]) == (4, 1.0)
+    assert np.isnan(row["share_otherwise"])
+
+
+def test_substitutes_of_a_fit(mixed):
+    """Of two near copies one stands in for the other; the association is Spearman's."""
+    noisy = mixed["signal"] + np.random.default_rng(2).normal(scale=0.1, size=len(mixed))
+    data = mixed.assign(copy=noisy)
+    fit = treeselect.select("dose ~ . - died", data, k=1, seed=1, method="importance", n_trees=5)
+    table = fit.resample(12).stability.substitutes
+    (row,) = table[table["substitute"].isin(["signal", "copy"])].to_dict("records")
+    assert {row["term"], row["substitute"]} == {"signal", "copy"}
+    assert row["association"] == pytest.approx(data["signal"].corr(noisy, method="spearman"))
+    polars = pytest.importorskip("polars")
+    again = treeselect.select(
+        "dose ~ . - died", polars.from_pandas(data), k=1, seed=1, method="importance", n_trees=5
+    )
+    found = again.resample(12).stability.substitutes
+    assert isinstance(found, polars.DataFrame)
+    assert found["substitute"].to_list() == table["substitute"].to_list()
+
+
 @pytest.mark.parametrize("n", [1, 2.0, True, "many"])
 def test_number_of_resamples(fitted, n):
     with pytest.raises(OptionError, match="`n` must be a whole number, at least 2"):
@@ -166,3 +230,120 @@ def test_too_few_rows_of_a_class_is_said(mixed):
     fit = treeselect.select("died ~ signal + noise", rare, k=1, seed=1, forests=1, n_trees=5)
     with pytest.raises(StabilityError, match="only one value of the response"):
         fit.resample(20)
+
+
+# --- groups of rows ------------------------------------------------------------------------------
+
+GROUPS = np.array([5, 5, 0, 0, 0, 7, 7, 7, 2, -1])  # the last row has no weight below
+OF_ROWS = np.array([1, 0, 3, 1, 2, 1, 1, 1, 1, 0])
+
+
+@pytest.mark.parametrize("scheme", ["bootstrap", "subsample", "complementary"])
+def test_groups_are_drawn_with_all_their_rows(scheme):
+    drawn = [resample_weights(OF_ROWS, scheme, i, 3, GROUPS) for i in range(40)]
+    seen = set()
+    for weights in drawn:
+        assert (weights[OF_ROWS == 0] == 0).all()
+        times = {g: set(weights[r] / OF_ROWS[r]) for g in (5, 0, 7, 2) if (r := rows_of(g)).any()}
+        assert all(len(t) == 1 for t in times.values())
+        counts = [int(t.pop()) for t in times.values()]
+        assert sum(counts) == (4 if scheme == "bootstrap" else 2)
+        assert max(counts) <= (4 if scheme == "bootstrap" else 1)
+        seen.add(tuple(counts))
+    assert len(seen) > 4
+    if scheme == "complementary":
+        np.testing.assert_array_equal(drawn[6] + drawn[7], OF_ROWS)
+
+
+def rows_of(group):
+    return (group == GROUPS) & (OF_ROWS > 0)
+
+
+@pytest.mark.parametrize("scheme", ["bootstrap", "subsample", "complementary"])
+def test_a_group_for_each_row_is_no_grouping(scheme):
+    for number in range(4):
+        np.testing.assert_array_equal(
+            resample_weights(WEIGHT, scheme, number, 1, np.arange(10)),
+            resample_weights(WEIGHT, scheme, number, 1),
+        )
+
+
+@pytest.fixture(scope="module")
+def wards():
+    """40 wards of 10 rows; `gene` is that of the ward and tells its level, as seven others do a
+    little by chance."""
+    rng = np.random.default_rng(2)
+    ward = np.repeat(np.arange(40), 10)
+    by_ward = rng.normal(size=(40, 8))
+    level = 0.5 * by_ward[:, 0] + rng.normal(size=40)
+    data = pd.DataFrame(by_ward[ward], columns=["gene", *(f"n{i}" for i in range(7))])
+    return data.assign(y=level[ward] + 0.3 * rng.normal(size=400), ward=[f"w{w}" for w in ward])
+
+
+def test_rows_drawn_apart_make_the_selection_look_stable(wards):
+    """Ten rows of a ward are nearly one: what the wards of the sample tell by chance comes back in
+    every resample of the rows, but not of the wards."""
+    fit = treeselect.select("y ~ . - ward", wards, method="lasso", k=2, seed=1)
+    rows, groups = fit.resample(30), fit.resample(30, fold_groups="ward", data=wards)
+    assert rows.stability.index > groups.stability.index + 0.2
+    assert groups.stability.groups_name == "ward"
+    twin = fit.resample(30, fold_groups=wards["ward"].to_numpy())
+    np.testing.assert_array_equal(twin.stability.selected, groups.stability.selected)
+    own = treeselect.select(
+        "y ~ .", wards, method="lasso", k=2, seed=1, resamples=30, fold_groups="ward"
+    )
+    np.testing.assert_array_equal(own.stability.selected, groups.stability.selected)
+    again = own.resample(30, fold_groups=np.arange(400))  # rows, although the fit has groups
+    np.testing.assert_array_equal(again.stability.selected, rows.stability.selected)
+
+
+def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
+    fit = treeselect.select("y ~ .", wards, method="lasso", k=2, seed=1, fold_groups="ward")
+    for scheme, how in (
+        ("bootstrap", "as many groups, each with all its rows, as there are, drawn"),
+        ("subsample", "half of the groups, each with all its rows)"),
+    ):
+        found = fit.resample(4, scheme=scheme)
+        text = " ".join(found.summary().as_text().split())
+        assert f"4 {scheme} resamples of whole groups of ward) " in text
+        assert "Folds and resamples keep the rows of each `ward` together" in text
+        page = found.report(tmp_path / "r.html").read_text()
+        assert how in page
+        assert "Of 4 resamples of the groups" in page
+    by_array = fit.resample(4, fold_groups=wards["ward"].to_numpy())
+    assert by_array.stability.words == "4 bootstrap resamples of whole groups"
+
+
+def test_groups_and_model_files(wards, tmp_path):
+    fit = treeselect.select(
+        "y ~ .", wards, method="lasso", k=2, seed=1, fold_groups="ward", resamples=4
+    )
+    with_data = treeselect.load(fit.save(tmp_path / "fit", include_data=True))
+    assert with_data.stability.words == fit.stability.words
+    expected = fit.stability.selected
+    np.testing.assert_array_equal(with_data.resample(4).stability.selected, expected)
+    bare = treeselect.load(fit.save(tmp_path / "fit"))
+    np.testing.assert_array_equal(bare.resample(4, data=wards).stability.selected, expected)
+    rest = wards.drop(columns="ward")
+    with pytest.raises(
+        OptionError, match=r"must be given(.|\n)*Give `data` with the column `ward`"
+    ):
+        bare.resample(4, data=rest)
+    found = bare.resample(4, data=rest, fold_groups=wards["ward"].to_numpy())
+    np.testing.assert_array_equal(found.stability.selected, expected)
+
+
+def test_groups_that_can_not_be_drawn(wards):
+    fit = treeselect.select("y ~ gene + n0", wards, method="lasso", k=1, seed=1)
+    with pytest.raises(OptionError, match=r"must be a column of `data`(.|\n)*Found: `ward`"):
+        fit.resample(4, fold_groups="ward")
+    with pytest.raises(OptionError, match="must have at least two groups"):
+        fit.resample(4, fold_groups=np.zeros(400))
+    with pytest.raises(OptionError, match="3 rows where it is missing"):
+        fit.resample(4, fold_groups=wards["ward"].where(wards.index > 2))
+    with pytest.raises(OptionError, match="one value per row, 400"):
+        fit.resample(4, fold_groups=np.arange(7))
+    two = wards.assign(y=wards["ward"] == "w0")
+    alone = treeselect.select("y ~ gene + n0", two, method="lasso", k=1, seed=1, fold_groups="ward")
+    with pytest.raises(StabilityError, match="too few groups with rows of a class"):
+        alone.resample(30)

@@ -14,34 +14,54 @@ from treeselect._version import __version__
 if TYPE_CHECKING:
     from treeselect import datasets, errors
     from treeselect.algorithms.boruta import Boruta
+    from treeselect.algorithms.cfs import CFS
     from treeselect.algorithms.controlburn import ControlBurn
     from treeselect.algorithms.elimination import RecursiveElimination
+    from treeselect.algorithms.fcbf import FCBF
+    from treeselect.algorithms.foreign import ForeignSelector
     from treeselect.algorithms.gbfs import GBFS
+    from treeselect.algorithms.hsic_lasso import HSICLasso
     from treeselect.algorithms.importance import ForestImportance
     from treeselect.algorithms.lasso import Lasso
     from treeselect.algorithms.mrmr import MRMR
     from treeselect.algorithms.rboost import RBoost
     from treeselect.algorithms.registry import methods
     from treeselect.algorithms.rrf import GRRF, RRF
+    from treeselect.algorithms.stepwise import Stepwise
+    from treeselect.algorithms.svm import SVMRFE
+    from treeselect.algorithms.varselrf import VarSelRF
+    from treeselect.comparing import compare
+    from treeselect.comparison import Comparison
     from treeselect.modelfile import load
     from treeselect.performance import Performance
     from treeselect.results import SelectionResult
     from treeselect.selection import select
+    from treeselect.selector import TreeSelector
 
 __all__ = [
+    "CFS",
+    "FCBF",
     "GBFS",
     "GRRF",
     "MRMR",
     "RRF",
+    "SVMRFE",
     "Boruta",
+    "Comparison",
     "ControlBurn",
+    "ForeignSelector",
     "ForestImportance",
+    "HSICLasso",
     "Lasso",
     "Performance",
     "RBoost",
     "RecursiveElimination",
     "SelectionResult",
+    "Stepwise",
+    "TreeSelector",
+    "VarSelRF",
     "__version__",
+    "compare",
     "datasets",
     "errors",
     "load",
@@ -52,17 +72,27 @@ __all__ = [
 # Each name is imported when it is first used: `import treeselect` alone loads nothing heavy.
 _HOME = {
     "Boruta": "treeselect.algorithms.boruta",
+    "CFS": "treeselect.algorithms.cfs",
+    "Comparison": "treeselect.comparison",
     "ControlBurn": "treeselect.algorithms.controlburn",
+    "FCBF": "treeselect.algorithms.fcbf",
+    "ForeignSelector": "treeselect.algorithms.foreign",
     "ForestImportance": "treeselect.algorithms.importance",
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",
+    "HSICLasso": "treeselect.algorithms.hsic_lasso",
     "Lasso": "treeselect.algorithms.lasso",
     "MRMR": "treeselect.algorithms.mrmr",
     "Performance": "treeselect.performance",
     "RBoost": "treeselect.algorithms.rboost",
     "RRF": "treeselect.algorithms.rrf",
     "RecursiveElimination": "treeselect.algorithms.elimination",
+    "SVMRFE": "treeselect.algorithms.svm",
     "SelectionResult": "treeselect.results",
+    "Stepwise": "treeselect.algorithms.stepwise",
+    "TreeSelector": "treeselect.selector",
+    "VarSelRF": "treeselect.algorithms.varselrf",
+    "compare": "treeselect.comparing",
     "load": "treeselect.modelfile",
     "methods": "treeselect.algorithms.registry",
     "select": "treeselect.selection",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 import numpy as np
@@ -42,3 +43,17 @@ def check_size(k: int, groups: FeatureGroups) -> None:
         raise OptionError(
             f"`k` must be at least the number of kept units, {n_kept}: they count.\n  Found: {k}."
         )
+
+
+def read_seed(seed: int | None) -> int:
+    """The seed, one that is drawn where it is None.
+
+    Raises
+    ------
+    OptionError
+        If it is not a whole number of at least 0.
+    """
+    if seed is None:
+        return secrets.randbelow(2**31)
+    check_count("seed", seed, least=0)
+    return int(seed)

@@ -5,63 +5,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.base import Model, Problem, SelectionMethod, Step, empty_step
-from treeselect.design import BoolArray, FloatArray, WeightArray
+from treeselect.algorithms.base import Model, Problem, SelectionMethod, Step
+from treeselect.cross_validation import ScoreBySize, score_by_size
+from treeselect.design import BoolArray, WeightArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import OptionError, quoted
-from treeselect.folds import Folds, Split, mean_repeats, split_rows
-from treeselect.parallel import run_all
-from treeselect.progress import track
+from treeselect.folds import Folds
 
 MOST_UNITS = 30
 """Largest size that ``k="1se"`` and ``k="best"`` consider."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreBySize:
-    """Cross-validated scores, aligned by size.
-
-    Attributes
-    ----------
-    scores : ndarray of float, shape (n_folds, max_size + 1)
-        Score of each fold's refitted model on its held-out rows, for its largest set of at most
-        s units; the constant model where there is none.
-    repeats : float
-        How often a row is held out, on average; the folds are those of all repeats.
-    """
-
-    scores: FloatArray
-    repeats: float = 1.0
-
-    @property
-    def mean(self) -> FloatArray:
-        """Mean over the folds, shape (max_size + 1,)."""
-        return np.asarray(self.scores.mean(axis=0))
-
-    @property
-    def standard_error(self) -> FloatArray:
-        """Standard error of the mean, shape (max_size + 1,): see :func:`standard_error`."""
-        return np.asarray(standard_error(self.scores, self.repeats))
-
-
-def standard_error(scores: FloatArray, repeats: float) -> Any:
-    """Standard error over folds: their standard deviation by the root of their number.
-
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n_folds, ...)
-        Of the folds of all repeats.
-    repeats : float
-        How often a row is held out. The deviation is that over the folds of all repeats; the number
-        is that of one repeat, as repeats split the same rows again and are not independent. Folds
-        are not either, since they share training rows: no unbiased estimate of their variance
-        exists (Bengio and Grandvalet 2004), and this one is an approximation.
-    """
-    return scores.std(axis=0, ddof=1) / np.sqrt(len(scores) / repeats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,75 +135,6 @@ def choose_step(
     rule = best_size if k == "best" else one_standard_error_size
     chosen = rule(sizes, scores)
     return next(s for s in steps if s.size == chosen)
-
-
-def score_by_size(
-    problem: Problem,
-    method: SelectionMethod,
-    weight: WeightArray,
-    *,
-    folds: Folds,
-    max_size: int,
-    seed: int,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
-) -> ScoreBySize:
-    """Cross-validate the path: selection and refit are repeated inside each fold.
-
-    Raises
-    ------
-    OptionError
-        If the rows can't be split into the folds, or a score is not defined.
-    """
-    splits = split_rows(problem, weight, folds, seed)
-    problem = dataclasses.replace(problem, wants_scores=False)
-    calls = [
-        (problem, method, weight, split, max_size, stream_seed(seed, "fold", number))
-        for number, split in enumerate(splits)
-    ]
-    rows = track(run_all(_score_fold, calls, n_jobs), "Cross-validation", len(calls), progress)
-    return ScoreBySize(np.array(list(rows)), mean_repeats(splits))
-
-
-def _score_fold(
-    problem: Problem,
-    method: SelectionMethod,
-    weight: WeightArray,
-    split: Split,
-    max_size: int,
-    seed: int,
-) -> FloatArray:
-    train, test = split.weights(weight)
-    scores = np.full(max_size + 1, np.nan)
-    empty = method.final_model(problem, train, empty_step(problem.data.n_groups), seed=seed)
-    best = held_out_score(problem, empty, test)
-    steps = {s.size: s for s in method.path(problem, train, max_size=max_size, seed=seed)}
-    for size in range(max_size + 1):
-        if size in steps and size > 0:
-            model = method.final_model(problem, train, steps[size], seed=seed)
-            best = held_out_score(problem, model, test)
-        scores[size] = best
-    return scores
-
-
-def held_out_score(problem: Problem, model: Model, test: WeightArray) -> float:
-    """Score of a model on the rows with a positive weight in `test`.
-
-    Raises
-    ------
-    OptionError
-        If the score is not defined for these rows.
-    """
-    rows = test > 0
-    family = problem.family
-    score = family.score(problem.y[rows], model.predict(problem)[rows], test[rows])
-    if not np.isfinite(score):
-        raise OptionError(
-            "`scoring` must be a score that is defined for the held-out rows of every fold.\n"
-            f"  Found: {quoted(family.score_name)} is {score:g} for {int(rows.sum())} of them. Give"
-            " another score, or fewer folds."
-        )
-    return score
 
 
 def best_size(sizes: Sequence[int], cv: ScoreBySize) -> int:

@@ -14,12 +14,16 @@ from treeselect.errors import OptionError, TreeselectError, quoted
 if TYPE_CHECKING:
     import pandas as pd
 
+    from treeselect.performance import Performance
     from treeselect.results import SelectionResult
 
 DEMO_FORMULA = "survived ~ . - name - ticket - cabin - boat - body - home_dest"
 """The raw passenger list without its identifiers and without what was recorded afterwards."""
 
 _DEMO_SEED = 1912
+
+_FOLDS = 5
+"""Folds of `--performance` without a number."""
 
 _DEMO_FOLDS = 10
 """The standard error behind the choice of size is too noisy from five folds of 1,309 rows."""
@@ -72,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     select.add_argument(
         "--fold-groups",
         metavar="COLUMN",
-        help="column whose groups of rows cross-validation keeps together",
+        help="column whose groups of rows folds and resamples keep together",
     )
     select.add_argument(
         "--scoring", metavar="SCORE", help="a scorer of scikit-learn, such as neg_log_loss"
@@ -84,6 +88,15 @@ def _parser() -> argparse.ArgumentParser:
         "--new-levels",
         default="error",
         help="what prediction does with labels that are not in DATA: error, missing or other",
+    )
+    select.add_argument(
+        "--performance",
+        metavar="FOLDS",
+        nargs="?",
+        type=int,
+        const=_FOLDS,
+        help="repeat the whole selection inside each of so many folds, and print how well it"
+        f" predicts the rows held out (default: {_FOLDS} folds); stands after FORMULA and DATA",
     )
     _add_common(select, resamples=0, seed=None)
     select.add_argument("--report", metavar="FILE.html", help="write an HTML report")
@@ -160,19 +173,24 @@ def _select(options: argparse.Namespace) -> None:
         n_jobs=options.jobs,
     )
     print(result.summary())
+    found = None
+    if options.performance is not None:
+        found = result.performance(options.performance)
+        print("", found.summary(), sep="\n")
     written = []
     if options.report:
-        written.append(f"Report: {result.report(options.report)}")
+        written.append(f"Report: {result.report(options.report, performance=found)}")
     if options.save:
         written.append(f"Model: {result.save(options.save)}")
     if options.json:
-        written.append(f"Tables: {_write_text(options.json, _as_json(result))}")
+        written.append(f"Tables: {_write_text(options.json, _as_json(result, found))}")
     if written:
         print("", *written, sep="\n")
 
 
-def _as_json(result: SelectionResult) -> str:
-    """Tables of a result: ``glance`` an object, ``tidy`` and ``path`` lists of them."""
+def _as_json(result: SelectionResult, performance: Performance | None) -> str:
+    """Tables of a result: ``glance`` an object, ``tidy`` and ``path`` lists of them; of its
+    performance an object with ``glance`` and ``tidy``."""
     import json
 
     tables: dict[str, Any] = {
@@ -188,6 +206,12 @@ def _as_json(result: SelectionResult) -> str:
     }
     if result.resampled is not None:
         tables["stability"] = _records(result.stability.tidy())
+        tables["substitutes"] = _records(result.stability.substitutes)
+    if performance is not None:
+        tables["performance"] = {
+            "glance": _records(performance.glance())[0],
+            "tidy": _records(performance.tidy()),
+        }
     return json.dumps(tables, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 

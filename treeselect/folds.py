@@ -189,6 +189,51 @@ def read_groups(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
     return np.asarray(pd.factorize(series)[0], dtype=np.int64)
 
 
+def with_groups(
+    of_fit: Folds, given: str | Sequence[Any] | None, frame: pd.DataFrame, rows: IntArray
+) -> Folds:
+    """The folds of a fit with the groups asked for later; with its own if none are.
+
+    Parameters
+    ----------
+    of_fit : Folds
+    given : str, array of shape (n_rows,) or None
+        The argument ``fold_groups``.
+    frame : DataFrame
+        All rows of the data, as far as their columns are known.
+    rows : ndarray of int64
+        Those with a known response.
+
+    Raises
+    ------
+    OptionError
+        If the groups can't be found.
+    """
+    here = of_fit.groups is not None
+    if (given is None and (here or of_fit.groups_name is False)) or (
+        here and isinstance(given, str) and given == of_fit.groups_name
+    ):
+        return of_fit
+    if isinstance(given, str) and given not in frame:
+        raise OptionError(
+            "`fold_groups` must be a column of `data`, which must be given if it is not behind the"
+            f" terms.\n  Found: {quoted(given)}."
+        )
+    name = of_fit.groups_name
+    if given is None and not (isinstance(name, str) and name in frame):
+        column = f"`data` with the column {quoted(name)}, or " if isinstance(name, str) else ""
+        raise OptionError(
+            "`fold_groups` must be given: the fit had them, and they are not in the file that the"
+            f" model was loaded from.\n  Give {column}`fold_groups=` with one value per row."
+        )
+    found = name if given is None else given
+    return dataclasses.replace(
+        of_fit,
+        groups=read_groups(found, frame)[rows],  # type: ignore[arg-type]
+        groups_name=found if isinstance(found, str) else True,
+    )
+
+
 # --- pairs of rows -----------------------------------------------------------------------------
 
 
@@ -202,7 +247,7 @@ def split_rows(problem: Problem, weight: WeightArray, folds: Folds, seed: int) -
         has a row or group of the other, or the response does not vary where it has to.
     """
     rows = np.flatnonzero(weight)
-    groups = None if folds.groups is None else _known_groups(folds.groups[rows])
+    groups = None if folds.groups is None else known_groups(folds.groups[rows])
     if isinstance(folds.folds, int):
         found = []
         for repeat in range(folds.repeats):
@@ -279,7 +324,14 @@ def assign_folds(
     return fold
 
 
-def _known_groups(groups: IntArray) -> IntArray:
+def known_groups(groups: IntArray) -> IntArray:
+    """Groups of the rows that are used.
+
+    Raises
+    ------
+    OptionError
+        If one is not known, or there are fewer than two.
+    """
     if (groups < 0).any():
         raise OptionError(
             "`fold_groups` must be known for every row that is used.\n"
@@ -288,7 +340,7 @@ def _known_groups(groups: IntArray) -> IntArray:
         )
     if (groups == groups[0]).all():
         raise OptionError(
-            "`fold_groups` must have at least two groups, to hold one out.\n"
+            "`fold_groups` must have at least two groups, to leave one out.\n"
             "  Found: one, with all rows. Leave it out."
         )
     return groups

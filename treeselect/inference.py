@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, SelectionMethod
+from treeselect.algorithms.base import Problem, SelectionMethod, tuning_words
 from treeselect.arguments import check_count, check_share
 from treeselect.choosing import Choice, choose
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
@@ -237,7 +237,7 @@ def _size(result: SelectionResult) -> int | str | None:
 
 def _rule_text(size: int | str | None, result: SelectionResult) -> str:
     if size is None:
-        return f"{result.chosen_method.tuning_name} = {result.chosen_method.tuning_value:g}"
+        return tuning_words(result.chosen_method)
     if isinstance(size, int):
         return f"{size} unit{'s' if size > 1 else ''}"
     rule = "best score" if size == "best" else "1 s.e. rule"

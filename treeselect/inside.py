@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.algorithms.base import Model
-from treeselect.association import Coded, association, coded_number
 from treeselect.design import IntArray
 from treeselect.engine.nodes import LEAF, Trees
 from treeselect.errors import OptionError
+from treeselect.neighbours import Associations
 from treeselect.trees import node_depths, tidy_trees
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from treeselect.results import SelectionResult
 
 _ASSOCIATED_TERMS = 30
-_MEASURES = ("Spearman", "correlation ratio", "Cramer's V")
-"""By the number of factors in a pair."""
-
 
 # --- trees -------------------------------------------------------------------------------------
 
@@ -134,26 +131,10 @@ def association_table(result: SelectionResult) -> pd.DataFrame:
     """
     import pandas as pd
 
-    result.design.check_data()
-    weight = result.design.weight.astype(np.float64)
-    arrays, terms = result.design.arrays, result.selected[:_ASSOCIATED_TERMS]
-    coded: dict[str, list[Coded]] = {term: [] for term in terms}
-    for j, term in enumerate(arrays.column_names):
-        if term in coded:
-            coded[term].append(_coded_column(result, j))
-    rows = []
-    for term, other in itertools.combinations(terms, 2):
-        pairs = list(itertools.product(coded[term], coded[other]))
-        n_factors = sum(own[0].is_factor for own in (coded[term], coded[other]))
-        strongest = max(association(a, b, weight) for a, b in pairs)
-        rows.append((term, other, _MEASURES[n_factors], strongest))
+    measured = Associations(result.design)
+    rows = [
+        (term, other, *measured.terms(term, other))
+        for term, other in itertools.combinations(result.selected[:_ASSOCIATED_TERMS], 2)
+    ]
     frame = pd.DataFrame(rows, columns=["term", "other", "measure", "association"])
     return frame.sort_values("association", ascending=False, kind="stable", ignore_index=True)
-
-
-def _coded_column(result: SelectionResult, j: int) -> Coded:
-    column = result.design.arrays.columns[j]
-    if result.design.arrays.n_levels[j] is None:
-        return coded_number(column)
-    codes = column.astype(np.int64) - 1  # 0 is missing, 255 none of the column's levels
-    return Coded(codes, True)

@@ -192,12 +192,25 @@ class ModelData:
 
     def problem_for(self, method: SelectionMethod) -> Problem:
         """What this method sees."""
+        return self.problems_for([method])[0]
+
+    def problems_for(self, methods: Sequence[SelectionMethod]) -> list[Problem]:
+        """What each of these methods sees; the arrays are the same for all of them."""
         problem = self.problem
-        if method.reads_columns:
-            problem = dataclasses.replace(problem, design=self.arrays)
-        if method.splits_exactly:
-            problem = dataclasses.replace(problem, exact=self.arrays.exact())
-        return problem
+        exact = self.arrays.exact() if any(m.splits_exactly for m in methods) else None
+        return [
+            dataclasses.replace(
+                problem,
+                exact=exact if method.splits_exactly else None,
+                design=self.arrays if method.reads_columns else None,
+            )
+            for method in methods
+        ]
+
+    def all_rows(self) -> pd.DataFrame:
+        """The columns behind the terms for all rows of the data, also those without a response."""
+        n_rows = len(self.response.rows) + self.response.n_dropped
+        return self.sources.set_axis(self.response.rows).reindex(range(n_rows))
 
     def model_matrix(self, *, full_rank: bool = False) -> pd.DataFrame:
         """formulaic's own matrix of the right-hand side, without an intercept.

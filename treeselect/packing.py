@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.base import Step
+from treeselect.algorithms.registry import method_record
 from treeselect.choosing import Choice
 from treeselect.columns import TermSpec
 from treeselect.errors import ModelFileError
@@ -50,6 +51,7 @@ def _content(result: SelectionResult, arrays: dict[str, NDArray[Any]]) -> dict[s
     if result.scores is not None:
         arrays["fold_scores"] = result.scores.scores
         arrays["fold_repeats"] = np.array([result.scores.repeats], dtype=np.float64)
+    name, options = method_record(result.chosen_method)
     content: dict[str, Any] = {
         "formula": {
             "text": spec.formula.text,
@@ -77,7 +79,7 @@ def _content(result: SelectionResult, arrays: dict[str, NDArray[Any]]) -> dict[s
         "notes": [data.notes, result.notes],
         "library": data.library,
         "call": dataclasses.asdict(result.call),
-        "method": [result.method, _plain(result.chosen_method.options())],
+        "method": [name, _plain(options)],
         "cut_from": [s.cut_from for s in (*result.steps, result.step)],
         "gaps": [s.gap for s in (*result.steps, result.step)],
         "seed": result.seed,
@@ -87,7 +89,13 @@ def _content(result: SelectionResult, arrays: dict[str, NDArray[Any]]) -> dict[s
         arrays["resample_selected"] = stability.selected
         arrays["resample_fitted"] = stability.fitted
         arrays["resample_assessed"] = stability.assessed
-        content["resamples"] = [stability.scheme, stability.k, stability.seed]
+        content["resamples"] = [
+            stability.scheme,
+            stability.k,
+            stability.seed,
+            stability.groups_name,
+            stability.fixed_size,
+        ]
     return content
 
 

@@ -9,13 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, SelectionMethod
-from treeselect.choosing import Choice, held_out_score, run_selection, standard_error
+from treeselect.algorithms.base import Problem, SelectionMethod, tuning_words
+from treeselect.choosing import Choice, run_selection
+from treeselect.cross_validation import held_out_score, standard_error
 from treeselect.design import FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import OptionError, quoted
+from treeselect.errors import MethodError, OptionError, quoted
 from treeselect.families import Family
-from treeselect.folds import Folds, Split, Splitter, mean_repeats, read_folds, split_rows
+from treeselect.folds import (
+    Folds,
+    Split,
+    Splitter,
+    mean_repeats,
+    read_folds,
+    split_rows,
+    with_groups,
+)
 from treeselect.frames import read_data
 from treeselect.libraries import in_library
 from treeselect.modeldata import ModelData
@@ -93,7 +102,7 @@ class Performance:
     @property
     def standard_error(self) -> float:
         """Standard error of the mean: the standard deviation over all folds, divided by the root of
-        the number of folds in one repeat (see ``treeselect.choosing.standard_error``)."""
+        the number of folds in one repeat (see ``treeselect.cross_validation.standard_error``)."""
         return float(standard_error(self.scores, self.repeats))
 
     @property
@@ -189,7 +198,7 @@ def measure(
     """Repeat the whole selection in folds; see :meth:`SelectionResult.performance`."""
     here = result.design if data is None else result.design.with_data(data, weights, offset)
     here.check_data()
-    frame = _all_rows(here) if data is None else read_data(data)
+    frame = here.all_rows() if data is None else read_data(data)
     outer = _outer_folds(result.choice.folds, here, frame, folds, repeats, fold_groups)
     choice = _inner_choice(result.choice, here, frame, inner_folds, outer)
     inside, outside = _families(here.response.family, choice, scoring)
@@ -259,6 +268,8 @@ def _one_fold(
     train, test = split.weights(weight)
     try:
         found = run_selection(problem, method, train, choice, seed=seed, n_jobs=1, progress=False)
+    except MethodError:  # it is not about the folds
+        raise
     except OptionError as error:
         raise OptionError(
             f"{error}\n  This was among the training rows of fold {where}, which are split again to"
@@ -272,12 +283,6 @@ def _one_fold(
 # --- folds -------------------------------------------------------------------------------------
 
 
-def _all_rows(here: ModelData) -> pd.DataFrame:
-    """The columns behind the terms for all rows of the data, also those without a response."""
-    n_rows = len(here.response.rows) + here.response.n_dropped
-    return here.sources.set_axis(here.response.rows).reindex(range(n_rows))
-
-
 def _outer_folds(
     of_fit: Folds,
     here: ModelData,
@@ -287,29 +292,10 @@ def _outer_folds(
     fold_groups: str | Sequence[Any] | None,
 ) -> Folds:
     """The folds asked for, with the groups of the fit unless others are given."""
-    same = isinstance(fold_groups, str) and fold_groups == of_fit.groups_name
-    if fold_groups is None or (same and of_fit.groups is not None):
-        asked = read_folds(folds, repeats, None, frame).for_rows(here.response.rows)
-        return dataclasses.replace(
-            asked, groups=_groups_of_fit(of_fit, here, frame), groups_name=of_fit.groups_name
-        )
-    if isinstance(fold_groups, str) and fold_groups not in frame:
-        raise OptionError(
-            "`fold_groups` must be a column of `data`, which must be given if it is not behind the"
-            f" terms.\n  Found: {quoted(fold_groups)}."
-        )
-    return read_folds(folds, repeats, fold_groups, frame).for_rows(here.response.rows)
-
-
-def _groups_of_fit(of_fit: Folds, here: ModelData, frame: pd.DataFrame) -> IntArray | None:
-    if of_fit.groups is not None or of_fit.groups_name is False:
-        return of_fit.groups
-    if isinstance(of_fit.groups_name, str) and of_fit.groups_name in frame:
-        return read_folds(2, 1, of_fit.groups_name, frame).for_rows(here.response.rows).groups
-    raise OptionError(
-        "`fold_groups` must be given: the fit had them, and they are not in the file that the model"
-        " was loaded from."
-    )
+    rows = here.response.rows
+    asked = read_folds(folds, repeats, None, frame).for_rows(rows)
+    grouped = with_groups(of_fit, fold_groups, frame, rows)
+    return dataclasses.replace(asked, groups=grouped.groups, groups_name=grouped.groups_name)
 
 
 def _inner_choice(
@@ -325,8 +311,10 @@ def _inner_choice(
     folds = of_fit.folds
     if folds.groups is None and folds.groups_name is not False:
         in_data = isinstance(folds.groups_name, str) and folds.groups_name in frame
-        groups = _groups_of_fit(folds, here, frame) if in_data else outer.groups
-        folds = dataclasses.replace(folds, groups=groups)
+        if in_data:
+            folds = with_groups(folds, None, frame, here.response.rows)
+        else:
+            folds = dataclasses.replace(folds, groups=outer.groups)
     if inner_folds is not None:
         asked = read_folds(inner_folds, 1, None, frame).for_rows(here.response.rows)
         folds = dataclasses.replace(folds, folds=asked.folds, repeats=1)
@@ -351,7 +339,7 @@ def _families(of_fit: Family, choice: Choice, scoring: Scoring) -> tuple[Family,
 
 def _rule(choice: Choice, family: Family, method: SelectionMethod) -> str:
     if choice.k is None:
-        return f"{method.tuning_name} = {method.tuning_value:g}, as in the fit"
+        return f"{tuning_words(method)}, as in the fit"
     if isinstance(choice.k, int):
         return f"{choice.k}, as in the fit"
     folds = choice.folds

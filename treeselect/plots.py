@@ -18,16 +18,23 @@ from treeselect.curves import (
     value_text,
 )
 from treeselect.design import FloatArray
-from treeselect.errors import (
-    MissingPackageError,
-    OptionError,
-    did_you_mean,
-    listing,
-    near,
-    quoted,
+from treeselect.drawing import (
+    ACCENT,
+    COLOURS,
+    GRID,
+    MARKS,
+    SOFT,
+    check_kind,
+    name_rows,
+    need_matplotlib,
+    new_axes,
+    plain,
+    short_names,
+    whole_numbers,
 )
+from treeselect.errors import OptionError, listing, quoted
 from treeselect.inside import association_table
-from treeselect.reports.figures import distinct, spread
+from treeselect.reports.figures import spread
 from treeselect.reports.panels import short_scale
 from treeselect.shapes import interaction_table, selected_term, shape_table, value_column
 from treeselect.tables import path_table
@@ -39,15 +46,9 @@ if TYPE_CHECKING:
     from treeselect.results import SelectionResult
 
 KINDS = (
-    "path", "importance", "stability", "correlation", "shape", "interactions", "importance_path",
+    "path", "importance", "stability", "substitutes", "correlation", "shape", "interactions",
+    "importance_path",
 )  # fmt: skip
-
-_ACCENT = "#1f5f8b"
-_SOFT = "#5a6373"
-_GRID = "#e9ecf1"
-_COLOURS = (_ACCENT, "#c4532b", "#3b8f6b", "#8a5a9e", "#9a7b1f", "#4f5a6e", "#b03a6a", "#2c93a8")
-_MARKS = "os^DvPX*"
-"""Lines differ in their marks, too: colour alone is not seen by everybody, nor printed."""
 
 _MOST_UNITS = 30
 _MOST_LINES = 8
@@ -63,12 +64,7 @@ def plot(
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one figure (see ``SelectionResult.plot``)."""
-    if kind not in KINDS:
-        close = near(str(kind), KINDS)
-        raise OptionError(
-            f"`kind` must be one of {listing(KINDS)}.\n"
-            f"  Found: {kind!r}.{' ' + did_you_mean(close) if close else ''}"
-        )
+    check_kind(kind, KINDS)
     if kind == "shape":
         _check_terms(result, term, other)
     else:
@@ -78,13 +74,7 @@ def plot(
                     f"`{name}` must not be given for {kind!r}.\n"
                     f"  Found: {value!r}. It has a meaning for 'shape' only."
                 )
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise MissingPackageError(
-            "Can't plot without matplotlib, which is not installed.\n"
-            '  Install it: `pip install "treeselect[plot]"`. Reports do not need it.'
-        ) from error
+    need_matplotlib()
     if kind == "shape":
         assert term is not None
         return _shape(result, term, ax) if other is None else _map(result, term, other, ax)
@@ -116,7 +106,7 @@ def _check_terms(result: SelectionResult, term: str | None, other: str | None) -
 
 
 def _path(result: SelectionResult, ax: Axes | None) -> Axes:
-    ax = _axes(ax, 6.4, 4.0)
+    ax = new_axes(ax, 6.4, 4.0)
     table = path_table(result)
     validated = result.scores is not None
     score = table["cv_score" if validated else "train_score"]
@@ -124,13 +114,13 @@ def _path(result: SelectionResult, ax: Axes | None) -> Axes:
         table["k"].to_numpy(),
         score.to_numpy(),
         yerr=table["cv_se"] if validated else None,
-        color=_ACCENT,
+        color=ACCENT,
         marker="o",
         markersize=5,
         capsize=3,
     )
     chosen = (table["k"] == result.k).to_numpy()
-    ax.plot(table["k"][chosen], score[chosen], "o", markersize=13, fillstyle="none", color=_ACCENT)
+    ax.plot(table["k"][chosen], score[chosen], "o", markersize=13, fillstyle="none", color=ACCENT)
     name = result.design.response.family.score_name
     rows = "out of bag" if result.chosen_method.scores_out_of_bag else "on the training rows"
     ax.set_ylabel(f"{name}, {'cross-validated' if validated else rows}")
@@ -141,12 +131,12 @@ def _path(result: SelectionResult, ax: Axes | None) -> Axes:
 def _importance(result: SelectionResult, ax: Axes | None) -> Axes:
     _need_terms(result, 1)
     units = result.groups[:_MOST_UNITS]
-    ax = _axes(ax, 6.4, 1.2 + 0.28 * len(units))
+    ax = new_axes(ax, 6.4, 1.2 + 0.28 * len(units))
     importance = dict(zip(result.design.arrays.groups.names, result.importance, strict=True))
     values = [float(importance[name]) for name in units]
-    bars = ax.barh(range(len(units)), values, height=0.65, color=_ACCENT)
-    ax.bar_label(bars, fmt="%.3f", padding=4, color=_SOFT)
-    _name_rows(ax, units)
+    bars = ax.barh(range(len(units)), values, height=0.65, color=ACCENT)
+    ax.bar_label(bars, fmt="%.3f", padding=4, color=SOFT)
+    name_rows(ax, units)
     ax.margins(x=0.12)
     ax.set_xlabel("importance")
     return ax
@@ -154,23 +144,59 @@ def _importance(result: SelectionResult, ax: Axes | None) -> Axes:
 
 def _stability(result: SelectionResult, ax: Axes | None) -> Axes:
     table = result.stability.table().head(_MOST_UNITS)
-    ax = _axes(ax, 6.4, 1.2 + 0.28 * len(table))
+    ax = new_axes(ax, 6.4, 1.2 + 0.28 * len(table))
     rows = np.arange(len(table))
-    ax.hlines(rows, table["ci_low"], table["ci_high"], color=_ACCENT)
-    for inside, fill in ((True, _ACCENT), (False, "white")):
+    ax.hlines(rows, table["ci_low"], table["ci_high"], color=ACCENT)
+    for inside, fill in ((True, ACCENT), (False, "white")):
         shown = table["selected"].to_numpy() == inside
         label = "in the selection" if inside else "outside"
         ax.plot(
             table["frequency"][shown],
             rows[shown],
             "o",
-            color=_ACCENT,
+            color=ACCENT,
             markerfacecolor=fill,
             label=label,
         )
-    _name_rows(ax, table["term"].to_list())
+    name_rows(ax, table["term"].to_list())
     ax.set_xlim(-0.03, 1.03)
     ax.set_xlabel(f"frequency on {result.stability.n_resamples:,} resamples, with 95 % intervals")
+    ax.legend(frameon=False, loc="best")
+    return ax
+
+
+def _substitutes(result: SelectionResult, ax: Axes | None) -> Axes:
+    table = result.stability.substitute_table().head(_MOST_UNITS)
+    if table.empty:
+        raise OptionError(
+            "There is no substitute to plot.\n"
+            "  No selected unit was missing on resamples that selected another in its stead."
+        )
+    ax = _axes(ax, 6.8, 1.4 + 0.3 * len(table))
+    rows = np.arange(len(table))
+    ax.hlines(rows, 0, table["share"], color=_GRID)
+    ax.plot(table["share"], rows, "o", color=_ACCENT, label="without it")
+    beside = table["share_otherwise"].notna()
+    if beside.any():
+        ax.plot(
+            table["share_otherwise"][beside],
+            rows[beside],
+            "o",
+            color=_ACCENT,
+            markerfacecolor="white",
+            label="with it",
+        )
+    pairs = zip(table["substitute"], table["term"], strict=True)
+    _name_rows(ax, [f"{other} for {term}" for other, term in pairs])
+    for row, strength in zip(rows, table["association"], strict=True):
+        if np.isfinite(strength):
+            text = f"{strength:.2f}"
+            ax.annotate(
+                text, (1.02, row), xycoords=("axes fraction", "data"), va="center", color=_SOFT
+            )
+    ax.set_title("association", loc="right", fontsize=9, color=_SOFT)
+    ax.set_xlim(-0.03, 1.03)
+    ax.set_xlabel("share of the resamples that selected the substitute")
     ax.legend(frameon=False, loc="best")
     return ax
 
@@ -179,14 +205,14 @@ def _importance_path(result: SelectionResult, ax: Axes | None) -> Axes:
     found = importance_lines(result, _MOST_LINES)
     if not found.sizes:
         raise OptionError("There is no importance to plot.\n  No step of the path has any unit.")
-    ax = _axes(ax, 7.2, 4.2)
+    ax = new_axes(ax, 7.2, 4.2)
     for i, values in enumerate(found.values):
         first = max(int(np.flatnonzero(np.array(values) > 0)[0]) - 1, 0) if any(values) else 0
         ax.plot(
             found.sizes[first:],
             values[first:],
-            color=_COLOURS[i],
-            marker=_MARKS[i],
+            color=COLOURS[i],
+            marker=MARKS[i],
             markersize=5,
             markevery=max(1, len(values) // 20),
             linestyle="-" if found.selected[i] else "--",
@@ -195,18 +221,18 @@ def _importance_path(result: SelectionResult, ax: Axes | None) -> Axes:
     ax.set_ylim(-0.02 * highest, 1.05 * highest)
     ends = [1000 * values[-1] / highest for values in found.values]
     heights = [height * highest / 1000 for height in spread(ends, 60.0, 0.0, 1000.0)]
-    for i, name in enumerate(_short(found.names, 14.0)):
+    for i, name in enumerate(short_names(found.names, 14.0)):
         ax.annotate(
             name,
             (found.sizes[-1], found.values[i][-1]),
             xytext=(1.04, heights[i]),
             textcoords=("axes fraction", "data"),
             va="center",
-            color=_COLOURS[i],
+            color=COLOURS[i],
             annotation_clip=False,
             arrowprops={
                 "arrowstyle": "-",
-                "color": _COLOURS[i],
+                "color": COLOURS[i],
                 "linewidth": 0.7,
                 "shrinkB": 4,
                 "relpos": (0, 0.5),
@@ -243,7 +269,7 @@ def _pairs(
     for a, b, value in zip(table["term"], table["other"], table[column], strict=True):
         values[at[a], at[b]] = values[at[b], at[a]] = value
     side = 2.2 + 0.5 * len(terms)
-    ax = _axes(ax, side, side)
+    ax = new_axes(ax, side, side)
     ax.imshow(values, cmap="Blues", vmin=0.0, vmax=1.0)
     size = 9 if len(terms) <= 15 else 7
     for i, j in np.argwhere(~np.isnan(values)):
@@ -257,7 +283,7 @@ def _pairs(
             fontsize=size,
             color="white" if value > 0.55 else "black",
         )
-    names = _short(terms, 13.0)
+    names = short_names(terms, 13.0)
     ax.set_xticks(range(len(terms)), names, rotation=90)
     ax.set_yticks(range(len(terms)), names)
     ax.tick_params(length=0)
@@ -271,21 +297,21 @@ def _pairs(
 
 def _shape(result: SelectionResult, term: str, ax: Axes | None) -> Axes:
     found = curves(result, term)[:_MOST_CLASSES]
-    ax = _axes(ax, 6.4 if len(found) == 1 else 8.6, 4.0)
-    ax.axhline(0.0, color=_SOFT, linewidth=0.8)
+    ax = new_axes(ax, 6.4 if len(found) == 1 else 8.6, 4.0)
+    ax.axhline(0.0, color=SOFT, linewidth=0.8)
     draw = _number_curve if found[0].is_number else _level_curve
     for i, curve in enumerate(found):
         draw(ax, curve, i, len(found))
     (_number_ticks if found[0].is_number else _level_ticks)(ax, found[0])
     more = f" ({found[0].more:,} rarer levels not shown)" if found[0].more else ""
-    ax.set_xlabel(_plain(found[0].variable) + more)
+    ax.set_xlabel(plain(found[0].variable) + more)
     if len(found) > 1:
         what = found[0].scale.partition(" of ")[0]
         ax.set_ylabel(f"effect on the {what}")
         ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     else:
-        ax.set_ylabel(_plain(f"effect on the {found[0].scale}"))
-    ax.set_title(_plain(term), loc="left")
+        ax.set_ylabel(plain(f"effect on the {found[0].scale}"))
+    ax.set_title(plain(term), loc="left")
     return ax
 
 
@@ -294,7 +320,7 @@ def _number_curve(ax: Axes, curve: Curve, i: int, n: int) -> None:
     ax.plot(
         [value for value, _ in known],
         [effect for _, effect in known],
-        color=_COLOURS[i],
+        color=COLOURS[i],
         linewidth=1.5,
         linestyle=("-", "--", "-.", ":")[i % 4],
         label=_class_label(curve, n),
@@ -309,7 +335,7 @@ def _level_curve(ax: Axes, curve: Curve, i: int, n: int) -> None:
 
 def _points(ax: Axes, curve: Curve, i: int, places: Sequence[float], label: str | None) -> None:
     """Points whose area is the share of the rows; hollow squares for missing values."""
-    colour, mark = _COLOURS[i], _MARKS[i]
+    colour, mark = COLOURS[i], MARKS[i]
     for missing in (False, True):
         own = [(x, p) for x, p in zip(places, curve.points, strict=True) if p.is_missing == missing]
         if own:
@@ -326,7 +352,7 @@ def _points(ax: Axes, curve: Curve, i: int, places: Sequence[float], label: str 
 
 
 def _class_label(curve: Curve, n: int) -> str | None:
-    return _plain(short_scale(curve.scale)) if n > 1 else None
+    return plain(short_scale(curve.scale)) if n > 1 else None
 
 
 def _place(curve: Curve, value: float | None) -> float:
@@ -346,12 +372,12 @@ def _number_ticks(ax: Axes, curve: Curve) -> None:
     low, high = (known[0], known[-1]) if known else (0.0, 0.0)
     ticks = [v for v in MaxNLocator(6).tick_values(low, high) if known and low <= v <= high]
     lost = _place(curve, None)
-    ax.axvline((high + lost) / 2, color=_SOFT, linewidth=0.8, linestyle=":")
+    ax.axvline((high + lost) / 2, color=SOFT, linewidth=0.8, linestyle=":")
     ax.set_xticks([*ticks, lost], [*(number_text(float(v)) for v in ticks), "missing"])
 
 
 def _level_ticks(ax: Axes, curve: Curve) -> None:
-    names = _short([p.label for p in curve.points], 9.0)
+    names = short_names([p.label for p in curve.points], 9.0)
     crowded = sum(map(len, names)) > 60
     ax.set_xticks(range(len(names)), names, rotation=90 if crowded else 0)
     ax.margins(x=0.08)
@@ -365,15 +391,15 @@ def _map(result: SelectionResult, term: str, other: str, ax: Axes | None) -> Axe
     label = _most_varying(result, table)
     values = np.full((len(y_names), len(x_names)), np.nan)
     values[y, x] = table[f"mean_{label}" if label else "mean"]
-    ax = _axes(ax, 6.4, 5.2)
+    ax = new_axes(ax, 6.4, 5.2)
     image = ax.imshow(values, cmap="viridis", origin="lower", aspect="auto")
     ax.set_facecolor("#e4e4e4")
-    ax.set_xticks(range(len(x_names)), _short(x_names, 8.0), rotation=90)
-    ax.set_yticks(range(len(y_names)), _short(y_names, 8.0))
+    ax.set_xticks(range(len(x_names)), short_names(x_names, 8.0), rotation=90)
+    ax.set_yticks(range(len(y_names)), short_names(y_names, 8.0))
     for name, set_label in ((term, ax.set_xlabel), (other, ax.set_ylabel)):
-        set_label(_plain(result.design.spec[name].term.variables[0]))
-    ax.set_title(_plain(f"{term} and {other}; grey: pairs that do not occur"), loc="left")
-    ax.figure.colorbar(image, ax=ax, label=_plain(scale_of(result, label)))
+        set_label(plain(result.design.spec[name].term.variables[0]))
+    ax.set_title(plain(f"{term} and {other}; grey: pairs that do not occur"), loc="left")
+    ax.figure.colorbar(image, ax=ax, label=plain(scale_of(result, label)))
     return ax
 
 
@@ -421,45 +447,19 @@ def _need_terms(result: SelectionResult, least: int) -> None:
         )
 
 
-def _axes(ax: Axes | None, width: float, height: float) -> Axes:
-    """The user's axes as they are, or new ones."""
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots(figsize=(width, height), layout="constrained")
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
-
-
 def _over_sizes(ax: Axes, result: SelectionResult) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.axvline(result.k, color=_SOFT, linestyle="--", linewidth=1, zorder=0)
-    ax.grid(axis="y", color=_GRID)
+    whole_numbers(ax)
+    ax.axvline(result.k, color=SOFT, linestyle="--", linewidth=1, zorder=0)
+    ax.grid(axis="y", color=GRID)
     ax.set_axisbelow(True)
     ax.set_xlabel("selected units (k)")
-
-
-def _name_rows(ax: Axes, names: Sequence[str]) -> None:
-    ax.set_yticks(range(len(names)), _short(names, 20.0))
-    ax.invert_yaxis()
-    ax.tick_params(axis="y", length=0)
-
-
-def _short(names: Sequence[str], most: float) -> list[str]:
-    return [_plain(name) for name in distinct(names, most)]
-
-
-def _plain(text: str) -> str:
-    """Text in which a dollar sign begins no formula."""
-    return text.replace("$", r"\$")
 
 
 _DRAW: dict[str, Callable[[SelectionResult, Axes | None], Axes]] = {
     "path": _path,
     "importance": _importance,
     "stability": _stability,
+    "substitutes": _substitutes,
     "correlation": _correlation,
     "interactions": _interactions,
     "importance_path": _importance_path,

@@ -18,11 +18,12 @@ from treeselect.choosing import Choice, ScoreBySize, skipped_sizes
 from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import NotBuiltError, OptionError, StabilityError, quoted
-from treeselect.folds import Splitter
+from treeselect.folds import Folds, Splitter, with_groups
 from treeselect.frames import read_data
 from treeselect.inside import importance_path_table, node_table, tree_table
 from treeselect.libraries import as_column, as_frame, in_library, with_column
 from treeselect.modeldata import ModelData
+from treeselect.neighbours import Associations, neighbour_table
 from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.scoring import Scoring
 from treeselect.shapes import interaction_table, shape_table
@@ -377,6 +378,46 @@ class SelectionResult:
         """
         return in_library(interaction_table(self), self.design.library)
 
+    def neighbours(self, term: str | None = None, most: int = 10) -> Any:
+        """The terms that go together with a term in the data, whether they are selected or not.
+
+        Parameters
+        ----------
+        term : str, optional
+            Any term of the formula; each selected term by default.
+        most : int
+            How many to list for each, at least 1.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per pair, the strongest first: ``term``; ``other``; ``measure``; ``association``
+            in [0, 1]; ``selected``, whether the other is. The measure is the absolute rank
+            correlation of two numbers, the correlation ratio of a number and a factor, Cramer's V
+            of two factors; of terms with several columns the strongest of their columns.
+
+        Raises
+        ------
+        OptionError
+            If there is no such term.
+        DataError
+            If the model was saved without its data.
+
+        Notes
+        -----
+        This is the data's side; ``fit.stability.substitutes`` tells which terms in fact took the
+        place of a selected one.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ .", data, k=1, seed=1, forests=1, n_trees=10)
+        >>> fit.neighbours("age", most=2)["other"].to_list()
+        ['weight', 'pclass']
+        """
+        return in_library(neighbour_table(self, term, most), self.design.library)
+
     # --- prediction ---
 
     def predict(
@@ -626,6 +667,7 @@ class SelectionResult:
         k: int | None = None,
         seed: int | None = None,
         n_jobs: int | None = None,
+        fold_groups: str | Sequence[Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         data: Any = None,
         weights: Sequence[float] | None = None,
@@ -638,7 +680,7 @@ class SelectionResult:
         n : int
             Number of resamples, at least 2.
         scheme : {"bootstrap", "subsample", "complementary"}
-            Rows with replacement; half of the rows; both halves of a split in turn.
+            Rows (or groups) with replacement; half of them; both halves of a split in turn.
         k : int, optional
             Units to select on each resample; the fit's by default (where the fit's tuning value
             was given, that value).
@@ -646,6 +688,10 @@ class SelectionResult:
             The fit's by default.
         n_jobs : int, optional
             The fit's by default; the answer does not depend on it.
+        fold_groups : str or array, shape (n_rows,), optional
+            Column or array, for example of patients or sites: whole groups are drawn in place of
+            rows, each with all its rows. The fit's by default. A column that is neither the fit's
+            nor behind the terms needs `data`.
         checkpoint : path, optional
             Not built yet.
         data : frame or path, optional
@@ -681,14 +727,23 @@ class SelectionResult:
             k=self.k if k is None else k,
             scheme=scheme,
             seed=stream_seed(self.seed if seed is None else seed, "stability"),
+            folds=self._folds_by(fold_groups, here, data),
             n_jobs=self.n_jobs if n_jobs is None else n_jobs,
             progress=self.progress,
         )
         return dataclasses.replace(self, resampled=found)
 
+    def _folds_by(self, fold_groups: Any, here: ModelData, data: Any) -> Folds:
+        """The folds of the fit, with other groups if they are given."""
+        if fold_groups is None and self.choice.folds.groups_name is False:
+            return self.choice.folds
+        frame = here.all_rows() if data is None else read_data(data)
+        return with_groups(self.choice.folds, fold_groups, frame, here.response.rows)
+
     @property
     def stability(self) -> Stability:
-        """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``.
+        """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``, ``.substitutes``,
+        ``.pfer()``, ``.threshold()``.
 
         Raises
         ------
@@ -700,7 +755,10 @@ class SelectionResult:
                 "Can't tell the stability without resamples.\n"
                 "  Use `fit = fit.resample(100)`, or `select(..., resamples=100)`."
             )
-        return dataclasses.replace(self.resampled, library=self.design.library)
+        measured = Associations(self.design).units if self.design.has_data else None
+        return dataclasses.replace(
+            self.resampled, library=self.design.library, association=measured
+        )
 
     # --- performance ---
 
@@ -835,6 +893,7 @@ class SelectionResult:
             ``"stability"``: selection frequencies with their intervals. ``"correlation"``: how
             strongly selected terms go together in the data, by the absolute rank correlation of
             numbers, the correlation ratio of a number and a factor, and Cramer's V of two factors.
+            ``"substitutes"``: what stood in for selected units on resamples without them.
             ``"shape"``: the effect of `term`, or a map of `term` and `other`.
             ``"interactions"``: strengths of all pairs. ``"importance_path"``: importances against
             the number of units.
@@ -852,7 +911,7 @@ class SelectionResult:
         OptionError
             If `kind` is unknown, `term` or `other` do not fit it, or there is nothing to draw.
         StabilityError
-            If ``"stability"`` is asked for and there are no resamples.
+            If ``"stability"`` or ``"substitutes"`` is asked for and there are no resamples.
         DataError
             If the data are needed and the model was saved without them.
         MissingPackageError
@@ -871,7 +930,11 @@ class SelectionResult:
         return plot(self, kind, term=term, other=other, ax=ax)
 
     def report(
-        self, path: str | os.PathLike[str], template: str | os.PathLike[str] | None = None
+        self,
+        path: str | os.PathLike[str],
+        template: str | os.PathLike[str] | None = None,
+        *,
+        performance: Performance | None = None,
     ) -> Path:
         """Write an HTML report: one file that opens without a network.
 
@@ -881,6 +944,8 @@ class SelectionResult:
             File to write; replaced if it exists.
         template : path, optional
             A jinja2 template of one's own; ``templates/report.html.j2`` is the model to copy.
+        performance : Performance, optional
+            What :meth:`performance` found, for a section of its own.
 
         Returns
         -------
@@ -890,11 +955,13 @@ class SelectionResult:
         Raises
         ------
         OptionError
-            If the template or the folder of `path` does not exist.
+            If the template or the folder of `path` does not exist, or `performance` is not that of
+            this fit.
         """
         from treeselect.reports.render import write_report
 
-        return write_report(self, Path(path), None if template is None else Path(template))
+        own = None if template is None else Path(template)
+        return write_report(self, Path(path), own, performance)
 
     def __repr__(self) -> str:
         return f"<SelectionResult {self.formula!r}, method {self.method!r}, k = {self.k}>"

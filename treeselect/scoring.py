@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treeselect.design import FloatArray, WeightArray
 from treeselect.errors import OptionError, did_you_mean, near, quoted
@@ -76,13 +77,29 @@ class CustomScore:
                     )
                 return float(self.scorer(truth, known, **extra))
         except Exception as error:  # a function of the user's can fail in any way
-            said = str(error).split("\n")[0]
-            kind = f"{self.n_classes} classes" if self.n_classes else "a response of numbers"
-            raise OptionError(
-                f"`scoring` must be a score of what the model predicts for {kind}.\n"
-                f"  Found: {quoted(self.name)}, which says: {type(error).__name__}: {said}\n"
-                "  Give another, or leave it out for the family's own."
-            ) from error
+            raise self._failed(error, truth) from error
+
+    def _failed(self, error: Exception, truth: NDArray[Any]) -> OptionError:
+        """The error for a scorer that fails, with what it says or needs."""
+        kind = f"{self.n_classes} classes" if self.n_classes else "a response of numbers"
+        way = "Give another, or leave it out for the family's own."
+        said = str(error).split("\n")[0]
+        found = f"which says: {type(error).__name__}: {said}"
+        if isinstance(error, AttributeError) and "predict_proba" in said:
+            found = "which needs probabilities of classes; the model gives the mean response."
+        elif isinstance(error, AttributeError) and "decision_function" in said:
+            found = "which needs `decision_function`; the model gives probabilities."
+            way = "Give a scorer of these, such as `neg_log_loss`, or leave it out."
+        present = len(np.unique(truth))
+        if self.n_classes and present < self.n_classes:
+            way = (
+                f"These {len(truth)} rows hold {present} of the {self.n_classes} classes: give"
+                " other `folds`, or a score that is defined without the others, such as `accuracy`."
+            )
+        return OptionError(
+            f"`scoring` must be a score of what the model predicts for {kind}.\n"
+            f"  Found: {quoted(self.name)}, {found}\n  {way}"
+        )
 
     def _within_range(self, prediction: FloatArray) -> FloatArray:
         """Predictions that are probabilities or mean counts, as scikit-learn checks that."""

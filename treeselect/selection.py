@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import secrets
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from treeselect.algorithms.base import Problem, SelectionMethod, Step
-from treeselect.algorithms.registry import find_method
-from treeselect.arguments import check_choice, check_count, check_size
+from treeselect.algorithms.base import OWN, Problem, SelectionMethod, Step, tuning_words
+from treeselect.algorithms.registry import find_method, method_text
+from treeselect.arguments import check_choice, check_count, check_size, read_seed
+from treeselect.calls import call_text, data_text
 from treeselect.choosing import (
     MOST_UNITS,
     Choice,
@@ -21,32 +19,23 @@ from treeselect.choosing import (
     run_selection,
     skipped_sizes,
 )
-from treeselect.encoding import NewLevels, build_design
+from treeselect.encoding import NewLevels
 from treeselect.errors import OptionError, TreeselectWarning, quoted
 from treeselect.folds import Folds, Splitter, read_folds
-from treeselect.formula import parse_formula
-from treeselect.frames import check_rows, read_data
+from treeselect.frames import read_data
 from treeselect.libraries import library_of
-from treeselect.modeldata import ModelData, RowCounts
 from treeselect.parallel import check_n_jobs, engine_threads
+from treeselect.preparing import prepare
 from treeselect.progress import announce_compilation
-from treeselect.response import read_response
 from treeselect.results import Call, SelectionResult
-from treeselect.scoring import Scoring, check_scoring, with_scoring
-from treeselect.units import make_units
-from treeselect.weights import check_offset, check_weight, read_offset, read_weights
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-_NEW_LEVELS = ("error", "missing", "other")
+from treeselect.scoring import Scoring
 
 
 def select(
     formula: str,
     data: Any,
     *,
-    method: str | SelectionMethod = "controlburn",
+    method: Any = "controlburn",
     k: int | Literal["1se", "best"] | None = "1se",
     family: str = "auto",
     weights: str | Sequence[float] | None = None,
@@ -78,14 +67,17 @@ def select(
         a ``.csv``, ``.csv.gz``, ``.parquet`` or ``.feather`` file. Tables of the result are given
         in the same library.
         Missing values are allowed everywhere; rows are dropped only if the response is missing.
-    method : str or method
+    method : str, method or selector
         A name in ``treeselect.methods()``: ``"controlburn"``, ``"rrf"``, ``"grrf"``, ``"rboost"``,
-        ``"gbfs"``, and the baselines; or an object such as ``ControlBurn(forests=1)``.
+        ``"gbfs"``, and the baselines; an object such as ``ControlBurn(forests=1)``; or a selector
+        of scikit-learn such as ``SelectKBest()`` (:class:`treeselect.ForeignSelector` has the
+        options).
     k : int, "1se", "best" or None
         Number of units to keep: an integer; ``"1se"``, the fewest whose cross-validated score is
         within one standard error of the best; ``"best"``; or None, where the method's tuning
         value decides (giving that value implies it). ``"1se"`` and ``"best"`` consider up to 30
-        units. Where the path jumps over an integer, the next larger support is cut to it.
+        units. Where the path jumps over an integer, the next larger support is cut to it. A
+        selector of scikit-learn that finds a set of its own size has its way by default.
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson"}
         ``"auto"`` takes text, truth values, categories and numbers that are only 0 and 1 for
         classes, two (binomial) or more (multinomial), other numbers for gaussian; counts must be
@@ -121,7 +113,8 @@ def select(
         independent (Bengio and Grandvalet 2004).
     fold_groups : str or array, shape (n_rows,), optional
         Column or array, for example of patients or sites: rows of one group are never in the
-        training and the held-out rows of a fold. The column is not among the terms of ``.``.
+        training and the held-out rows of a fold, and resamples draw whole groups. The column is
+        not among the terms of ``.``.
     scoring : str or callable, optional
         Score on held-out rows, greater is better: the name of a scorer of scikit-learn such as
         ``"neg_log_loss"``, a scorer made by ``make_scorer``, or ``scorer(y_true, prediction,
@@ -169,13 +162,10 @@ def select(
     >>> "sex" in fit.selected
     True
     """
-    check_choice("new_levels", new_levels, _NEW_LEVELS)
     check_n_jobs(n_jobs)
     check_count("resamples", resamples, least=0)
-    if not isinstance(trusted, bool):
-        raise OptionError(f"`trusted` must be True or False.\n  Found: {trusted!r}.")
     arguments = {
-        "method": method,
+        "method": method_text(method),
         "k": k,
         "family": family,
         "weights": weights,
@@ -192,11 +182,11 @@ def select(
         "trusted": trusted,
         **method_options,
     }
-    chosen_method = find_method(method, method_options)
+    chosen_method = find_method(method, method_options, k)
     frame = read_data(data)
     asked_folds = read_folds(folds, repeats, fold_groups, frame)
     hidden = [name for name in (weights, offset, fold_groups) if isinstance(name, str)]
-    model_data = _encode(
+    model_data = prepare(
         formula,
         frame,
         hidden,
@@ -211,7 +201,7 @@ def select(
         trusted=trusted,
     )
     model_data = dataclasses.replace(model_data, library=library_of(data))
-    seed = _check_seed(seed)
+    seed = read_seed(seed)
     problem = model_data.problem_for(chosen_method)
     choice = Choice(
         _check_k(k, chosen_method, problem), asked_folds.for_rows(model_data.response.rows)
@@ -232,7 +222,7 @@ def select(
     rule = _rule(found, choice, chosen_method, problem)
     result = SelectionResult(
         design=model_data,
-        call=Call(_call_text(formula, data, arguments), _data_text(data, frame), rule),
+        call=Call(call_text("select", formula, data, arguments), data_text(data, frame), rule),
         chosen_method=chosen_method,
         steps=found.steps,
         step=found.step,
@@ -244,7 +234,7 @@ def select(
         notes=tuple(
             note
             for note in (
-                *_notes(found.step, found.steps, choice.k),
+                *_notes(found.step, found.steps, choice.k, chosen_method),
                 *_fold_notes(choice.folds),
                 chosen_method.note,
                 found.model.note,
@@ -258,74 +248,7 @@ def select(
     return result
 
 
-# --- encoding ----------------------------------------------------------------------------------
-
-
-def _encode(
-    formula: str,
-    frame: pd.DataFrame,
-    hidden: Sequence[str],
-    weights: str | Sequence[float] | None,
-    offset: str | Sequence[float] | None,
-    groups: Mapping[str, Sequence[str]] | None,
-    costs: Mapping[str, float] | None,
-    keep: Iterable[str] | str | None,
-    family: str,
-    scoring: Scoring,
-    new_levels: NewLevels,
-    *,
-    trusted: bool,
-) -> ModelData:
-    check_rows(frame)
-    parsed = parse_formula(formula, list(frame.columns), hidden=hidden, trusted=trusted)
-    if isinstance(offset, str) and offset in parsed.response.variables:
-        raise OptionError(
-            f"`offset` must not be the response.\n  Found: {offset!r}, which is on the left."
-        )
-    units = make_units(parsed.terms, groups, costs, keep)
-    response = read_response(parsed, frame, family, trusted=trusted)
-    weight = read_weights(weights, frame)[response.rows]
-    check_weight(weight, response.y)
-    scored = with_scoring(response.family, scoring)
-    check_scoring(scored, response.y, weight)
-    response = dataclasses.replace(response, family=scored)
-    known = read_offset(offset, frame)
-    check_offset(known, response.rows)
-    if known is not None and response.family.n_classes > 2:
-        raise OptionError(
-            "`offset` must be left out for more than two classes, each of which has its own linear"
-            f" predictor.\n  Found: {response.family.n_classes} classes in {quoted(response.name)}."
-        )
-    used = frame if response.n_dropped == 0 else frame.iloc[response.rows].reset_index(drop=True)
-    design, spec, notes = build_design(parsed, used, units, new_levels=new_levels, trusted=trusted)
-    if isinstance(weights, str):
-        notes.append(f"Case weights: {quoted(weights)}, which is not among the terms of `.`.")
-    if offset is not None:
-        name = quoted(offset) if isinstance(offset, str) else "an array"
-        notes.append(f"Offset: {name}, added to the linear predictor of every model.")
-    sources = used[list(spec.variables)]
-    return ModelData(
-        arrays=design,
-        spec=spec,
-        response=response,
-        weight=weight,
-        weights=weights if isinstance(weights, str) else weights is not None,
-        offset=None if known is None else known[response.rows],
-        offset_name=offset if isinstance(offset, str) else offset is not None,
-        rows=RowCounts(int((weight > 0).sum()), response.n_dropped, int((weight == 0).sum())),
-        notes=tuple(notes),
-        sources=sources,
-    )
-
-
 # --- arguments ---------------------------------------------------------------------------------
-
-
-def _check_seed(seed: int | None) -> int:
-    if seed is None:
-        return secrets.randbelow(2**31)
-    check_count("seed", seed, least=0)
-    return int(seed)
 
 
 def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str | None:
@@ -333,6 +256,11 @@ def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str 
     if method.tuning_value is not None:
         if k in (None, "1se"):  # the default gives way to an explicit tuning value
             return None
+        if method.tuning_value == OWN and isinstance(k, str):
+            raise OptionError(
+                f"`k={k!r}` needs sizes to choose from, and {method.name} gives one set, of its own"
+                " size.\n  Give a number, to which the set is cut, or leave `k` out."
+            )
         raise OptionError(
             f"`k` and `{method.tuning_name}` can't decide both.\n"
             f"  Found: k={k!r} and {method.tuning_name}={method.tuning_value!r}. Leave one out."
@@ -355,7 +283,8 @@ def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str 
 def _rule(found: Chosen, choice: Choice, method: SelectionMethod, problem: Problem) -> str:
     """How the number of units was chosen, in words."""
     if choice.k is None:
-        return f"{method.tuning_name} = {method.tuning_value:g} as asked"
+        own = method.tuning_value == OWN
+        return f"{tuning_words(method)}{'' if own else ' as asked'}"
     if isinstance(choice.k, int):
         return "as asked" if found.step.size == choice.k else f"{choice.k} were asked for"
     assert found.scores is not None
@@ -370,13 +299,15 @@ def _fold_notes(folds: Folds) -> tuple[str, ...]:
     if not isinstance(folds.groups_name, str):
         return ()
     return (
-        f"Folds keep the rows of each {quoted(folds.groups_name)} together; the column is not among"
-        " the terms of `.`.",
+        f"Folds and resamples keep the rows of each {quoted(folds.groups_name)} together; the"
+        " column is not among the terms of `.`.",
     )
 
 
-def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[str, ...]:
-    notes = [] if step.warning is None else [step.warning]
+def _notes(
+    step: Step, steps: Sequence[Step], size: int | str | None, method: SelectionMethod
+) -> tuple[str, ...]:
+    notes = [said for said in (step.warning, step.note) if said is not None]
     if step.cut_from is not None:
         below = max((s.size for s in steps if s.size < step.size), default=0)
         notes.append(
@@ -395,8 +326,8 @@ def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[s
         )
     if isinstance(size, int) and step.size < size and not step.gap:
         notes.append(
-            f"Asked for {size} units, but no more than {step.size} enter the path: the others are"
-            " not used by any tree that helps."
+            f"Asked for {size} units, but no more than {step.size} enter the path:"
+            f" {method.left_out}."
         )
     skipped = skipped_sizes(steps)
     if isinstance(size, str) and skipped:
@@ -404,58 +335,3 @@ def _notes(step: Step, steps: Sequence[Step], size: int | str | None) -> tuple[s
     if isinstance(size, str) and step.size == MOST_UNITS:
         notes.append(f"The most units that were considered: {MOST_UNITS}. Give `k` for more.")
     return tuple(notes)
-
-
-# --- words -------------------------------------------------------------------------------------
-
-
-_DEFAULTS = {
-    "method": "controlburn",
-    "k": "1se",
-    "family": "auto",
-    "resamples": 0,
-    "folds": 5,
-    "repeats": 1,
-    "new_levels": "error",
-    "trusted": False,
-}
-
-
-def _call_text(formula: str, data: object, arguments: Mapping[str, Any]) -> str:
-    """The call as it could be typed again, without the arguments that have their default."""
-    source = repr(str(data)) if isinstance(data, str | os.PathLike) else "data"
-    given = [
-        f"{name}={_shown(name, value)}"
-        for name, value in arguments.items()
-        if not (value is None and name in _NONE) and not _is_default(name, value)
-    ]
-    return f"select({', '.join([repr(formula), source, *given])})"
-
-
-_NONE = ("weights", "offset", "groups", "costs", "keep", "fold_groups", "scoring")
-"""Arguments without a value by default; an option of a method may be None on purpose."""
-
-
-def _is_default(name: str, value: object) -> bool:
-    return name in _DEFAULTS and isinstance(value, _SHORT) and value == _DEFAULTS[name]
-
-
-def _shown(name: str, value: object) -> str:
-    """A value as it could be typed; what has one value per row by the name of its argument."""
-    if name in _PER_ROW and isinstance(value, list | tuple):
-        return name
-    plain = isinstance(value, _SHORT) or (name == "folds" and isinstance(value, Splitter))
-    text = repr(value)
-    return text if plain and not text.startswith("<") else name
-
-
-_SHORT = (str, int, float, dict, list, tuple, SelectionMethod, type(None))
-"""Values that are shown; an array is shown by the name of its argument."""
-
-_PER_ROW = ("weights", "offset", "folds", "fold_groups")
-
-
-def _data_text(data: object, frame: pd.DataFrame) -> str:
-    if isinstance(data, str | os.PathLike):
-        return Path(data).name
-    return f"a data frame of {frame.shape[0]:,} rows and {frame.shape[1]:,} columns"

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treeselect.algorithms.base import Problem, SelectionMethod
 from treeselect.arguments import check_choice, check_count, check_size
 from treeselect.choosing import step_of_size
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
+from treeselect.error_bounds import Assumption, ErrorBound, error_bound, least_threshold
 from treeselect.errors import StabilityError
+from treeselect.folds import Folds, known_groups
 from treeselect.libraries import in_library
 from treeselect.parallel import run_all
 from treeselect.progress import track
@@ -146,6 +150,13 @@ class Stability:
     seed : int
     library : str
         In which tables are given.
+    groups_name : str or bool
+        Column whose groups of rows were drawn as a whole; else whether an array of them was given.
+    fixed_size : bool
+        Whether no resample could select more than `k` units; False if the method's tuning value
+        decided how many.
+    association : callable or None
+        Strength of the association of two units in the data, in [0, 1]; None without the data.
     """
 
     units: tuple[str, ...]
@@ -156,6 +167,17 @@ class Stability:
     k: int
     seed: int
     library: str = "pandas"
+    groups_name: str | bool = False
+
+    @property
+    def words(self) -> str:
+        """What was drawn: ``"100 bootstrap resamples"``, and of whole groups if it was."""
+        name = f" of {self.groups_name}" if isinstance(self.groups_name, str) else ""
+        whole = f" of whole groups{name}" if self.groups_name else ""
+        return f"{self.n_resamples:,} {self.scheme} resamples{whole}"
+
+    fixed_size: bool = True
+    association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
 
     @property
     def n_resamples(self) -> int:
@@ -204,6 +226,83 @@ class Stability:
         )
         return frame.sort_values(["frequency", "term"], ascending=[False, True], ignore_index=True)
 
+    def pfer(self, threshold: float = 0.75, assumption: Assumption = "none") -> ErrorBound:
+        """Bound on the expected number of false selections above a threshold on the frequency.
+
+        Parameters
+        ----------
+        threshold : float
+            Above 0.5, at most 1. Values between 0.6 and 0.9 are usual.
+        assumption : {"none", "unimodal", "r-concave"}
+            About the frequencies of units without signal; a stronger one gives a lower bound.
+            ``"unimodal"`` and ``"r-concave"`` need ``scheme="complementary"``.
+
+        Returns
+        -------
+        ErrorBound
+            ``.bound``, ``.units`` (those above the threshold), ``.q``, ``.p``, ``.threshold``.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or the threshold too low for the assumption.
+        StabilityError
+            For bootstrap resamples, where the tuning value decided the size, and for a scheme that
+            the assumption does not fit.
+
+        Notes
+        -----
+        q units are selected on each subsample of half the rows, of p; kept units are in neither.
+        ``"none"`` is theorem 1 of [1]_: q^2 / ((2 threshold - 1) p), for the average over all
+        subsamples, if units without signal are exchangeable and the method does no worse than
+        guessing. The others are theorem 2 and equation 8 of [2]_, for any number of complementary
+        pairs. In [2]_ (as for ``"none"`` with pairs) nothing needs to be exchangeable if "false"
+        is read as "selected on half of the rows with a probability of at most q / p". Prices that
+        differ make units unequal, too. See :mod:`treeselect.error_bounds`.
+
+        References
+        ----------
+        .. [1] N. Meinshausen, P. Buehlmann (2010). Stability selection. Journal of the Royal
+           Statistical Society B 72, 417-473.
+        .. [2] R. D. Shah, R. J. Samworth (2013). Variable selection with error control: another
+           look at stability selection. Journal of the Royal Statistical Society B 75, 55-80.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ .", data, k=1, seed=1, forests=1, n_trees=10)
+        >>> bound = fit.resample(10, scheme="complementary").stability.pfer(0.8)
+        >>> bound.units, bound.q, bound.p, round(bound.bound, 2)
+        (('sex',), 1, 9, 0.19)
+        """
+        return error_bound(self, threshold, assumption)
+
+    def threshold(self, pfer: float = 1.0, assumption: Assumption = "none") -> float:
+        """The lowest threshold on the frequency at which :meth:`pfer` is at most a wanted bound.
+
+        Parameters
+        ----------
+        pfer : float
+            Expected number of false selections, above 0.
+        assumption : {"none", "unimodal", "r-concave"}
+            As in :meth:`pfer`.
+
+        Returns
+        -------
+        float
+            Above 0.5, at most 1: a frequency that so many resamples can have.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed.
+        StabilityError
+            As :meth:`pfer` does; and if no threshold is high enough: fewer units on each resample
+            are needed.
+        """
+        return least_threshold(self, pfer, assumption)
+
     @property
     def stand_ins(self) -> tuple[StandIn, ...]:
         """What stood in for each fitted unit that some resample did not select.
@@ -212,6 +311,72 @@ class Stability:
         came in at least a tenth of the resamples without the fitted unit, and more often there
         than in the others.
         """
+        found = []
+        for unit, others in self._replaced():
+            without = ~self.selected[:, unit]
+            place = self.selected[:, [unit, *others]].sum(axis=1)
+            found.append(
+                StandIn(
+                    self.units[unit],
+                    int(without.sum()),
+                    tuple((self.units[o], int(self.selected[without, o].sum())) for o in others),
+                    float((place == 1).mean()),
+                )
+            )
+        return tuple(found)
+
+    @property
+    def substitutes(self) -> Any:
+        """What stood in for the fitted units where these were missing, and how alike they are.
+
+        A unit is listed for each fitted one that at least a twentieth of the resamples missed, if
+        it is not in the fit, came in at least a tenth of those resamples, and more often there than
+        in the others.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per pair: ``term``, in the fit; ``substitute``; ``n_without``, resamples that
+            did not select the term; ``share``, of those that selected the substitute;
+            ``share_otherwise``, of the others (missing where there are none); ``association`` of
+            the two in the data, in [0, 1] (rank correlation, correlation ratio or Cramer's V; of
+            units with several columns the strongest; missing in a model without its data).
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ .", data, k=2, seed=1, forests=1, n_trees=10)
+        >>> table = fit.resample(20).stability.substitutes
+        >>> list(table)
+        ['term', 'substitute', 'n_without', 'share', 'share_otherwise', 'association']
+        """
+        return in_library(self.substitute_table(), self.library)
+
+    def substitute_table(self) -> pd.DataFrame:
+        """:attr:`substitutes` as a pandas frame."""
+        import pandas as pd
+
+        rows = []
+        for unit, others in self._replaced():
+            without = ~self.selected[:, unit]
+            for other in others:
+                beside = self.selected[~without, other]
+                names = self.units[unit], self.units[other]
+                rows.append(
+                    (
+                        *names,
+                        int(without.sum()),
+                        float(self.selected[without, other].mean()),
+                        float(beside.mean()) if len(beside) else np.nan,
+                        np.nan if self.association is None else self.association(*names),
+                    )
+                )
+        columns = ["term", "substitute", "n_without", "share", "share_otherwise", "association"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def _replaced(self) -> list[tuple[int, NDArray[np.intp]]]:
+        """Fitted units that were missing often enough, each with those that stood in for it."""
         found = []
         for unit in np.flatnonzero(self.fitted & self.assessed):
             without = ~self.selected[:, unit]
@@ -224,38 +389,54 @@ class Stability:
                 (rate_without >= 0.1) & (rate_without > rate_with) & ~self.fitted
             )
             others = others[np.argsort(-rate_without[others], kind="stable")]
-            if not len(others):
-                continue
-            place = self.selected[:, [unit, *others]].sum(axis=1)
-            found.append(
-                StandIn(
-                    self.units[unit],
-                    n_without,
-                    tuple((self.units[o], int(self.selected[without, o].sum())) for o in others),
-                    float((place == 1).mean()),
-                )
-            )
-        return tuple(found)
+            if len(others):
+                found.append((int(unit), others))
+        return found
 
 
-def resample_weights(weight: WeightArray, scheme: Scheme, number: int, seed: int) -> WeightArray:
+def resample_weights(
+    weight: WeightArray,
+    scheme: Scheme,
+    number: int,
+    seed: int,
+    groups: IntArray | None = None,
+) -> WeightArray:
     """Weights of one resample, shape (n_rows,): how often each row is in it, times its weight.
 
     Bootstrap: as many draws with replacement as there are rows. Subsample: half of the rows.
     Complementary: resamples 2i and 2i + 1 are the two halves of one split.
+
+    Parameters
+    ----------
+    groups : ndarray of int64, shape (n_rows,), optional
+        Groups are drawn in place of rows, each with all its rows (the cluster bootstrap: Davison
+        and Hinkley 1997, section 3.8): rows of one patient resemble each other, and drawn one by
+        one they would make the selection look more stable than it is.
     """
     rows = np.flatnonzero(weight)
     pair = number // 2 if scheme == "complementary" else number
     rng = np.random.default_rng(stream_seed(seed, scheme, pair))
-    count = np.zeros(len(weight), dtype=np.int64)
+    if groups is None:
+        return _drawn(rows, len(weight), scheme, number, rng) * weight
+    names, place = np.unique(groups[rows], return_inverse=True)
+    times = np.zeros(len(weight), dtype=np.int64)
+    times[rows] = _drawn(np.arange(len(names)), len(names), scheme, number, rng)[place]
+    return times * weight
+
+
+def _drawn(
+    items: IntArray, n: int, scheme: Scheme, number: int, rng: np.random.Generator
+) -> IntArray:
+    """How often each of n things is drawn, of which only some can be."""
+    count = np.zeros(n, dtype=np.int64)
     if scheme == "bootstrap":
-        np.add.at(count, rng.choice(rows, size=len(rows), replace=True), 1)
-    else:
-        order = rng.permutation(rows)
-        half = len(rows) // 2
-        first = scheme == "subsample" or number % 2 == 0
-        count[order[:half] if first else order[half : 2 * half]] = 1
-    return count * weight
+        np.add.at(count, rng.choice(items, size=len(items), replace=True), 1)
+        return count
+    order = rng.permutation(items)
+    half = len(items) // 2
+    first = scheme == "subsample" or number % 2 == 0
+    count[order[:half] if first else order[half : 2 * half]] = 1
+    return count
 
 
 def assess(
@@ -268,15 +449,16 @@ def assess(
     k: int,
     scheme: Scheme,
     seed: int,
+    folds: Folds | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> Stability:
-    """Repeat the selection on resamples.
+    """Repeat the selection on resamples; of whole groups if `folds` have them.
 
     Raises
     ------
     OptionError
-        If `n_resamples` or `scheme` is not allowed.
+        If `n_resamples` or `scheme` is not allowed, or a row has no known group.
     StabilityError
         If k is 0, or a resample holds one class only.
     """
@@ -289,8 +471,12 @@ def assess(
         )
     check_size(k, problem.groups)
     problem = dataclasses.replace(problem, wants_scores=False)
+    groups = None if folds is None else folds.groups
+    if groups is not None:
+        known_groups(groups[weight > 0])
     calls = [
-        (problem, method, weight, scheme, number, k, seed) for number in range(int(n_resamples))
+        (problem, method, weight, scheme, number, k, seed, groups)
+        for number in range(int(n_resamples))
     ]
     results = track(run_all(_one_resample, calls, n_jobs), "Resamples", len(calls), progress)
     return Stability(
@@ -301,6 +487,8 @@ def assess(
         scheme=scheme,
         k=k,
         seed=seed,
+        groups_name=False if folds is None else folds.groups_name,
+        fixed_size=method.tuning_value is None,
     )
 
 
@@ -312,13 +500,14 @@ def _one_resample(
     number: int,
     k: int,
     seed: int,
+    groups: IntArray | None,
 ) -> BoolArray:
-    drawn = resample_weights(weight, scheme, number, seed)
+    drawn = resample_weights(weight, scheme, number, seed, groups)
     rows = drawn > 0
     if len(np.unique(problem.y[rows])) < 2:
         raise StabilityError(
-            f"Resample {number + 1} holds only one value of the response: there are too few rows"
-            " of a class to resample."
+            f"Resample {number + 1} holds only one value of the response: there are too few"
+            f" {'rows' if groups is None else 'groups with rows'} of a class to resample."
         )
     own_seed = stream_seed(seed, "resample", number)
     path = method.path(problem, drawn, max_size=k, seed=own_seed, every_size=False)

@@ -9,15 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeselect.algorithms.base import OWN, changed_options
+from treeselect.error_bounds import no_bound
 from treeselect.tables import glance_table, tidy_table
 
 if TYPE_CHECKING:
     from statsmodels.iolib.table import SimpleTable
 
     from treeselect.results import SelectionResult
+    from treeselect.stability import Stability
 
 MOST_ROWS = 30
 """Rows of the table of terms; the rest is in ``tidy()``."""
+
+_MOST_NAMES = 12
+"""Names in a sentence."""
 
 _WIDTH = 88
 
@@ -84,8 +90,7 @@ def _facts(result: SelectionResult) -> tuple[tuple[str, str], ...]:
 
 def _options(result: SelectionResult) -> str:
     """The options that were set otherwise than by default, or "default options"."""
-    default = type(result.chosen_method)().options()
-    changed = {k: v for k, v in result.chosen_method.options().items() if v != default[k]}
+    changed = changed_options(result.chosen_method)
     return ", ".join(f"{k} = {v}" for k, v in changed.items()) or "default options"
 
 
@@ -125,6 +130,8 @@ def _notes(result: SelectionResult) -> tuple[str, ...]:
         why = "."
         if result.scores is not None:
             why = ": no term improves the cross-validated score enough."
+        elif result.chosen_method.tuning_value == OWN:
+            why = f" by {result.chosen_method.name}."
         elif result.chosen_method.tuning_value is not None:
             why = " at this penalty."
         notes.append(f"Nothing is selected{why}")
@@ -161,15 +168,15 @@ def stability_notes(result: SelectionResult) -> list[str]:
     index, (low, high) = stability.index, stability.index_ci
     if np.isfinite(index):
         text = (
-            f"Stability index (Nogueira): {index:.2f}, Monte Carlo interval ({n} {stability.scheme}"
-            f" resamples) {low:.2f} to {high:.2f}; 1 is the same selection each time, 0 is chance."
+            f"Stability index (Nogueira): {index:.2f}, Monte Carlo interval ({stability.words})"
+            f" {low:.2f} to {high:.2f}; 1 is the same selection each time, 0 is chance."
         )
     else:
         text = (
-            f"Stability index (Nogueira): not defined, every one of {n} {stability.scheme}"
-            " resamples selected every unit or none."
+            f"Stability index (Nogueira): not defined, every one of {stability.words} selected"
+            " every unit or none."
         )
-    notes = [text]
+    notes = [text, *_bound_notes(stability)]
     for stand_in in stability.stand_ins:
         others = ", ".join(f"{name} ({count})" for name, count in stand_in.others[:6])
         more = len(stand_in.others) - 6
@@ -180,6 +187,25 @@ def stability_notes(result: SelectionResult) -> list[str]:
             f" {names} was selected in {stand_in.exactly_one:.0%} of the resamples."
         )
     return notes
+
+
+def _bound_notes(stability: Stability) -> list[str]:
+    """What passed the usual threshold and how much of it may be false, where a bound says so."""
+    if no_bound(stability) is not None:
+        return []
+    found = stability.pfer()
+    if found.bound >= found.p:  # true of any selection
+        return []
+    passed = f"in {found.threshold:.0%} of the {stability.n_resamples} resamples or more"
+    if not found.units:
+        return [f"No unit was selected {passed}, so there is none that an error bound speaks of."]
+    shown = ", ".join(found.units[:_MOST_NAMES])
+    more = len(found.units) - _MOST_NAMES
+    return [
+        f"Selected {passed}: {shown}{f' and {more} more' if more > 0 else ''}. At most"
+        f" {found.bound:.2g} units without signal are expected to pass ({found.paper}; if such"
+        " units are exchangeable)."
+    ]
 
 
 @dataclass(frozen=True, slots=True)

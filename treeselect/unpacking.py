@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.base import Model, Step
-from treeselect.algorithms.registry import METHODS, find_method
+from treeselect.algorithms.registry import method_of_record
 from treeselect.choosing import Choice, ScoreBySize
 from treeselect.columns import FactorSpec, TermSpec
 from treeselect.design import Design
@@ -79,11 +79,10 @@ def unpack(
     if model is None:
         raise ValueError("there is no model")
     name, options = content["method"]
-    check(name in METHODS, "the method")
     return SelectionResult(
         design=data,
         call=Call(**{k: str(v) for k, v in content["call"].items()}),
-        chosen_method=find_method(name, _unplain(options)),
+        chosen_method=method_of_record(name, _unplain(options)),
         steps=steps[:-1],
         step=dataclasses.replace(steps[-1], ensemble=subforest),
         scores=_scores(arrays, steps),
@@ -367,11 +366,13 @@ def _stability(
 ) -> Stability | None:
     if "resamples" not in content:
         return None
-    scheme, k, seed = content["resamples"]
+    scheme, k, seed, groups_name, fixed_size = content["resamples"]
     selected, fitted = arrays["resample_selected"], arrays["resample_fitted"]
     assessed, n = arrays["resample_assessed"], len(units.names)
     check(
         scheme in SCHEMES
+        and isinstance(groups_name, str | bool)
+        and isinstance(fixed_size, bool)
         and selected.ndim == 2
         and len(selected) > 1
         and selected.shape[1] == n
@@ -379,7 +380,17 @@ def _stability(
         and all(a.dtype == np.bool_ for a in (selected, fitted, assessed)),
         "resamples",
     )
-    return Stability(units.names, fitted, assessed, selected, scheme, int(k), int(seed))
+    return Stability(
+        units=units.names,
+        fitted=fitted,
+        assessed=assessed,
+        selected=selected,
+        scheme=scheme,
+        k=int(k),
+        seed=int(seed),
+        groups_name=groups_name,
+        fixed_size=fixed_size,
+    )
 
 
 def _unplain(value: Any) -> Any:

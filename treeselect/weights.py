@@ -53,7 +53,7 @@ def read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) -> 
 def check_weight(weight: WeightArray, y: np.ndarray[Any, Any]) -> None:
     """Raise a DataError unless the response varies where there is weight."""
     if not weight.any():
-        raise DataError("Case weights must be positive in some row with a known response.")
+        raise DataError("Case weights must not all be zero where the response is known.")
     if len(np.unique(y[weight > 0])) < 2:
         raise DataError(
             "The response must vary among the rows with a positive weight.\n"

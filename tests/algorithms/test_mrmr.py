@@ -10,7 +10,7 @@ import pytest
 
 import treeselect
 from treeselect import MRMR
-from treeselect.algorithms.mrmr import coarsened, mutual_information, unit_cells
+from treeselect.algorithms.information import coarsened, mutual_information, unit_cells
 from treeselect.errors import MethodError
 from treeselect.families import POISSON, multinomial
 

@@ -39,3 +39,5 @@ def test_unknown_names_options_and_objects():
         find_method("controlburn", {"deep": 1})
     with pytest.raises(MethodError, match="must be a name or a method"):
         find_method(object(), {})
+    with pytest.raises(MethodError, match=r"Found: the class RRF. Write `RRF\(...\)`"):
+        find_method(METHODS["rrf"], {})

@@ -68,7 +68,7 @@ def test_a_search_without_time_tells_its_gap(data):
     assert fit.step.gap > 0
     text = fit.summary().as_text()
     assert "the best that was found" in text
-    assert "not used by any tree" not in text
+    assert "enter the path" not in text
 
 
 @pytest.mark.parametrize("unit", [1e-4, 1e4])

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from treeselect.importing import ImportedBins
 
 
+OWN = "own"
+"""The tuning value of a method that finds one set, of a size that is its own business."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Encoded data, units and response: all that a method sees.
@@ -150,12 +154,15 @@ class Step:
     cut_from : int or None
         Number of units of the step that this one was cut from, if it was.
     error : float or None
-        Out-of-bag error of a forest on the selected units, if the backward pass was made.
+        Out-of-bag error of a forest on the selected units, if it decided: in the backward pass, or
+        by the method's own rule.
     gap : float or None
         Optimality gap of a best subset: how much lower, as a share, the objective of another set
         of the size could be; 0 if it is proved that none is.
     warning : str or None
         What a reader must know of how the step was found.
+    note : str or None
+        The same, where it was warned of already.
     ensemble : WeightedForest or None
         The trees behind the step, of methods that weight them; of a cut or pruned step still those
         of the larger one.
@@ -169,6 +176,7 @@ class Step:
     error: float | None = None
     gap: float | None = None
     warning: str | None = None
+    note: str | None = None
     ensemble: WeightedForest | None = None
 
     @property
@@ -184,7 +192,7 @@ class SelectionMethod(Protocol):
     Attributes
     ----------
     name : str
-        Name in the registry.
+        Name in the registry, or that of a selector of another package.
     title, paper : str
         Name and reference for people.
     tuning_name : str
@@ -195,14 +203,23 @@ class SelectionMethod(Protocol):
         Whether it needs the columns before they are binned (``Problem.design``).
     scores_out_of_bag : bool
         Whether the training scores of its steps are those of out-of-bag predictions.
+    left_out : str
+        Why units never enter the path: half a sentence.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    paper: ClassVar[str]
     tuning_name: ClassVar[str]
     splits_exactly: ClassVar[bool]
     scores_out_of_bag: ClassVar[bool]
+    left_out: ClassVar[str]
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def paper(self) -> str: ...
 
     @property
     def reads_columns(self) -> bool:
@@ -220,8 +237,9 @@ class SelectionMethod(Protocol):
         ...
 
     @property
-    def tuning_value(self) -> float | None:
-        """The tuning value that the user fixed, None to go through the path."""
+    def tuning_value(self) -> float | str | None:
+        """The tuning value that the user fixed, None to go through the path; ``OWN`` for one set
+        that is not tuned."""
         ...
 
     def path(
@@ -290,3 +308,21 @@ def without_tuning(method: SelectionMethod) -> SelectionMethod:
     """The same method with its tuning value left open, so that a size can decide."""
     free: SelectionMethod = dataclasses.replace(method, **{method.tuning_name: None})  # type: ignore[type-var]
     return free
+
+
+def tuning_words(method: SelectionMethod) -> str:
+    """The fixed tuning value, for people: ``"lam = 0.1"``."""
+    value = method.tuning_value
+    if value == OWN:
+        return f"as {method.name} finds right"
+    shown = value if isinstance(value, str | None) else f"{value:g}"
+    return f"{method.tuning_name} = {shown}"
+
+
+def changed_options(method: Any) -> dict[str, Any]:
+    """The options that are not the default."""
+    defaults = {field.name: field.default for field in dataclasses.fields(method)}
+    known = method.options()
+    return {
+        name: known[name] for name in known if name in defaults and known[name] != defaults[name]
+    }

@@ -183,6 +183,7 @@ class ControlBurn:
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = False
+    left_out: ClassVar[str] = "the others are not used by any tree that helps"
 
     def __post_init__(self) -> None:
         check_number(self, "lam", above=0.0, optional=True)

@@ -5,22 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from treeselect.algorithms.base import Problem, Step
-from treeselect.algorithms.options import check_number, refuse_costs
-from treeselect.algorithms.ranking import (
-    MeasuredForest,
-    RankingForest,
-    first_units,
-    ranked_step,
-    ranking,
-)
+from treeselect.algorithms.eliminating import check_shares, path_of_shares
+from treeselect.algorithms.ranking import MeasuredForest, RankingForest
 from treeselect.design import BoolArray, WeightArray
 from treeselect.engine.random import stream_seed
-
-_ONE_BY_ONE = 30
-"""Units from which on one goes at a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +75,7 @@ class RecursiveElimination(RankingForest):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number(self, "share", above=0.0, most=1.0, optional=True)
-        check_number(self, "step", above=0.0, most=0.9)
+        check_shares(self)
 
     @property
     def tuning_value(self) -> float | None:
@@ -105,50 +93,12 @@ class RecursiveElimination(RankingForest):
         n_threads: int = 1,
     ) -> tuple[Step, ...]:
         """Path of the units that are left (see ``base.SelectionMethod``)."""
-        refuse_costs(self, problem.groups)
-        n = len(problem.groups.names)
-        if self.share is None:
-            last, most = 0, self.longest(max_size, n)
-        else:
-            last = most = max(round(self.share * n), 1)
-        found = self._eliminate(problem, weight, seed, last, n_threads)
-        # Where none is of the largest size that is wanted, the next larger one has to be there.
-        sizes = [int(left.sum()) for left, _ in found]
-        enough = min((size for size in sizes if size >= most), default=max(sizes))
-        steps = []
-        for left, forest in reversed(found):
-            if left.sum() <= enough:
-                is_empty = not (left & ~problem.groups.keep).any()
-                tuning = np.inf if is_empty else self.share or float(left.sum()) / n
-                score = self.scored(problem, weight, left, seed=seed, n_threads=n_threads)
-                steps.append(ranked_step(tuning, left, forest.importance, score))
-        if self.share is not None:
-            return self.path_at(steps[0], problem, weight, seed=seed)
-        return self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
 
-    def _eliminate(
-        self, problem: Problem, weight: WeightArray, seed: int, last: int, n_threads: int
-    ) -> list[tuple[BoolArray, MeasuredForest]]:
-        """Sets from the largest to the one of `last` units, or of the kept ones, with what their
-        forests tell."""
-        groups = problem.groups
-        left, ranks = np.ones(len(groups.names), dtype=bool), groups.ranks(seed)
-        found: list[tuple[BoolArray, MeasuredForest]] = []
-        while True:
+        def judge(left: BoolArray) -> MeasuredForest:
             own_seed = stream_seed(seed, "elimination", int(left.sum()))
-            forest = self.measure(problem, weight, left, seed=own_seed, n_threads=n_threads)
-            order = ranking(forest.importance, groups.keep, ranks)
-            if len(order) < left.sum():
-                left = first_units(order, len(order), len(left))
-            found.append((left, forest))
-            size = self._next_size(int(left.sum()), max(last, int(groups.keep.sum())))
-            if size is None:
-                return found
-            left = first_units(order, size, len(left))
+            return self.measure(problem, weight, left, seed=own_seed, n_threads=n_threads)
 
-    def _next_size(self, size: int, last: int) -> int | None:
-        """How many units are left after the next ones have gone; None if none has to go."""
-        if size <= last:
-            return None
-        gone = int(self.step * size) if size > _ONE_BY_ONE else 1
-        return max(size - max(gone, 1), min(_ONE_BY_ONE, size - 1), last)
+        def score(left: BoolArray) -> float:
+            return self.scored(problem, weight, left, seed=seed, n_threads=n_threads)
+
+        return path_of_shares(self, problem, weight, judge, score, max_size=max_size, seed=seed)

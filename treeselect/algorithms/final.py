@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.forest import ForestModel, fit_forest
@@ -47,6 +47,8 @@ class RefitsForest:
     """What methods have in common whose final model is such a forest."""
 
     prune: bool = False
+
+    left_out: ClassVar[str] = "the others are not used by any tree that helps"
 
     @property
     def was_fitted(self) -> bool:

@@ -89,6 +89,7 @@ class Lasso(RefitsForest):
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = False
+    left_out: ClassVar[str] = "the others add nothing to them"
 
     def __post_init__(self) -> None:
         check_number(self, "lam", above=0.0, optional=True)

@@ -22,7 +22,7 @@ class LinearColumns:
     Attributes
     ----------
     x : ndarray of float, shape (n_used_rows, n_columns)
-        Mean 0 and variance 1 under the weights.
+        Mean 0 and variance 1 under the weights, unless they were left as they are.
     start : ndarray of int64, shape (n_groups + 1,)
         Columns ``start[i]`` to ``start[i + 1] - 1`` belong to the i-th unit of `order`.
     order : ndarray of int64, shape (n_groups,)
@@ -34,12 +34,14 @@ class LinearColumns:
     order: IntArray
 
 
-def linear_columns(design: Design, weight: WeightArray, order: IntArray) -> LinearColumns:
+def linear_columns(
+    design: Design, weight: WeightArray, order: IntArray, *, standardise: bool = True
+) -> LinearColumns:
     """Columns of the units in some order, learned on the rows with weight.
 
     A number has its missing values at the median and, if there are any, an indicator of them; a
     factor has an indicator for each level that is there, missing included. Constant columns are
-    left out.
+    left out. Without `standardise` the others stay as they are.
     """
     rows = np.flatnonzero(weight > 0)
     share = weight[rows] / weight[rows].sum()
@@ -49,14 +51,19 @@ def linear_columns(design: Design, weight: WeightArray, order: IntArray) -> Line
         for j in np.flatnonzero(design.groups.ids == group):
             values = design.columns[j][rows]
             is_number = design.n_levels[j] is None
-            made = _of_number(values, share) if is_number else _of_factor(values)
-            columns += [c for c in (_standardised(m, share) for m in made) if c is not None]
+            made = of_number(values, share) if is_number else _of_factor(values)
+            for values in made:
+                scaled = standardised(values, share)
+                if scaled is not None:
+                    columns.append(scaled if standardise else values)
         ends.append(len(columns))
     x = np.array(columns).T if columns else np.empty((len(rows), 0))
     return LinearColumns(np.asfortranarray(x), np.array(ends), np.asarray(order))
 
 
-def _of_number(values: FloatArray, share: FloatArray) -> list[FloatArray]:
+def of_number(values: FloatArray, share: FloatArray) -> list[FloatArray]:
+    """A number with its missing values at the median, and an indicator of them if there are any;
+    nothing if all are missing."""
     missing = np.isnan(values)
     if not missing.any():
         return [values]
@@ -78,7 +85,7 @@ def _median(values: FloatArray, share: FloatArray) -> float:
     return float(values[order[np.searchsorted(below, below[-1] / 2)]])
 
 
-def _standardised(values: FloatArray, share: FloatArray) -> FloatArray | None:
+def standardised(values: FloatArray, share: FloatArray) -> FloatArray | None:
     """Mean 0 and variance 1; None for a constant."""
     centred = values - share @ values
     spread = float(np.sqrt(share @ centred**2))

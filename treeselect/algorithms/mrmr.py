@@ -9,6 +9,12 @@ import numpy as np
 
 from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.final import RefitsForest
+from treeselect.algorithms.information import (
+    mutual_information,
+    response_cells,
+    row_mass,
+    unit_cells,
+)
 from treeselect.algorithms.options import (
     check_choice,
     check_flag,
@@ -16,14 +22,10 @@ from treeselect.algorithms.options import (
     check_number,
     refuse_costs,
 )
-from treeselect.algorithms.ranking import RankingForest, ranked_step
-from treeselect.design import FloatArray, IntArray, WeightArray
-from treeselect.engine.binning import BinnedData
+from treeselect.algorithms.ranking import SCORING, ranked_step
+from treeselect.design import FloatArray, WeightArray
 
 Scheme = Literal["difference", "quotient"]
-
-_SCORING = RankingForest(n_trees=100)
-"""There is no ensemble of its own whose score could be told."""
 
 _LEAST = 1e-3
 """Least redundancy that a relevance is divided by."""
@@ -92,6 +94,7 @@ class MRMR(RefitsForest):
     tuning_name: ClassVar[str] = "threshold"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
+    left_out: ClassVar[str] = "the others are constant"
 
     def __post_init__(self) -> None:
         check_number(self, "threshold", optional=True)
@@ -123,7 +126,7 @@ class MRMR(RefitsForest):
 
         def step_of_first(size: int, tuning: float) -> Step:
             selected = np.isin(np.arange(n), order[:size])
-            score = _SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+            score = SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
             return ranked_step(tuning, selected, relevance, score)
 
         least = np.minimum.accumulate(np.array([np.inf, *values]))
@@ -139,12 +142,12 @@ class MRMR(RefitsForest):
     ) -> tuple[FloatArray, list[int], list[float]]:
         """Relevance of each unit, the units in the order in which they come in, and the criterion
         of each that is not kept."""
-        groups, rows = problem.groups, np.flatnonzero(weight > 0)
-        mass = weight[rows] * (len(rows) / weight[rows].sum() if weight.dtype.kind == "f" else 1.0)
+        groups = problem.groups
+        rows, mass = row_mass(weight)
         cells = [
             unit_cells(problem.data, g, rows, mass, self.n_bins) for g in range(len(groups.names))
         ]
-        response = _response_cells(problem, weight, rows, mass, self.n_bins)
+        response = response_cells(problem, weight, rows, mass, self.n_bins)
         relevance = np.array([mutual_information(c, response, mass) for c in cells])
         can_enter = np.array([c.max() > 0 for c in cells]) & ~groups.keep
         ranks, order = groups.ranks(seed), np.flatnonzero(groups.keep).tolist()
@@ -167,61 +170,3 @@ class MRMR(RefitsForest):
         if self.scheme == "difference" or not some:
             return relevance - redundancy
         return np.asarray(relevance / np.maximum(redundancy, _LEAST))
-
-
-def mutual_information(x: IntArray, y: IntArray, mass: FloatArray) -> float:
-    """Mutual information of two partitions of the rows, in nats, less what is expected of
-    independent ones.
-
-    Parameters
-    ----------
-    x, y : ndarray of int64, shape (n_rows,)
-        Cells, numbered from 0 without gaps.
-    mass : ndarray of float, shape (n_rows,)
-        How often each row counts.
-    """
-    n_x, n_y = int(x.max()) + 1, int(y.max()) + 1
-    total = mass.sum()
-    both = np.bincount(x * n_y + y, mass, n_x * n_y).reshape(n_x, n_y) / total
-    apart = both.sum(axis=1, keepdims=True) * both.sum(axis=0, keepdims=True)
-    there = both > 0
-    plain = float((both[there] * np.log(both[there] / apart[there])).sum())
-    return plain - (n_x - 1) * (n_y - 1) / (2 * float(total))
-
-
-def unit_cells(
-    data: BinnedData, group: int, rows: IntArray, mass: FloatArray, n_bins: int
-) -> IntArray:
-    """Cells of a unit: the combinations of its columns' bins that are there."""
-    cells = np.zeros(len(rows), dtype=np.int64)
-    for j in range(data.group_start[group], data.group_start[group + 1]):
-        codes = data.column(j)[rows].astype(np.int64)
-        if not data.is_factor[j]:
-            known = codes > 0
-            codes[known] = 1 + coarsened(codes[known], mass[known], n_bins)
-        codes = np.unique(codes, return_inverse=True)[1]
-        cells = np.unique(cells * (codes.max() + 1) + codes, return_inverse=True)[1]
-    return cells
-
-
-def coarsened(values: IntArray | FloatArray, mass: FloatArray, n_bins: int) -> IntArray:
-    """Bins of about equal weight, numbered from 0 with gaps; equal values stay together, and few
-    distinct ones as they are."""
-    distinct, place = np.unique(values, return_inverse=True)
-    if len(distinct) <= n_bins:
-        return np.asarray(place, dtype=np.int64)
-    share = np.bincount(place, mass)
-    middle = (np.cumsum(share) - share / 2) / share.sum()
-    return np.asarray(np.minimum((middle * n_bins).astype(np.int64), n_bins - 1)[place])
-
-
-def _response_cells(
-    problem: Problem, weight: WeightArray, rows: IntArray, mass: FloatArray, n_bins: int
-) -> IntArray:
-    if problem.family.has_classes and problem.offset is None:
-        labels = problem.y[rows].astype(np.int64)
-    else:
-        eta = problem.constant(weight)
-        left = problem.family.loss.negative_gradient(problem.y, eta)[rows]
-        labels = coarsened(left, mass, n_bins)
-    return np.asarray(np.unique(labels, return_inverse=True)[1], dtype=np.int64)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.final import RefitsForest
 from treeselect.algorithms.options import check_choice, check_flag, check_integer
-from treeselect.algorithms.regularised import forest_target, out_of_bag_score
+from treeselect.algorithms.regularised import forest_target, out_of_bag_mean, out_of_bag_score
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import BinnedData, select_groups
 from treeselect.engine.forests import BOOTSTRAP, bagged_forest
@@ -46,9 +46,23 @@ class MeasuredForest:
     standard_error: FloatArray
 
 
+class OutOfBagFit(NamedTuple):
+    """What a forest predicts for rows that a tree has not seen.
+
+    Attributes
+    ----------
+    score : float
+    fitted : ndarray of float, shape (n_rows,) or (n_rows, n_classes)
+        Mean response of each row; NaN where all trees have seen it.
+    """
+
+    score: float
+    fitted: FloatArray
+
+
 @dataclass(frozen=True, slots=True)
 class _Grown:
-    """A forest on some units, and what it was grown from."""
+    """A forest, and what it was grown from."""
 
     trees: Trees
     data: BinnedData
@@ -89,17 +103,22 @@ class RankingForest(RefitsForest):
         The trees grow on bootstrap bags of the distinct rows. With an offset they grow on the
         negative gradient at the constant model.
         """
-        importance, error = np.full((2, len(groups)), np.nan)
-        importance[:] = -np.inf
-        if not groups.any():
-            return MeasuredForest(importance, error)
         grown = self._grow(problem, weight, groups, seed, n_threads)
-        gains = group_gains(grown.trees, grown.data).mean(axis=0)
-        found = self._importance(grown, gains, n_threads)
-        used = np.flatnonzero(groups)[gains > 0]
-        importance[used] = found.mean[gains > 0]
-        error[used] = found.standard_error[gains > 0]
-        return MeasuredForest(importance, error)
+        return self._measured(grown, groups, n_threads)
+
+    def judge(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        groups: BoolArray,
+        *,
+        seed: int,
+        n_threads: int = 1,
+    ) -> tuple[MeasuredForest, OutOfBagFit]:
+        """The same, and how well the forest predicts."""
+        grown = self._grow(problem, weight, groups, seed, n_threads)
+        measured = self._measured(grown, groups, n_threads)
+        return measured, _out_of_bag_fit(grown, problem, weight)
 
     def scored(
         self,
@@ -114,20 +133,19 @@ class RankingForest(RefitsForest):
         one that predicts; NaN if the problem wants no scores."""
         if not problem.wants_scores:
             return float("nan")
-        if not groups.any():
-            return problem.family.null_score
         few = dataclasses.replace(
             self, kind="mdi", n_trees=min(self.n_trees, _SCORED_TREES), mtry=None, max_depth=None,
             min_leaf=problem.family.min_leaf,
         )  # fmt: skip
         grown = few._grow(problem, weight, groups, stream_seed(seed, "score"), n_threads)
-        outside = out_of_bag(grown.trees, grown.data, grown.counts, BOOTSTRAP, grown.seed)
-        total = np.nan_to_num(outside.prediction) * outside.n_trees[:, np.newaxis]
-        return out_of_bag_score(problem, weight, total, outside.n_trees.astype(np.float64))
+        return _out_of_bag_fit(grown, problem, weight).score
 
     def _grow(
         self, problem: Problem, weight: WeightArray, groups: BoolArray, seed: int, n_threads: int
-    ) -> _Grown:
+    ) -> _Grown | None:
+        """A forest on some units, None if there are none."""
+        if not groups.any():
+            return None
         part = select_groups(problem.data, groups)
         target, _ = forest_target(problem, weight, "gini")
         counts = copies(weight)
@@ -137,6 +155,17 @@ class RankingForest(RefitsForest):
             sampling=BOOTSTRAP, n_threads=n_threads,
         )  # fmt: skip
         return _Grown(trees, part, target, counts, seed)
+
+    def _measured(self, grown: _Grown | None, groups: BoolArray, n_threads: int) -> MeasuredForest:
+        importance, error = np.full((2, len(groups)), np.nan)
+        importance[:] = -np.inf
+        if grown is not None:
+            gains = group_gains(grown.trees, grown.data).mean(axis=0)
+            found = self._importance(grown, gains, n_threads)
+            used = np.flatnonzero(groups)[gains > 0]
+            importance[used] = found.mean[gains > 0]
+            error[used] = found.standard_error[gains > 0]
+        return MeasuredForest(importance, error)
 
     def _growth(self, problem: Problem, data: BinnedData) -> Growth:
         n, has_classes = data.n_groups, problem.family.has_classes
@@ -150,6 +179,22 @@ class RankingForest(RefitsForest):
         return by(
             grown.trees, grown.data, grown.target, grown.counts, BOOTSTRAP, grown.seed, n_threads
         )
+
+
+def _out_of_bag_fit(grown: _Grown | None, problem: Problem, weight: WeightArray) -> OutOfBagFit:
+    if grown is None:
+        return OutOfBagFit(problem.family.null_score, problem.family.mean(problem.constant(weight)))
+    outside = out_of_bag(grown.trees, grown.data, grown.counts, BOOTSTRAP, grown.seed)
+    total = np.nan_to_num(outside.prediction) * outside.n_trees[:, np.newaxis]
+    seen = outside.n_trees.astype(np.float64)
+    return OutOfBagFit(
+        out_of_bag_score(problem, weight, total, seen),
+        out_of_bag_mean(problem, weight, total, seen),
+    )
+
+
+SCORING = RankingForest(n_trees=_SCORED_TREES)
+"""Scores the sets of methods that have no ensemble of their own whose score could be told."""
 
 
 def ranking(importance: FloatArray, keep: BoolArray, ranks: IntArray) -> IntArray:

@@ -153,10 +153,20 @@ def out_of_bag_score(
     problem: Problem, weight: WeightArray, total: FloatArray, seen: FloatArray
 ) -> float:
     """Score of the rows that some tree has not seen; NaN if there is none."""
-    family = problem.family
     rows = (seen > 0) & (weight > 0)
     if not rows.any():
         return float("nan")
+    fitted = out_of_bag_mean(problem, weight, total, seen)
+    return problem.family.score(problem.y[rows], fitted[rows], weight[rows])
+
+
+def out_of_bag_mean(
+    problem: Problem, weight: WeightArray, total: FloatArray, seen: FloatArray
+) -> FloatArray:
+    """Mean response by the trees that have not seen a row, shape (n_rows,), or (n_rows, n_classes)
+    for more than two classes; NaN where there is none, or no weight."""
+    family = problem.family
+    rows = (seen > 0) & (weight > 0)
     fitted = total[rows] / seen[rows, np.newaxis]
     if family.n_classes > 2:
         # Pure leaves of a few trees would be certain: one more vote for the classes' shares.
@@ -169,4 +179,6 @@ def out_of_bag_score(
     if problem.offset is not None or not family.has_classes:
         # Minus the gradient at the constant model is the response minus its mean there.
         fitted = fitted + family.mean(problem.constant(weight)[rows])
-    return family.score(problem.y[rows], fitted, weight[rows])
+    mean = np.full((len(rows), *fitted.shape[1:]), np.nan)
+    mean[rows] = fitted
+    return mean

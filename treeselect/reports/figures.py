@@ -334,6 +334,7 @@ def bar_figure(
     *,
     labels: Sequence[str] | None = None,
     full: float | None = None,
+    texts: Sequence[str] | None = None,
 ) -> BarFigure:
     """Geometry of horizontal bars; values at least 0.
 
@@ -347,14 +348,19 @@ def bar_figure(
         What stands beside the bars; by default the names, shortened.
     full : float, optional
         Value of the longest possible bar, by default the largest of the values.
+    texts : sequence of str, optional
+        The values in words, by default with three decimals.
     """
     left = _LABELS
     room = WIDTH - left - 70
     largest = full or max(values, default=0.0) or 1.0
     shown = labels or distinct(names)
+    words = texts or [f"{value:.3f}" for value in values]
     bars = tuple(
-        Bar(name, label, i * _ROW + 6.0, round(value / largest * room, 1), f"{value:.3f}")
-        for i, (name, label, value) in enumerate(zip(names, shown, values, strict=True))
+        Bar(name, label, i * _ROW + 6.0, round(value / largest * room, 1), text)
+        for i, (name, label, value, text) in enumerate(
+            zip(names, shown, values, words, strict=True)
+        )
     )
     return BarFigure(WIDTH, len(bars) * _ROW + 8, left, _ROW - 9.0, bars, more)
 

@@ -25,11 +25,13 @@ from treeselect.reports.figures import (
     path_figure,
 )
 from treeselect.reports.learned import LearnedSection, learned_section
+from treeselect.reports.measured import PerformanceSection, performance_section
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, enumeration, table_around
 from treeselect.summary import rows_note, stability_notes, summarise
 from treeselect.tables import glance_table, path_table, tidy_table
 
 if TYPE_CHECKING:
+    from treeselect.performance import Performance
     from treeselect.results import SelectionResult
     from treeselect.stability import Stability
 
@@ -73,6 +75,7 @@ class Report:
     learned : LearnedSection or None
         What the model has learned, if anything is selected.
     stability : StabilitySection or None
+    performance : PerformanceSection or None
     notes : tuple of str
     method : str
     paper : str
@@ -93,6 +96,7 @@ class Report:
     importance_note: str
     learned: LearnedSection | None
     stability: StabilitySection | None
+    performance: PerformanceSection | None
     notes: tuple[str, ...]
     method: str
     paper: str
@@ -101,7 +105,13 @@ class Report:
     written: str
 
 
-def gather(result: SelectionResult, *, written: str, versions: Mapping[str, str]) -> Report:
+def gather(
+    result: SelectionResult,
+    *,
+    written: str,
+    versions: Mapping[str, str],
+    performance: Performance | None = None,
+) -> Report:
     """What the report on a result says.
 
     Parameters
@@ -111,6 +121,13 @@ def gather(result: SelectionResult, *, written: str, versions: Mapping[str, str]
         Date and time of writing.
     versions : mapping of str to str
         Versions of the software, from :func:`software_versions`.
+    performance : Performance, optional
+        Of this result.
+
+    Raises
+    ------
+    OptionError
+        If `performance` is something else.
     """
     summary = summarise(result)
     about_stability = stability_notes(result)
@@ -130,6 +147,7 @@ def gather(result: SelectionResult, *, written: str, versions: Mapping[str, str]
         stability=(
             stability_section(result.resampled, about_stability) if result.resampled else None
         ),
+        performance=None if performance is None else performance_section(result, performance),
         notes=tuple(
             note
             for note in summary.notes
@@ -193,7 +211,8 @@ def _stability_answer(result: SelectionResult, stability: Stability) -> str:
         which = rarest if len(found) - len(often) == 1 else f"the least frequent, {rarest},"
         parts.append(f"{which} was selected on {frequency[rarest] * 100:.0f} %")
     return (
-        f"Of {n} resamples of the rows, {'; '.join(parts)}."
+        f"Of {n} resamples of the {'groups' if stability.groups_name else 'rows'},"
+        f" {'; '.join(parts)}."
         f" The stability index is {stability.index:.2f}."
     )
 
@@ -341,13 +360,14 @@ def _stability_lead(stability: Stability) -> str:
         if low == high
         else f"{low:,} to {high:,} units"
     )
+    drawn = "groups, each with all its rows," if stability.groups_name else "rows"
     how = {
-        "bootstrap": "as many rows as there are, drawn with replacement",
-        "subsample": "half of the rows",
+        "bootstrap": f"as many {drawn} as there are, drawn with replacement",
+        "subsample": f"half of the {drawn.removesuffix(',')}",
         "complementary": "the two halves of a split in turn",
     }[stability.scheme]
     return (
         f"How often each unit was selected when the selection was repeated on"
-        f" {stability.n_resamples:,} {stability.scheme} resamples ({how}), {sizes} on each; lines"
+        f" {stability.words} ({how}), {sizes} on each; lines"
         " are 95 % intervals. Filled dots are in the selection above, hollow ones are not."
     )

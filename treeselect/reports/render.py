@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,23 +14,26 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
 from treeselect.errors import OptionError, quoted
-from treeselect.reports.gather import Report, gather, software_versions
+from treeselect.reports.gather import gather, software_versions
 from treeselect.reports.templates import template_folder
 
 if TYPE_CHECKING:
+    from treeselect.performance import Performance
     from treeselect.results import SelectionResult
 
 TEMPLATE = "report.html.j2"
 
 
-def render(report: Report, template: Path | None = None) -> str:
+def render(report: object, template: Path | None = None, *, standard: str = TEMPLATE) -> str:
     """The page as text.
 
     Parameters
     ----------
-    report : Report
+    report : Report, or what another template knows as ``report``
     template : path, optional
         A template of the user's own. It may include the files of ``templates/``.
+    standard : str
+        The file of ``templates/`` that is used without one, and the model to copy.
 
     Raises
     ------
@@ -37,12 +41,12 @@ def render(report: Report, template: Path | None = None) -> str:
         If the template does not exist or can't be rendered.
     """
     folders = [template_folder()]
-    name = TEMPLATE
+    name = standard
     if template is not None:
         if not template.is_file():
             raise OptionError(
                 f"Can't find the template {quoted(str(template))}.\n"
-                f"  Copy {quoted(TEMPLATE)} from {quoted(str(folders[0]))} to begin with."
+                f"  Copy {quoted(standard)} from {quoted(str(folders[0]))} to begin with."
             )
         folders.insert(0, template.resolve().parent)
         name = template.name
@@ -64,7 +68,7 @@ def render(report: Report, template: Path | None = None) -> str:
         raise OptionError(
             f"Can't render the template {quoted(str(template))}.\n"
             f"  {f'Line {line}: ' if line else ''}{error.message}\n"
-            f"  Compare it with {quoted(TEMPLATE)} from {quoted(str(template_folder()))}."
+            f"  Compare it with {quoted(standard)} from {quoted(str(template_folder()))}."
         ) from error
 
 
@@ -80,13 +84,51 @@ def code(text: str) -> Markup:
     return joined
 
 
-def write_report(result: SelectionResult, path: Path, template: Path | None = None) -> Path:
+def write_report(
+    result: SelectionResult,
+    path: Path,
+    template: Path | None = None,
+    performance: Performance | None = None,
+) -> Path:
     """Write the report on a result; the file appears whole or not at all.
 
     Raises
     ------
     OptionError
-        If the folder of `path` or the template does not exist.
+        If the folder of `path` or the template does not exist, or `performance` is not that of the
+        result.
+    """
+
+    def page() -> str:
+        report = gather(
+            result,
+            written=time_of_writing(),
+            versions=software_versions(),
+            performance=performance,
+        )
+        return render(report, template)
+
+    return write_page(path, page)
+
+
+def time_of_writing() -> str:
+    """Now, as a report says it."""
+    return datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z").strip()
+
+
+def write_page(path: Path, page: Callable[[], str]) -> Path:
+    """Write a page; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    page : callable
+        Makes the text, once it is known that there is a place for it.
+
+    Raises
+    ------
+    OptionError
+        If the folder of `path` does not exist.
     """
     folder = path.parent
     if not folder.is_dir() or path.is_dir():
@@ -94,16 +136,12 @@ def write_report(result: SelectionResult, path: Path, template: Path | None = No
             f"Can't write the report {quoted(str(path))}.\n"
             f"  {'It is a folder.' if path.is_dir() else f'There is no folder {folder}.'}"
         )
-    now = datetime.datetime.now().astimezone()
-    report = gather(
-        result, written=now.strftime("%Y-%m-%d %H:%M %Z").strip(), versions=software_versions()
-    )
-    page = render(report, template)
+    text = page()
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", dir=folder, suffix=".part", delete=False
     ) as part:
         try:
-            part.write(page)
+            part.write(text)
             part.close()
             mask = os.umask(0)
             os.umask(mask)

@@ -1,0 +1,477 @@
+"""Selectors of scikit-learn as methods: equal to themselves, and good members of the family."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.cluster import FeatureAgglomeration
+from sklearn.decomposition import PCA
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.feature_selection import (
+    RFE,
+    RFECV,
+    SelectFdr,
+    SelectFromModel,
+    SelectKBest,
+    SequentialFeatureSelector,
+    VarianceThreshold,
+    chi2,
+    f_classif,
+    f_regression,
+    mutual_info_classif,
+)
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression
+from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import treeselect
+from treeselect import ForeignSelector
+from treeselect.algorithms.base import OWN, SelectionMethod
+from treeselect.algorithms.linear import linear_columns
+from treeselect.algorithms.registry import find_method
+from treeselect.algorithms.selectors import seeded, text_of
+from treeselect.errors import MethodError, OptionError
+
+LEAST_SQUARES = LinearRegression()
+
+
+@pytest.fixture(scope="module")
+def linear():
+    """Numbers without missing values: `a`, `b` and `c` matter, less and less; the rest is noise."""
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame(rng.normal(size=(150, 7)), columns=["a", "b", "c", "n0", "n1", "n2", "n3"])
+    data["y"] = 3 * data["a"] - 2 * data["b"] + data["c"] + rng.normal(size=150)
+    return data
+
+
+def select(data, selector, formula="y ~ .", **arguments):
+    return treeselect.select(formula, data, method=selector, **{"seed": 2, **arguments})
+
+
+def taken_by(selector, data):
+    """What scikit-learn itself selects of the numbers, standardised."""
+    x = data.drop(columns="y")
+    fitted = selector.fit(StandardScaler().fit_transform(x), data["y"])
+    return set(x.columns[fitted.get_support()])
+
+
+# --- the same sets as by itself ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "of_size",
+    [
+        lambda k: SelectKBest(f_regression, k=k),
+        lambda k: RFE(LEAST_SQUARES, n_features_to_select=k),
+        lambda k: RFE(LEAST_SQUARES, n_features_to_select=k, step=3),
+        lambda k: SelectFromModel(LEAST_SQUARES, max_features=k, threshold=-np.inf),
+        lambda k: make_pipeline(StandardScaler(), SelectKBest(f_regression, k=k)),
+    ],
+)
+def test_every_step_is_what_scikit_learn_selects(linear, of_size):
+    method = ForeignSelector(of_size(2))
+    fit = select(linear, of_size(2), k=1)
+    problem, names = fit.design.problem_for(method), np.array(fit.design.arrays.groups.names)
+    steps = method.path(problem, fit.design.weight, max_size=7, seed=5)
+    assert [step.size for step in steps] == list(range(8))
+    assert [step.tuning for step in steps] == [np.inf, *range(1, 8)]
+    for step in steps[1:]:
+        twin = of_size(step.size)
+        x = StandardScaler().fit_transform(linear[names])
+        last = twin.fit(x, linear["y"])
+        last = last[-1] if hasattr(last, "steps") else last
+        assert set(names[step.selected]) == set(names[last.get_support()])
+
+
+def test_steps_forward(linear):
+    data = linear.drop(columns=["n2", "n3"])
+    for direction in ("forward", "backward"):
+        selector = SequentialFeatureSelector(LEAST_SQUARES, cv=3, direction=direction)
+        fit = select(data, selector, k=2)
+        assert set(fit.selected) == taken_by(selector.set_params(n_features_to_select=2), data)
+    assert [s.size for s in fit.steps] == [0, 2]  # smaller ones are not looked for
+    assert select(data, selector, k=5).k == 5  # which scikit-learn refuses to select
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        SelectFdr(f_regression),
+        RFECV(LEAST_SQUARES, cv=3),
+        SelectFdr(f_regression, alpha=1e-300),
+    ],
+)
+def test_a_set_of_its_own_size(linear, selector):
+    fit = select(linear, selector)
+    assert set(fit.selected) == taken_by(selector, linear)
+    assert fit.scores is None
+    assert fit.call.rule == f"as {type(selector).__name__} finds right"
+    if fit.k:
+        (step,) = fit.steps
+        assert step.tuning == fit.k
+        cut = select(linear, selector, k=1)
+        assert cut.selected == ("a",)
+        assert cut.step.cut_from == fit.k
+        again = cut.resample(2).stability.selected
+        assert again.sum(axis=1).tolist() == [1, 1]
+    else:
+        assert "Nothing is selected by SelectFdr." in fit.summary().as_text()
+
+
+def test_an_own_size_can_be_asked_for_and_a_number_of_columns(linear):
+    assert select(linear, SelectKBest(f_regression, k=4), columns="own").k == 4
+    three = select(linear, SelectKBest(f_regression), columns=3)
+    assert set(three.selected) == {"a", "b", "c"}
+    assert three.call.rule == "columns = 3 as asked"
+    assert select(linear, SelectKBest(f_regression), columns=99).k == 7
+    lasso = SelectFromModel(Lasso(alpha=0.3))
+    assert set(select(linear, lasso, k=7).selected) == taken_by(lasso, linear)
+    with pytest.raises(MethodError, match="SelectFdr can't be told how many columns"):
+        ForeignSelector(SelectFdr(), columns=3)
+
+
+def test_columns_as_they_are(linear):
+    wide = linear.assign(n2=30 * linear["n2"], n0=5 * linear["n0"])
+    with pytest.raises(MethodError, match="No feature in X meets the variance threshold"):
+        select(wide, VarianceThreshold(10.0))
+    fit = select(wide, VarianceThreshold(10.0), standardise=False)
+    assert set(fit.selected) == {"n0", "n2"}
+    counts = wide.assign(y=linear["y"] > 0, a=np.exp(linear["a"]), b=linear["a"] ** 2)[list("yab")]
+    with pytest.raises(MethodError, match=r"non-negative(.|\n)*`standardise=False` leaves them"):
+        select(counts, SelectKBest(chi2), k=1)
+    assert select(counts, SelectKBest(chi2), k=1, standardise=False).selected == ("a",)
+
+
+def test_importances_are_scores_then_importances_then_ranks(linear):
+    x = StandardScaler().fit_transform(linear[["a", "b", "c"]])
+    wanted = {
+        SelectKBest(f_regression): f_regression(x, linear["y"])[0],
+        SelectFromModel(LEAST_SQUARES, threshold=-np.inf): np.abs(
+            LinearRegression().fit(x, linear["y"]).coef_
+        ),
+        RFE(LEAST_SQUARES): np.array([1, 1 / 2, 1 / 3]),
+        SequentialFeatureSelector(LEAST_SQUARES): np.ones(3),
+    }
+    for selector, worth in wanted.items():
+        fit = select(linear, selector, "y ~ a + b + c", k=3)
+        np.testing.assert_allclose(fit.step.importance, worth / worth.sum(), rtol=1e-9)
+
+
+# --- terms, not columns --------------------------------------------------------------------------
+
+
+def test_a_factor_is_in_with_any_of_its_levels(mixed):
+    selector = SelectKBest(f_classif)
+    fit = select(mixed, selector, "died ~ . - dose", k=3)
+    problem, weight = fit.design.problem_for(fit.chosen_method), fit.design.weight
+    columns = linear_columns(problem.design, weight, np.arange(6))
+    unit = np.repeat(np.arange(6), np.diff(columns.start))
+    scores = f_classif(columns.x, mixed["died"])[0]
+    best = {unit[j] for j in np.argsort(-scores)[: int(fit.step.tuning)]}
+    assert set(np.flatnonzero(fit.step.selected)) == best
+    assert {"site", "signal", "copy"} == set(fit.selected)
+    missing = mixed.assign(noise=np.where(mixed["died"], np.nan, mixed["noise"]))
+    assert select(missing, selector, "died ~ noise + flag", k=1).selected == ("noise",)
+
+
+def test_groups_kept_units_and_prices(mixed):
+    groups = {"both": ["flag", "site"]}
+    fit = select(mixed, SelectKBest(), "died ~ . - dose - signal - copy", k=1, groups=groups)
+    assert set(fit.selected) == {"flag", "site"}
+    for selector in (SelectKBest(), SelectFdr(), RFE(LogisticRegression())):
+        kept = select(mixed, selector, "died ~ . - dose", k=3, keep="noise")
+        assert "noise" in kept.selected
+        assert kept.k == 3
+        assert all(step.selected[kept.design.arrays.groups.keep].all() for step in kept.steps)
+    with pytest.raises(MethodError, match=r"SelectKBest ranks units(.|\n)*no part for `costs`"):
+        select(mixed, SelectKBest(), "died ~ signal + copy", k=1, costs={"copy": 2.0})
+
+
+def test_three_classes_and_counts(linear):
+    classes = linear.assign(y=pd.cut(linear["y"], 3, labels=["low", "middle", "high"]))
+    forest = SelectFromModel(ExtraTreesClassifier(20), threshold=-np.inf)
+    for selector in (SelectKBest(), RFE(LogisticRegression()), forest):
+        assert set(select(classes, selector, k=2).selected) == {"a", "b"}
+    counts = linear.assign(y=np.random.default_rng(0).poisson(np.exp(linear["y"] / 3)))
+    fit = select(counts, SelectKBest(f_regression), k=2, family="poisson")
+    assert set(fit.selected) == {"a", "b"}
+
+
+def test_constant_columns_are_not_shown_to_it():
+    data = pd.DataFrame({"y": [0.0, 1.0, 2.0, 3.0] * 5, "a": 1.0, "b": np.nan})
+    for selector in (SelectKBest(f_regression), SelectFdr(f_regression)):
+        assert select(data, selector, k=1).selected == ()
+    assert select(data, SelectFdr(f_regression)).selected == ()
+
+
+def test_an_offset_is_taken_off_numbers_alone(linear):
+    known = 3.0 * linear["a"].to_numpy()
+    best = SelectKBest(f_regression)
+    assert select(linear, best, k=1).selected == ("a",)
+    assert select(linear, best, k=1, offset=known).selected == ("b",)
+    with pytest.raises(MethodError, match="no part for an `offset` of a binomial response"):
+        select(linear.assign(y=linear["y"] > 0), SelectKBest(), k=1, offset=known)
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+class NeedsCopies(BaseEstimator):
+    """Takes columns by the number of rows with positive values, which weights do not tell."""
+
+    def fit(self, X, y):
+        self.seen_ = X.copy()
+        self.support_ = (X > 0).sum(axis=0) >= np.median((X > 0).sum(axis=0))
+        return self
+
+    def transform(self, X):
+        return X[:, self.support_]
+
+
+@pytest.mark.parametrize(
+    "selector", [SelectFdr(f_regression, alpha=1e-6), NeedsCopies(), SelectKBest(f_regression)]
+)
+def test_weights_are_copies_of_rows(linear, selector):
+    weight = np.random.default_rng(0).integers(0, 4, size=len(linear))
+    copies = linear.loc[linear.index.repeat(weight)]
+    once = select(linear, selector, weights=weight, k=3)
+    twice = select(copies, selector, k=3)
+    assert once.selected == twice.selected
+    np.testing.assert_allclose(once.step.importance, twice.step.importance, rtol=1e-9)
+    shares = select(linear, selector, weights=weight * 0.7, k=3)
+    assert set(shares.selected) == set(once.selected)
+
+
+class Weighted(BaseEstimator):
+    """Takes the columns whose weighted mean product with y is above a half."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.mask_ = np.abs(np.average(X.T * y, axis=1, weights=sample_weight)) > 0.5
+        return self
+
+    def get_support(self):
+        return self.mask_
+
+
+def test_weights_are_passed_on_or_refused(linear):
+    weight = 0.1 + np.random.default_rng(3).random(len(linear))
+    x = linear.drop(columns="y")
+    mean = np.average(x, axis=0, weights=weight)
+    z = (x - mean) / np.sqrt(np.average((x - mean) ** 2, axis=0, weights=weight))
+    wanted = set(
+        x.columns[Weighted().fit(z.to_numpy(), linear["y"].to_numpy(), weight).get_support()]
+    )
+    assert set(select(linear, Weighted(), weights=weight).selected) == wanted
+    with pytest.raises(MethodError, match="SelectFdr takes no `weights` that are not multiples"):
+        select(linear, SelectFdr(f_regression), weights=weight)
+    equal = np.full(len(linear), 0.3)
+    fit = select(linear, SelectFdr(f_regression), weights=equal, resamples=3)
+    assert fit.selected == select(linear, SelectFdr(f_regression)).selected
+
+
+# --- seeds, jobs, order --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        SelectFromModel(ExtraTreesClassifier(10)),
+        SelectKBest(mutual_info_classif),
+        SequentialFeatureSelector(LEAST_SQUARES, cv=KFold(3, shuffle=True)),
+    ],
+)
+def test_one_seed_one_answer_for_any_order_and_number_of_jobs(mixed, selector):
+    formula = "died ~ noise + colour + flag + signal"
+    shuffled = mixed[np.random.default_rng(1).permutation(mixed.columns)]
+    fits = [select(mixed, selector, formula, k=2, resamples=2)]
+    fits.append(
+        select(shuffled, selector, "died ~ signal + flag + noise + colour", k=2, resamples=2)
+    )
+    with joblib.parallel_config("threading"):
+        fits.append(select(mixed, selector, formula, k=2, resamples=2, n_jobs=2))
+    for fit in fits[1:]:
+        assert fit.selected == fits[0].selected
+        np.testing.assert_array_equal(fit.step.importance, fits[0].step.importance)
+        np.testing.assert_array_equal(fit.stability.selected, fits[0].stability.selected)
+
+
+def test_folds_splits_and_the_backward_pass(linear):
+    fit = select(linear, RFE(LEAST_SQUARES), "y ~ a + b + n0", folds=2)
+    assert fit.scores is not None
+    assert {"a", "b"} <= set(fit.selected)
+    assert fit.performance(2).k.min() >= 1
+    splits = select(linear, SelectFdr(f_regression)).inference(repeats=2)
+    assert len(splits.tidy()) == 7
+    assert "as SelectFdr finds right" in splits.summary().as_text()
+    pruned = select(linear, SelectKBest(f_regression), "y ~ a + b + n0", k=2, prune=True)
+    assert set(pruned.selected) == {"a", "b"}
+
+
+def test_it_can_be_sent_to_another_process(linear):
+    fit = select(linear, SelectKBest(f_regression), k=2)
+    problem, method = fit.design.problem_for(fit.chosen_method), fit.chosen_method
+    for one in (method, pickle.loads(pickle.dumps(method))):
+        step = one.path(problem, fit.design.weight, max_size=2, seed=1)[-1]
+        np.testing.assert_array_equal(step.selected, fit.step.selected)
+
+
+def test_all_states_that_are_none_are_seeded():
+    first, second = (
+        seeded(
+            make_pipeline(
+                StandardScaler(),
+                RFECV(ExtraTreesClassifier(), cv=KFold(3, shuffle=True)),
+                SelectKBest(mutual_info_classif),
+            ),
+            seed,
+        ).get_params()
+        for seed in (1, 2)
+    )
+    assert first["rfecv__estimator__random_state"] != second["rfecv__estimator__random_state"]
+    assert first["rfecv__cv"].random_state != second["rfecv__cv"].random_state
+    assert first["selectkbest__score_func"].keywords["random_state"] is not None
+    fixed = SelectFromModel(ExtraTreesClassifier(random_state=7))
+    assert seeded(fixed, 1).estimator.random_state == 7
+    assert KFold(3, shuffle=True).random_state is None
+
+
+def test_the_selector_is_never_changed(linear):
+    selector = RFE(LEAST_SQUARES, n_features_to_select=3)
+    fit = select(linear, selector, k=1)
+    assert selector.n_features_to_select == 3
+    assert not hasattr(selector, "support_")
+    selector.set_params(estimator=None)
+    assert fit.resample(2).stability.selected.shape == (2, 7)
+
+
+# --- what it is called, and files ----------------------------------------------------------------
+
+
+def test_it_keeps_the_interface():
+    method = find_method(SelectKBest(k=3), {"prune": True})
+    assert isinstance(method, SelectionMethod)
+    assert (method.name, method.title) == ("SelectKBest", "SelectKBest of scikit-learn")
+    assert method.options() == {
+        "columns": "auto",
+        "standardise": True,
+        "prune": True,
+        "selector": "SelectKBest(k=3)",
+        "parameters": "k=3, score_func=f_classif",
+    }
+    assert hash(method) == hash(dataclasses.replace(method))
+    assert repr(method) == "ForeignSelector(SelectKBest(k=3), prune=True)"
+    assert method.tuning_value is None
+    assert find_method(SelectFdr(), {}).tuning_value == OWN
+    assert find_method(SelectFdr(), {}, 3).tuning_value is None
+    assert find_method(method, {"columns": 3}).tuning_value == 3
+
+
+def test_texts_have_no_addresses():
+    shown = text_of(make_pipeline(StandardScaler(), SelectKBest(f_regression, k=2)))
+    assert shown == (
+        "Pipeline(steps=[('standardscaler', StandardScaler()),"
+        " ('selectkbest', SelectKBest(k=2, score_func=f_regression))])"
+    )
+    assert text_of(SelectKBest(lambda x, y: x)) == "SelectKBest(score_func=<lambda>)"
+    assert text_of([object()]) == "[<object>]"
+
+
+def test_summary(linear, snapshot, tmp_path):
+    fit = select(linear, SelectKBest(f_regression, k=3), k=2)
+    assert fit.summary().as_text() == snapshot
+    assert select(linear, SelectFdr(f_regression)).summary().as_text() == snapshot
+    page = fit.report(tmp_path / "r.html").read_text()
+    assert "k=3, score_func=f_regression" in page
+    assert fit.glance()["method"].tolist() == ["SelectKBest"]
+
+
+def test_models_are_saved_and_say_what_they_miss(mixed, tmp_path):
+    for selector, arguments in ((SelectKBest(), {"k": 2}), (SelectFdr(), {})):
+        fit = select(mixed, selector, "died ~ . - dose", **arguments)
+        loaded = treeselect.load(fit.save(tmp_path / "model", include_data=True))
+        np.testing.assert_array_equal(loaded.predict(mixed), fit.predict(mixed))
+        name = type(selector).__name__
+        assert loaded.summary().as_text() == fit.summary().as_text()
+        assert loaded.method == name
+        for call in (loaded.resample, loaded.performance, loaded.inference):
+            with pytest.raises(MethodError, match=rf"{name} (.|\n)*was {name}\(\). Fit again"):
+                call()
+        again = treeselect.load(loaded.save(tmp_path / "again", include_data=True))
+        assert again.chosen_method == loaded.chosen_method
+        assert again.refit("forest").selected == fit.selected
+
+
+# --- what goes wrong -----------------------------------------------------------------------------
+
+
+class TooMany(BaseEstimator):
+    """Has a `k` that is something else."""
+
+    def __init__(self, k=5):
+        self.k = k
+
+    def fit(self, X, y):
+        self.support_ = np.ones(X.shape[1], dtype=bool)
+        return self
+
+    def transform(self, X):
+        return X
+
+
+class Indices(TooMany):
+    def get_support(self):
+        return [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("method", "says"),
+    [
+        (SelectKBest, r"Found: the class SelectKBest. Write `SelectKBest\(...\)`"),
+        (LogisticRegression(), r"has no `get_support\(\)`. An estimator becomes a selector"),
+        (object(), "Found: object"),
+        (3, "Found: int"),
+        (PCA(), "PCA, which has neither that nor `support_` after its fit"),
+        (make_pipeline(PCA(), SelectKBest()), "must pass on columns(.|\n)*PCA"),
+        (make_pipeline(FeatureAgglomeration(), SelectKBest()), "FeatureAgglomeration"),
+        (TooMany(), '`k` of TooMany must be(.|\n)*it took 2(.|\n)*`columns="own"`'),
+        (Indices(), "must tell of each of 2 columns"),
+        (RFE(object()), "RFE can't be fitted|Can't copy"),
+        (SelectFromModel(Lasso(alpha=-1.0)), "can't be fitted to 2 columns of 400 rows"),
+    ],
+)
+def test_what_can_not_take_part(mixed, method, says):
+    with pytest.raises(MethodError, match=says):
+        select(mixed, method, "died ~ signal + flag", k=1)
+
+
+def test_options_that_do_not_go_together(linear):
+    with pytest.raises(OptionError, match="`k='best'` needs sizes to choose from, and SelectFdr"):
+        select(linear, SelectFdr(), k="best")
+    with pytest.raises(OptionError, match="can't decide both"):
+        select(linear, SelectKBest(), k=2, columns=3)
+    with pytest.raises(OptionError, match="Give `columns`, or `k`"):
+        select(linear, SelectKBest(), k=None)
+    with pytest.raises(MethodError, match=r"has no option `score`(.|\n)*Those of SelectKBest are"):
+        select(linear, SelectKBest(), score=f_regression)
+    for value in (0, True, 2.5, "all"):
+        with pytest.raises(MethodError, match="`columns` of ForeignSelector must be"):
+            ForeignSelector(SelectKBest(), columns=value)
+    with pytest.raises(MethodError, match="`standardise` of ForeignSelector must be"):
+        ForeignSelector(SelectKBest(), standardise=1)
+    assert select(linear, TooMany(), columns="own").k == 7
+
+
+def test_what_it_warns_of_is_said_twice(mixed):
+    slow = SelectFromModel(LogisticRegression(max_iter=1), threshold=-np.inf)
+    with pytest.warns(UserWarning, match="failed to converge") as said:
+        fit = select(mixed, slow, "died ~ signal + flag", k=1)
+    assert len(said) == 1
+    notes = [note for note in fit.notes if "SelectFromModel warned, ConvergenceWarning" in note]
+    assert len(notes) == 1

@@ -1,0 +1,269 @@
+"""HSIC lasso: the definition, another solver, signals of any form, and what options mean."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import nnls
+
+import treeselect
+from treeselect import HSICLasso
+from treeselect.algorithms import hsic_lasso
+from treeselect.algorithms.hsic_lasso import KernelFits, response_kernel, unit_kernel
+from treeselect.engine.hsic import all_rows
+from treeselect.errors import MethodError
+from treeselect.families import POISSON, multinomial
+
+
+def frame(n, p, seed):
+    """Numbers x0, x1, ..."""
+    x = np.random.default_rng(seed).normal(size=(n, p))
+    return pd.DataFrame(x, columns=[f"x{j}" for j in range(p)])
+
+
+@pytest.fixture(scope="module")
+def curves():
+    """`a` by a sine, `b` by its square and the factor `site` matter; the rest is noise."""
+    rng = np.random.default_rng(7)
+    data = pd.DataFrame(rng.normal(size=(300, 5)), columns=["a", "b", "n0", "n1", "n2"])
+    data["site"] = rng.choice(["Bath", "Leeds", "York"], size=300)
+    curve = 2 * np.sin(2 * data["a"]) + data["b"] ** 2 + 2 * (data["site"] == "York")
+    data["y"] = curve + 0.3 * rng.normal(size=300)
+    return data
+
+
+def problem_of(data, formula="y ~ .", **arguments):
+    k = max(1, len(arguments.get("keep", ())))
+    fit = treeselect.select(formula, data, method="hsic_lasso", seed=1, k=k, **arguments)
+    return fit.design.problem_for(fit.chosen_method), fit.design.weight
+
+
+def fits_of(problem, weight, seed=1):
+    mass = weight[weight > 0] * 1.0
+    return KernelFits(problem, weight, seed, all_rows(mass))
+
+
+def test_single_numbers_and_factors_have_the_kernels_of_the_paper(curves):
+    problem, weight = problem_of(curves, "y ~ a + site")
+    rows, mass = np.arange(300), np.ones(300)
+    a = unit_kernel(problem.design, 0, rows, mass).between(rows[np.newaxis], rows[np.newaxis])[0]
+    scaled = (curves["a"] / curves["a"].std(ddof=0)).to_numpy()
+    np.testing.assert_allclose(a, np.exp(-((scaled[:, None] - scaled) ** 2) / 2), atol=1e-12)
+    site = unit_kernel(problem.design, 1, rows, mass).between(rows[np.newaxis], rows[np.newaxis])
+    label = curves["site"].to_numpy()
+    size = curves["site"].map(curves["site"].value_counts()).to_numpy()
+    np.testing.assert_allclose(site[0], (label[:, None] == label) / size, atol=1e-12)
+    classes = dataclasses.replace(problem, y=(curves["y"] > 1).to_numpy() * 1.0)
+    classes = dataclasses.replace(classes, family=treeselect.families.BINOMIAL)
+    made = response_kernel(classes, weight, rows, mass)
+    assert set(made.labels) == {0, 1}
+    assert (made.scale**-2).tolist() == np.bincount(made.labels)[made.labels].tolist()
+
+
+def test_units_of_several_columns_and_missing_values():
+    data = frame(60, 2, 0).assign(f=["u", "v", "w"] * 20, g=["p", "q"] * 30)
+    data["y"] = data["x0"]
+    data.loc[::7, "x1"] = np.nan
+    data.loc[::9, "f"] = None
+    groups = {"all": ["x0", "x1", "f", "g"]}
+    problem, _ = problem_of(data, "y ~ x0 + x1 + f + g", groups=groups)
+    rows, mass = np.arange(60), np.ones(60)
+    (found,) = unit_kernel(problem.design, 0, rows, mass).between(rows[None], rows[None])
+    filled = data["x1"].fillna(np.sort(data["x1"].dropna())[(data["x1"].notna().sum() - 1) // 2])
+    x = np.array([data["x0"], filled])
+    x = (x - x.mean(axis=1, keepdims=True)) / x.std(axis=1, keepdims=True)
+    gauss = np.exp(-((x[:, :, None] - x[:, None]) ** 2).sum(axis=0) / 4)
+    missing = data["x1"].isna().to_numpy()
+    level = data["f"].fillna("none") + data["g"]
+    same = level.to_numpy()[:, None] == level.to_numpy()
+    wanted = gauss * same * (missing[:, None] == missing) / same.sum(axis=0)
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("lam", [0.2, 0.05, 0.01, 0.001])
+def test_the_solution_is_that_of_non_negative_least_squares(curves, lam):
+    """``|L - K a|^2 / 2 + lam sum a`` over whole matrices, as least squares with a root of K'K."""
+    problem, weight = problem_of(curves.iloc[:60])
+    rows, mass, n = np.arange(60), np.ones(60), 60
+    centring = np.eye(n) - 1 / n
+
+    def column(kernel):
+        centred = centring @ kernel.between(rows[None], rows[None])[0] @ centring
+        return centred.ravel() / np.linalg.norm(centred)
+
+    k = np.array([column(unit_kernel(problem.design, g, rows, mass)) for g in range(6)]).T
+    response = column(response_kernel(problem, weight, rows, mass))
+    root = np.linalg.cholesky(k.T @ k)
+    wanted, _ = nnls(root.T, np.linalg.solve(root, k.T @ response - lam))
+    fits = fits_of(problem, weight)
+    np.testing.assert_allclose(fits.relevance, k.T @ response, atol=1e-10)
+    np.testing.assert_allclose(fits.at(lam), wanted, atol=1e-8)
+    (step,) = HSICLasso(lam=lam).path(problem, weight, max_size=6, seed=1)
+    np.testing.assert_array_equal(step.selected, wanted > 0)
+    np.testing.assert_allclose(step.importance, wanted / max(wanted.sum(), 1e-9), atol=1e-8)
+
+
+def test_the_additive_example_of_the_paper():
+    data = frame(200, 60, 3)
+    data["y"] = (
+        -2 * np.sin(2 * data["x0"]) + data["x1"] ** 2 + data["x2"] + np.exp(-data["x3"])
+        + np.random.default_rng(4).normal(size=200)
+    )  # fmt: skip
+    fit = treeselect.select("y ~ .", data, method="hsic_lasso", k=4, seed=1)
+    assert set(fit.selected) == {"x0", "x1", "x2", "x3"}
+
+
+def test_the_example_of_the_paper_that_is_not_additive():
+    data = frame(150, 80, 5)
+    noise = np.random.default_rng(6).normal(size=150)
+    data["y"] = data["x0"] * np.exp(2 * data["x1"]) + 0.3 * noise
+    fit = treeselect.select("y ~ .", data, method="hsic_lasso", k=2, seed=1)
+    assert set(fit.selected) == {"x0", "x1"}
+
+
+def test_few_rows_many_columns():
+    data = frame(60, 200, 8)
+    data["y"] = (
+        2 * data["x0"] + 2 * data["x1"] ** 2 + 0.3 * np.random.default_rng(9).normal(size=60)
+    )
+    fit = treeselect.select("y ~ .", data, method="hsic_lasso", k=2, seed=1)
+    assert set(fit.selected) == {"x0", "x1"}
+
+
+def test_what_tells_only_together_is_seen_in_a_group():
+    data = frame(150, 12, 10)
+    data["y"] = np.where(data["x0"] * data["x1"] > 0, "same", "other")
+    groups = {"pair": ["x0", "x1"], "other": ["x2", "x3"]}
+    fit = treeselect.select("y ~ .", data, method="hsic_lasso", k=1, seed=1, groups=groups)
+    assert fit.groups == ("pair",)
+
+
+def test_signal_comes_before_noise_in_every_family(curves):
+    problem, weight = problem_of(curves)
+    names = np.array(problem.groups.names)
+    y = curves["y"].to_numpy()
+    classes = np.searchsorted(np.quantile(y, [0.3, 0.6]), y).astype(float)
+    counts = np.random.default_rng(0).poisson(np.exp(y / 2)).astype(float)
+    for response, family in ((y, None), (classes, multinomial(3)), (counts, POISSON)):
+        here = dataclasses.replace(problem, y=response, family=family or problem.family)
+        steps = HSICLasso().path(here, weight, max_size=6, seed=2)
+        assert [step.size for step in steps][:4] == [0, 1, 2, 3]
+        assert set(names[steps[3].selected]) == {"a", "b", "site"}
+        tunings = [step.tuning for step in steps]
+        assert tunings[0] == np.inf
+        assert tunings == sorted(tunings, reverse=True)
+        for step in steps[1:4]:
+            (one,) = HSICLasso(lam=step.tuning).path(here, weight, max_size=6, seed=2)
+            np.testing.assert_array_equal(one.selected, step.selected)
+            np.testing.assert_allclose(one.importance, step.importance, atol=1e-9)
+
+
+def test_most_units_are_never_looked_at_and_never_needed(curves, monkeypatch):
+    problem, weight = problem_of(curves)
+    everything = fits_of(problem, weight).path(6)
+    lam = everything[2][0]
+    at_lam = fits_of(problem, weight).at(lam)
+    monkeypatch.setattr(hsic_lasso, "_FIRST_UNITS", 1)
+    few = fits_of(problem, weight)
+    asked = []
+    gram = few.gram
+    few.gram = lambda units: asked.append(len(units)) or gram(units)
+    for (one, weights), (other, others) in zip(few.path(6), everything, strict=True):
+        assert one == pytest.approx(other, rel=1e-8)
+        np.testing.assert_allclose(weights, others, atol=1e-8)
+    assert asked == [1, 4, 6]
+    np.testing.assert_allclose(few.at(lam), at_lam, atol=1e-9)
+    assert asked[-1] < 6
+
+
+def test_free_units_do_not_hide_the_others(curves, monkeypatch):
+    monkeypatch.setattr(hsic_lasso, "_FIRST_UNITS", 1)
+    problem, weight = problem_of(curves, costs={"a": 0.0})
+    names = np.array(problem.groups.names)
+    steps = HSICLasso().path(problem, weight, max_size=3, seed=1)
+    assert set(names[steps[-1].selected]) == {"a", "b", "site"}
+
+
+def test_whole_weights_are_copies_of_rows(curves):
+    data = curves.iloc[:150].copy()
+    data.loc[data.index[::8], "b"] = np.nan
+    weight = np.random.default_rng(3).integers(0, 4, size=150)
+    copied = data.loc[np.repeat(data.index, weight)].reset_index(drop=True)
+    one = treeselect.select("y ~ .", data, method="hsic_lasso", k=3, seed=1, weights=weight)
+    other = treeselect.select("y ~ .", copied, method="hsic_lasso", k=3, seed=1)
+    relative = treeselect.select(
+        "y ~ .", data, method="hsic_lasso", k=3, seed=1, weights=weight * 0.5
+    )
+    for fit in (other, relative):
+        np.testing.assert_array_equal(one.step.selected, fit.step.selected)
+        tunings = [[step.tuning for step in f.steps] for f in (one, fit)]
+        np.testing.assert_allclose(*tunings, atol=1e-9)
+        np.testing.assert_allclose(one.step.importance, fit.step.importance, atol=1e-8)
+
+
+def test_blocks_find_the_same_signals(curves):
+    problem, weight = problem_of(curves)
+    whole = HSICLasso(block_size=300).path(problem, weight, max_size=3, seed=2)
+    for step, one in zip(HSICLasso().path(problem, weight, max_size=3, seed=2), whole, strict=True):
+        np.testing.assert_array_equal(step.importance, one.importance)
+    method = HSICLasso(block_size=40, n_shuffles=3)
+    steps = method.path(problem, weight, max_size=3, seed=2)
+    np.testing.assert_array_equal(steps[3].selected, whole[3].selected)
+    again, other = (method.path(problem, weight, max_size=3, seed=s) for s in (2, 3))
+    assert [s.tuning for s in again] == [s.tuning for s in steps]
+    assert [s.tuning for s in other] != [s.tuning for s in steps]
+
+
+def test_blocks_are_for_many_rows_or_for_those_who_ask():
+    def shape(n, **options):
+        weight = np.append(np.ones(n, dtype=np.int64), 0)
+        return HSICLasso(**options)._blocks(weight, 1).rows.shape
+
+    assert shape(1000) == (1, 1000)
+    assert shape(1001) == (11, 91)
+    assert shape(1001, block_size=1001, n_shuffles=2) == (1, 1001)
+    assert shape(1000, block_size=250, n_shuffles=2) == (8, 250)
+
+
+def test_copies_share_places_and_kept_and_free_units_are_not_penalised(curves):
+    data = curves.drop(columns="site").assign(near=curves["b"])
+    problem, weight = problem_of(data)
+    names = np.array(problem.groups.names)
+    found = set()
+    for seed in range(8):
+        steps = HSICLasso().path(problem, weight, max_size=2, seed=seed)
+        assert set(names[steps[1].selected]) == {"a"}
+        found |= set(names[steps[2].selected])
+        assert not {"b", "near"} <= set(names[steps[2].selected])
+    assert found == {"a", "b", "near"}
+    kept, weight = problem_of(data, keep=["n0"])
+    steps = HSICLasso().path(kept, weight, max_size=3, seed=2)
+    assert [step.size for step in steps] == [1, 2, 3]
+    assert all(step.selected[kept.groups.keep].all() for step in steps)
+    free, weight = problem_of(data, costs={"a": 0.0})
+    (first, *_) = HSICLasso().path(free, weight, max_size=3, seed=2)
+    assert set(names[first.selected]) == {"a"}
+
+
+def test_the_backward_pass_drops_noise(curves):
+    fit = treeselect.select("y ~ .", curves, method="hsic_lasso", lam=1e-4, prune=True, seed=1)
+    assert {"a", "b", "site"} <= set(fit.selected)
+    loose = treeselect.select("y ~ .", curves, method="hsic_lasso", lam=1e-4, seed=1)
+    assert set(fit.selected) < set(loose.selected)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"lam": 0.0}, "`lam` of HSICLasso must be .* above 0, or None"),
+        ({"block_size": 4}, "`block_size` .* at least 5, or None"),
+        ({"n_shuffles": 0}, "`n_shuffles` .* at least 1"),
+        ({"prune": None}, "`prune` of HSICLasso must be True or False"),
+    ],
+)
+def test_options_are_checked_when_built(options, says):
+    with pytest.raises(MethodError, match=says):
+        HSICLasso(**options)

@@ -1,0 +1,80 @@
+"""The page of features: each call in its tables is made."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import matplotlib
+import pytest
+import sklearn
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+import treeselect
+from treeselect.errors import NotBuiltError
+
+PAGE = Path(__file__).parent.parent / "docs" / "features.md"
+
+pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the sdist has no docs")
+
+CALL = re.compile(r"`((?:fit\.|pairs\.|select\(|treeselect\.|TreeSelector\()[^`]*)`")
+
+QUICK = {
+    "controlburn": {"forests": 1, "n_trees": 5},
+    "boruta": {"n_trees": 5, "max_rounds": 5},
+    "lasso": {},
+    "mrmr": {},
+}
+"""Small models for calls that say nothing of their size."""
+
+
+def calls():
+    if not PAGE.exists():
+        return []
+    page = PAGE.read_text(encoding="utf-8")
+    return sorted(
+        {call for line in page.splitlines() if line.startswith("|") for call in CALL.findall(line)}
+    )
+
+
+def quick_select(formula, data, **arguments):
+    """``select`` with two units of a small model, unless the call says otherwise."""
+    method = arguments.get("method", "controlburn")
+    options = {"k": 2, "seed": 1} | QUICK.get(method, {"n_trees": 5})
+    return treeselect.select(formula, data, **(options | arguments))
+
+
+@pytest.fixture(scope="module")
+def names():
+    data = treeselect.datasets.load("titanic_correlated").sample(150, random_state=0)
+    fit = quick_select("survived ~ .", data, resamples=8)
+    return {
+        "data": data,
+        "X": data.drop(columns="survived"),
+        "y": data["survived"],
+        "fit": fit,
+        "pairs": fit.resample(8, scheme="complementary"),
+        "select": quick_select,
+        "treeselect": treeselect,
+        "TreeSelector": treeselect.TreeSelector,
+    }
+
+
+@pytest.mark.parametrize("call", calls())
+def test_calls(call, names, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if "..." in call:
+        with pytest.raises(NotBuiltError):
+            names["fit"].resample(checkpoint="here")
+        return
+    if call.startswith("treeselect.load"):
+        names["fit"].save("model.treeselect")
+    with sklearn.config_context(enable_metadata_routing="request" in call):
+        assert eval(call, dict(names)) is not None
+    plt.close("all")
+
+
+def test_the_page_has_calls():
+    assert len(calls()) > 60

@@ -1,0 +1,281 @@
+"""The selector of scikit-learn: its contract, columns of all kinds, and what it routes."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import treeselect
+from treeselect import TreeSelector
+from treeselect.errors import DataError, MethodError, OptionError, TreeselectError
+
+FOREST = {"n_trees": 5}
+QUICK = TreeSelector("importance", 2, method_options=FOREST, random_state=0)
+
+
+def allowed_to_fail(estimator):
+    """Forests draw rows; copies of a row that one weight stands for are drawn together."""
+    if estimator.method == "mrmr":
+        return {}
+    return {
+        "check_sample_weight_equivalence_on_dense_data": (
+            "a bag takes all copies of a weighted row, and separate rows one by one: the two are"
+            " equal in distribution only"
+        )
+    }
+
+
+@parametrize_with_checks(
+    [
+        TreeSelector("mrmr", 1),
+        TreeSelector("importance", 1, method_options={"n_trees": 3}),
+    ],
+    expected_failed_checks=allowed_to_fail,
+)
+def test_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def data(mixed):
+    """Columns of four kinds with missing values, and classes."""
+    return mixed.drop(columns=["died", "dose", "copy"]), mixed["died"].to_numpy()
+
+
+def test_what_select_says_is_what_is_kept(data, mixed):
+    X, y = data
+    found = clone(QUICK).fit(X, y)
+    fit = treeselect.select(
+        "died ~ . - dose - copy", mixed, method="importance", k=2, seed=0, **FOREST
+    )
+    assert found.result_.selected == fit.selected == ("signal", "site")
+    assert list(found.feature_names_in_) == list(X)
+    assert list(found.get_feature_names_out()) == ["signal", "site"]
+    np.testing.assert_array_equal(found.get_support(indices=True), [0, 1])
+    tidy = fit.tidy().set_index("term")["importance"]
+    np.testing.assert_array_equal(found.feature_importances_, tidy[list(X)])
+    assert found.feature_importances_.sum() == pytest.approx(1)
+    assert "Selected terms" in str(found.result_.summary())
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames_of_every_library(data, library):
+    X, y = data
+    frame = {"pandas": lambda: X, "polars": lambda: pl.from_pandas(X)}.get(
+        library, lambda: pa.Table.from_pandas(X)
+    )()
+    found = clone(QUICK).fit(frame, y)
+    np.testing.assert_array_equal(found.get_support(), clone(QUICK).fit(X, y).get_support())
+    assert found.transform(frame).shape == (len(y), 2)
+    as_pandas = clone(found).set_output(transform="pandas").fit(frame, y).transform(frame)
+    assert isinstance(as_pandas, pd.DataFrame)
+    assert isinstance(as_pandas["site"].dtype, pd.CategoricalDtype)
+    np.testing.assert_array_equal(as_pandas["signal"], X["signal"])
+    as_polars = clone(found).set_output(transform="polars").fit(frame, y).transform(frame)
+    assert isinstance(as_polars, pl.DataFrame)
+    assert as_polars.columns == ["signal", "site"]
+    assert as_polars["site"].null_count() == X["site"].isna().sum()
+
+
+def test_pandas_output_keeps_the_index(data):
+    X, y = data
+    X = X.set_axis(range(1000, 1000 + len(X)), axis=0)
+    out = clone(QUICK).set_output(transform="pandas").fit_transform(X, y)
+    assert out.index.equals(X.index)
+
+
+def test_the_order_of_the_columns_does_not_matter(data):
+    X, y = data
+    names = list(X)[::-1]
+    found = clone(QUICK).fit(X[names], y)
+    assert set(found.get_feature_names_out()) == {"signal", "site"}
+    first = clone(QUICK).fit(X, y)
+    np.testing.assert_array_equal(found.feature_importances_, first.feature_importances_[::-1])
+
+
+def test_arrays_have_numbered_columns(data):
+    X, y = data
+    numbers = X[["noise", "signal"]].to_numpy()
+    found = TreeSelector("importance", 1, method_options=FOREST, random_state=0).fit(numbers, y)
+    assert found.result_.selected == ("x1",)
+    assert not hasattr(found, "feature_names_in_")
+    np.testing.assert_array_equal(found.transform(numbers), numbers[:, [1]])
+    unnamed = pd.DataFrame(numbers)
+    assert clone(found).fit(unnamed, y).result_.selected == ("x1",)
+
+
+def test_text_in_an_array_is_a_factor(data):
+    X, y = data
+    mixed_array = X[["noise", "site"]].astype(object).to_numpy()
+    found = TreeSelector("mrmr", 1, random_state=0).fit(mixed_array, y)
+    assert found.result_.design.spec["x1"].kind == "factor"
+    assert found.result_.selected == ("x1",)
+
+
+def test_groups_costs_and_kept_columns_by_name_or_number(data):
+    X, y = data
+    named = {"groups": {"pair": ["noise", "colour"]}, "keep": ["pair", "flag"]}
+    numbered = {"groups": {"pair": [2, 3]}, "keep": ["pair", np.int64(4)]}
+    for given in (named, numbered):
+        found = clone(QUICK).set_params(k=3, **given).fit(X, y)
+        np.testing.assert_array_equal(found.get_support(), [1, 0, 1, 1, 1])
+    cheap = TreeSelector("lasso", 1, costs={0: 50.0}).fit(X, y)
+    assert cheap.get_feature_names_out().tolist() == ["site"]
+    assert TreeSelector("lasso", 1).fit(X, y).get_feature_names_out().tolist() == ["signal"]
+    assert clone(QUICK).set_params(keep=4).fit(X, y).get_support()[4]
+
+
+def test_a_column_may_have_the_name_of_the_response(data):
+    X, y = data
+    renamed = X.rename(columns={"signal": "y", "noise": "y_"})
+    found = clone(QUICK).fit(renamed, y)
+    assert found.result_.formula == "y__ ~ y + site"
+
+
+def test_weights_are_copies_of_rows(data):
+    X, y = data
+    weight = np.arange(len(y)) % 3
+    selector = TreeSelector("mrmr", 2, random_state=0)
+    weighted = clone(selector).fit(X, y, sample_weight=weight)
+    rows = np.repeat(np.arange(len(y)), weight)
+    copied = clone(selector).fit(X.iloc[rows], y[rows])
+    assert weighted.result_.selected == copied.result_.selected
+    assert weighted.result_.glance()["n"][0] == (weight > 0).sum()
+
+
+def test_pipelines_searches_and_set_output(data):
+    X, y = data
+    factors = make_column_selector(dtype_exclude="number")
+    encoder = make_column_transformer((OrdinalEncoder(), factors), remainder="passthrough")
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    model = make_pipeline(clone(QUICK).set_output(transform="pandas"), encoder, tree)
+    assert cross_val_score(model, X, y, cv=3).mean() > 0.7
+    grid = {"treeselector__k": [1, 2], "treeselector__method_options": [FOREST, {"n_trees": 3}]}
+    search = GridSearchCV(model, grid, cv=2).fit(X, y)
+    assert search.best_params_["treeselector__k"] == 2
+
+
+def test_weights_and_groups_of_folds_are_routed(data):
+    X, y = data
+    weight, patient = np.ones(len(y)), np.arange(len(y)) // 4
+    seen = []
+
+    class Watched(TreeSelector):
+        def fit(self, X, y, sample_weight=None, fold_groups=None):
+            seen.append((len(sample_weight), len(fold_groups)))
+            return super().fit(X, y, sample_weight, fold_groups)
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        selector = Watched("mrmr", "best", folds=2, random_state=0)
+        selector.set_fit_request(sample_weight=True, fold_groups=True)
+        last = LogisticRegression().set_fit_request(sample_weight=False)
+        model = make_pipeline(selector, last.set_score_request(sample_weight=False))
+        numbers = X[["signal"]].assign(other=np.arange(len(y)) % 7)
+        model.fit(numbers, y, sample_weight=weight, fold_groups=patient)
+    assert seen == [(400, 400)]
+    choice = model[0].result_.choice
+    assert len(np.unique(choice.folds.groups)) == 100
+
+
+def test_clones_copies_and_pickles(data):
+    X, y = data
+    found = clone(QUICK).fit(X, y)
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.get_support(), found.get_support())
+    assert again.result_.formula == found.result_.formula
+    assert clone(found).get_params() == found.get_params()
+    with pytest.raises(NotFittedError):
+        clone(found).transform(X)
+    by_object = TreeSelector(treeselect.ForestImportance(n_trees=5), 2, random_state=0)
+    np.testing.assert_array_equal(clone(by_object).fit(X, y).get_support(), found.get_support())
+
+
+def test_random_states(data):
+    X, y = data
+    assert clone(QUICK).fit(X, y).result_.seed == 0
+    seeds = [
+        clone(QUICK).set_params(random_state=np.random.RandomState(3)).fit(X, y).result_.seed
+        for _ in range(2)
+    ]
+    assert seeds[0] == seeds[1]
+    assert clone(QUICK).set_params(random_state=None).fit(X, y).result_.seed >= 0
+
+
+def test_resamples_and_rules_of_size(data):
+    X, y = data
+    found = TreeSelector("mrmr", "1se", folds=3, resamples=4, random_state=0).fit(X, y)
+    assert found.result_.scores is not None
+    assert found.result_.stability.n_resamples == 4
+
+
+def test_nothing_selected_is_a_warning(data):
+    X, y = data
+    found = TreeSelector("lasso", None, method_options={"lam": 1e6}, random_state=0).set_output(
+        transform="polars"
+    )
+    found.fit(X, y)
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert found.transform(pl.from_pandas(X)).shape[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"keep": [9]}, OptionError, "A column in `keep` must be a name, or a number from 0 to 4"),
+        ({"costs": {-1: 2.0}}, OptionError, "A column in `costs` must be"),
+        ({"groups": {"a": ["sgnal"]}}, OptionError, "Did you mean `signal`"),
+        ({"groups": {"a": "signal"}}, OptionError, "must list at least one term"),
+        ({"groups": ["signal"]}, OptionError, "`groups` must be a dictionary"),
+        ({"costs": ["signal"]}, OptionError, "`costs` must be a dictionary"),
+        ({"method": "forest"}, MethodError, "Can't find the method `forest`"),
+        ({"method_options": {"gama": 1}}, MethodError, "no option `gama`"),
+        ({"method_options": {"k": 1}}, MethodError, "no option `k`"),
+        ({"method_options": 3}, OptionError, "`method_options` must be a dictionary"),
+        ({"k": 50}, OptionError, "`k` must be at most the number of units, 5"),
+        ({"family": "poisson"}, OptionError, "`family='poisson'` needs a numeric response"),
+    ],
+)
+def test_what_is_not_allowed(data, arguments, error, says):
+    X, y = data
+    labels = np.where(y, "yes", "no") if "family" in arguments else y
+    with pytest.raises(error, match=says) as caught:
+        clone(QUICK).set_params(**arguments).fit(X, labels)
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, TreeselectError)
+
+
+def test_frames_that_can_not_be_used(data):
+    X, y = data
+    with pytest.raises(DataError, match="`X` must be in memory"):
+        clone(QUICK).fit(pl.from_pandas(X).lazy(), y)
+    with pytest.raises(DataError, match="More than once: `signal`"):
+        clone(QUICK).fit(X[["signal", "noise", "signal"]], y)
+    with pytest.raises(DataError, match="`when`"):
+        clone(QUICK).fit(X.assign(when=pd.Timestamp("2020-01-01")), y)
+    with pytest.raises(TypeError, match="string names"):
+        clone(QUICK).fit(X.rename(columns={"signal": 1}), y)
+
+
+def test_rows_must_match_and_responses_be_known(data):
+    X, y = data
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        clone(QUICK).fit(X, y[:10])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        clone(QUICK).fit(X, y, sample_weight=[1.0])
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        clone(QUICK).fit(X, np.where(y, 1.0, np.nan))

@@ -1,0 +1,279 @@
+"""Correlation-based feature selection: sets that tell the response and not each other."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from itertools import count
+from typing import ClassVar
+
+import numpy as np
+
+from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.final import RefitsForest
+from treeselect.algorithms.information import Uncertainties, uncertainties
+from treeselect.algorithms.options import check_flag, check_integer, check_number, refuse_costs
+from treeselect.algorithms.ranking import SCORING, ranked_step
+from treeselect.design import BoolArray, FeatureGroups, FloatArray, IntArray, WeightArray
+
+_PATIENCE = 5
+"""Expansions in a row that better nothing, after which the search of the thesis ends."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CFS(RefitsForest):
+    """Correlation-based feature selection: a merit of whole sets, and a search for the best.
+
+    A set has a high merit if its units tell much of the response and little of each other. Each
+    unit is looked at for itself: what tells something only together with another has no merit.
+
+    Parameters
+    ----------
+    gain : float, optional
+        What each unit must add to the merit: the set is wanted whose merit, less `gain` for each of
+        its units, is highest. 0.0 is the set of the highest merit, which [1]_ takes; below 0 there
+        are more units in it. None: the number of units decides.
+    n_bins : int
+        Most bins of a number, 2 to 100, of about equal weight; missing values have their own.
+    prune : bool
+        As for :class:`RRF`.
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range, or there are `costs`.
+
+    Notes
+    -----
+    The merit of k units is ``k r_cf / sqrt(k + k (k - 1) r_ff)`` (eq. 1 of [2]_), where r_cf is the
+    mean symmetrical uncertainty of its units with the response and r_ff that of its pairs with
+    each other. From mutual information and entropy what independent cells would share by chance
+    is subtracted: units of many cells would win otherwise. The columns of a unit are taken jointly.
+    Classes are taken as they are, numbers and counts are binned as the units are; with an offset
+    the negative gradient at the constant model takes the place of the response.
+
+    The search begins with the kept units and goes best first: of all sets seen, the best one that
+    has not yet been is extended by each unit that is not in it. It ends when five of these
+    expansions in a row better nothing. The path has of each size the set of the highest merit that
+    was seen, where the best set of each size was extended, too; sets need not lie in each other.
+    The tuning value of a step is the least mean rise of the merit from a smaller set, over all
+    sizes so far; the importance of a unit is its symmetrical uncertainty with the response.
+    Training scores are as for :class:`MRMR`. Constant units never come in.
+
+    References
+    ----------
+    .. [1] M. A. Hall (1999). Correlation-based feature selection for machine learning. Thesis,
+       University of Waikato.
+    .. [2] M. A. Hall (2000). Correlation-based feature selection for discrete and numeric class
+       machine learning. Proceedings of the 17th International Conference on Machine Learning,
+       359-366.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="cfs", gain=0.0, seed=1)
+    >>> "sex" in fit.selected
+    True
+    """
+
+    gain: float | None = None
+    n_bins: int = 10
+
+    name: ClassVar[str] = "cfs"
+    title: ClassVar[str] = "Correlation-based feature selection (CFS)"
+    paper: ClassVar[str] = (
+        "M. A. Hall (2000). Correlation-based feature selection for discrete and numeric class "
+        "machine learning. Proceedings of ICML 17, 359-366."
+    )
+    tuning_name: ClassVar[str] = "gain"
+    splits_exactly: ClassVar[bool] = False
+    scores_out_of_bag: ClassVar[bool] = True
+    left_out: ClassVar[str] = "the others are constant"
+
+    def __post_init__(self) -> None:
+        check_number(self, "gain", optional=True)
+        check_integer(self, "n_bins", least=2, most=100)
+        check_flag(self, "prune")
+
+    @property
+    def tuning_value(self) -> float | None:
+        """The fixed gain, None for the path."""
+        return self.gain
+
+    def path(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+        every_size: bool = True,
+        n_threads: int = 1,
+    ) -> tuple[Step, ...]:
+        """Path of the best sets by their size (see ``base.SelectionMethod``)."""
+        refuse_costs(self, problem.groups)
+        n = len(problem.groups.names)
+        units = uncertainties(problem, weight, self.n_bins)
+        search = MeritSearch(units, problem.groups, seed, self.gain or 0.0)
+
+        def step_of(found: UnitSet, tuning: float) -> Step:
+            selected = np.isin(np.arange(n), found.units)
+            score = SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+            return ranked_step(tuning, selected, search.relevance, score)
+
+        if self.gain is not None:
+            step = step_of(search.best(), self.gain)
+            return self.path_at(step, problem, weight, seed=seed)
+        sets = search.of_each_size(self.longest(max_size, n))
+        gains = _least_rises(np.array([found.merit for found in sets]))
+        steps = [step_of(found, float(g)) for found, g in zip(sets, gains, strict=True)]
+        return self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSet:
+    """Some units, in rising order, and their merit."""
+
+    units: tuple[int, ...]
+    merit: float
+
+
+class MeritSearch:
+    """Best-first search for sets of a high merit.
+
+    Parameters
+    ----------
+    units : Uncertainties
+    groups : FeatureGroups
+    seed : int
+        Of the order in which ties are won.
+    gain : float
+        What each unit must add to the merit.
+
+    Attributes
+    ----------
+    relevance : ndarray of float, shape (n_groups,)
+        Symmetrical uncertainty of each unit with the response.
+    """
+
+    def __init__(self, units: Uncertainties, groups: FeatureGroups, seed: int, gain: float) -> None:
+        self._units, self._gain = units, gain
+        self.relevance = units.relevance()
+        self._ranks: IntArray = groups.ranks(seed)
+        self._can_enter: BoolArray = (units.n_cells > 1) & ~groups.keep
+        self._redundancy: dict[int, FloatArray] = {}
+        kept = tuple(np.flatnonzero(groups.keep).tolist())
+        self._start = UnitSet(kept, self._merit(kept))
+        self._best = {len(kept): self._start}
+        self._search()
+
+    def best(self) -> UnitSet:
+        """The best set that was seen, less what its units must add; of equal ones the smallest."""
+        return max((self._best[size] for size in sorted(self._best)), key=self._value)
+
+    def of_each_size(self, most: int) -> list[UnitSet]:
+        """Of each size the best set that was seen, where each of these was extended, too."""
+        for size in range(len(self._start.units), most):
+            if size in self._best:
+                self._expand(self._best[size])
+        return [self._best[size] for size in sorted(self._best) if size <= most]
+
+    def _search(self) -> None:
+        numbers, seen = count(), set()
+        left: list[tuple[float, int, Children, int]] = []
+        found: UnitSet | None = self._start
+        top, stale = self._value(self._start), 0
+        while found is not None and stale < _PATIENCE:
+            seen.add(found.units)
+            children = self._expand(found)
+            if len(children):
+                value = self._value(children[0])
+                heapq.heappush(left, (-value, next(numbers), children, 0))
+                top, stale = max(top, value), 0 if value > top else stale + 1
+            found = None
+            while left and found is None:
+                _, _, siblings, i = heapq.heappop(left)
+                if i + 1 < len(siblings):
+                    value = self._value(siblings[i + 1])
+                    heapq.heappush(left, (-value, next(numbers), siblings, i + 1))
+                found = None if siblings[i].units in seen else siblings[i]
+
+    def _expand(self, found: UnitSet) -> Children:
+        """The sets with one unit more; the best of them is remembered."""
+        merits = self._merits(found.units)
+        order = np.lexsort((self._ranks, -merits))
+        children = Children(found.units, order[merits[order] > -np.inf], merits)
+        if len(children):
+            child = children[0]
+            known = self._best.setdefault(len(child.units), child)
+            if child.merit > known.merit:
+                self._best[len(child.units)] = child
+        return children
+
+    def _merits(self, units: tuple[int, ...]) -> FloatArray:
+        """Merit of the set with each further unit, minus infinity for those that can't come in."""
+        inside, size = list(units), len(units) + 1
+        redundancy = np.zeros(len(self.relevance))
+        for g in inside:
+            redundancy += self._redundancy_of(g)
+        pairs = redundancy[inside].sum() + 2 * redundancy
+        merits = (self.relevance[inside].sum() + self.relevance) / np.sqrt(size + pairs)
+        can_enter = self._can_enter.copy()
+        can_enter[inside] = False
+        # Rounding must not tell apart what is equal: ties go by the ranks.
+        return np.where(can_enter, np.round(merits, 12), -np.inf)
+
+    def _merit(self, units: tuple[int, ...]) -> float:
+        if not units:
+            return 0.0
+        inside = list(units)
+        pairs = sum(self._redundancy_of(g)[inside].sum() for g in inside)
+        return float(np.round(self.relevance[inside].sum() / np.sqrt(len(units) + pairs), 12))
+
+    def _redundancy_of(self, unit: int) -> FloatArray:
+        """Symmetrical uncertainty with each other unit, 0 with itself."""
+        if unit not in self._redundancy:
+            found = self._units.between(unit, np.arange(len(self.relevance)))
+            found[unit] = 0.0
+            self._redundancy[unit] = found
+        return self._redundancy[unit]
+
+    def _value(self, found: UnitSet) -> float:
+        return found.merit - self._gain * len(found.units)
+
+
+@dataclass(frozen=True, slots=True)
+class Children:
+    """The sets with one unit more than another, the best first.
+
+    Attributes
+    ----------
+    parent : tuple of int
+        Units of the other set.
+    order : ndarray of int64, shape (n_children,)
+        Units that come in.
+    merits : ndarray of float, shape (n_groups,)
+        Merit of the set with each unit.
+    """
+
+    parent: tuple[int, ...]
+    order: IntArray
+    merits: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __getitem__(self, number: int) -> UnitSet:
+        unit = int(self.order[number])
+        return UnitSet(tuple(sorted((*self.parent, unit))), float(self.merits[unit]))
+
+
+def _least_rises(merits: FloatArray) -> FloatArray:
+    """For sets of rising size the least mean rise of the merit, for each unit, from a smaller one,
+    over all sets so far; infinite for the first."""
+    rises = [np.inf]
+    for size in range(1, len(merits)):
+        from_each = (merits[size] - merits[:size]) / np.arange(size, 0, -1)
+        rises.append(min(rises[-1], float(from_each.min())))
+    return np.array(rises)

@@ -1,0 +1,154 @@
+"""Fast correlation-based filter: units of which no stronger one tells as much as they tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.final import RefitsForest
+from treeselect.algorithms.information import Uncertainties, uncertainties
+from treeselect.algorithms.options import check_flag, check_integer, check_number, refuse_costs
+from treeselect.algorithms.ranking import SCORING, first_units, ranked_step
+from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class FCBF(RefitsForest):
+    """Fast correlation-based filter: predominant units, for very many columns.
+
+    Units are gone through from the one that tells most of the response down. Each one that is still
+    there stays, and those below it go of which it tells at least as much as they tell of the
+    response. Each unit is looked at for itself: what tells something only together with another is
+    left out.
+
+    Parameters
+    ----------
+    delta : float, optional
+        Least symmetrical uncertainty with the response, 0 to 1: all predominant units from there on
+        are selected. None: the number of units decides.
+    n_bins : int
+        Most bins of a number, 2 to 100, of about equal weight; missing values have their own.
+    prune : bool
+        As for :class:`RRF`.
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range, or there are `costs`.
+
+    Notes
+    -----
+    Symmetrical uncertainties are those of :class:`CFS`, less what cells would share by chance:
+    about half of the units without any signal have none and never come in, whatever `delta`. The
+    path has the predominant units in the order of what they tell of the response, kept ones before;
+    it ends where there are no more, which may be early: the summary says so. The tuning value of a
+    step is the least symmetrical uncertainty with the response of its units that are not kept; the
+    importance of a unit is its own. Kept units stay whatever they tell, and let only weaker ones
+    go. Training scores are as for :class:`MRMR`. Pairs of units are looked at only as they are
+    needed.
+
+    References
+    ----------
+    .. [1] L. Yu, H. Liu (2003). Feature selection for high-dimensional data: a fast
+       correlation-based filter solution. Proceedings of the 20th International Conference on
+       Machine Learning, 856-863.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="fcbf", delta=0.01, seed=1)
+    >>> "sex" in fit.selected
+    True
+    """
+
+    delta: float | None = None
+    n_bins: int = 10
+
+    name: ClassVar[str] = "fcbf"
+    title: ClassVar[str] = "Fast correlation-based filter (FCBF)"
+    paper: ClassVar[str] = (
+        "L. Yu, H. Liu (2003). Feature selection for high-dimensional data: a fast "
+        "correlation-based filter solution. Proceedings of ICML 20, 856-863."
+    )
+    tuning_name: ClassVar[str] = "delta"
+    splits_exactly: ClassVar[bool] = False
+    scores_out_of_bag: ClassVar[bool] = True
+    left_out: ClassVar[str] = (
+        "each of the others tells nothing of the response, or no more than a stronger unit tells of"
+        " it"
+    )
+
+    def __post_init__(self) -> None:
+        check_number(self, "delta", least=0.0, most=1.0, optional=True)
+        check_integer(self, "n_bins", least=2, most=100)
+        check_flag(self, "prune")
+
+    @property
+    def tuning_value(self) -> float | None:
+        """The fixed least uncertainty, None for the path."""
+        return self.delta
+
+    def path(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+        every_size: bool = True,
+        n_threads: int = 1,
+    ) -> tuple[Step, ...]:
+        """Path of predominant units (see ``base.SelectionMethod``)."""
+        groups = problem.groups
+        refuse_costs(self, groups)
+        n, n_kept = len(groups.names), int(groups.keep.sum())
+        units = uncertainties(problem, weight, self.n_bins)
+        relevance = units.relevance()
+        ranking = np.lexsort((groups.ranks(seed), -relevance))
+        passed = (relevance > 0) & (relevance >= (self.delta or 0.0)) | groups.keep
+        most = n if self.delta is not None else self.longest(max_size, n) - n_kept
+        order = predominant(units, relevance, ranking[passed[ranking]], groups.keep, most)
+
+        def step_of_first(size: int, tuning: float) -> Step:
+            selected = first_units(order, size, n)
+            score = SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+            return ranked_step(tuning, selected, relevance, score)
+
+        if self.delta is not None:
+            step = step_of_first(len(order), self.delta)
+            return self.path_at(step, problem, weight, seed=seed)
+        tunings = [np.inf, *relevance[order[n_kept:]]]
+        steps = [step_of_first(n_kept + i, float(tuning)) for i, tuning in enumerate(tunings)]
+        return self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+
+
+def predominant(
+    units: Uncertainties, relevance: FloatArray, ranking: IntArray, keep: BoolArray, most: int
+) -> IntArray:
+    """The kept units and then the first predominant ones, no more than are wanted (the listing of
+    the paper, which looks at pairs only as they are needed).
+
+    Parameters
+    ----------
+    units : Uncertainties
+    relevance : ndarray of float, shape (n_groups,)
+        Symmetrical uncertainty with the response.
+    ranking : ndarray of int64
+        The units that are relevant, and the kept ones, by falling relevance.
+    keep : ndarray of bool, shape (n_groups,)
+    most : int
+        How many are wanted that are not kept.
+    """
+    found: list[int] = []
+    left = ranking
+    while len(left) and len(found) < most:
+        first, left = int(left[0]), left[1:]
+        if not keep[first]:
+            found.append(first)
+        repeated = units.between(first, left) >= relevance[left]
+        left = left[~repeated | keep[left]]
+    return np.array([*np.flatnonzero(keep), *found], dtype=np.int64)

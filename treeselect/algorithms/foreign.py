@@ -1,0 +1,393 @@
+"""Selectors of scikit-learn, and what is built like them, as methods."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import textwrap
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.algorithms.base import OWN, Problem, Step, changed_options
+from treeselect.algorithms.final import RefitsForest
+from treeselect.algorithms.linear import LinearColumns, linear_columns
+from treeselect.algorithms.options import check_flag, refuse_costs
+from treeselect.algorithms.ranking import RankingForest, ranked_step
+from treeselect.algorithms.selectors import (
+    SIZES,
+    ColumnSearch,
+    Support,
+    Words,
+    check_size,
+    copy_of,
+    looks_like_selector,
+    text_of,
+    words_of,
+)
+from treeselect.design import BoolArray, FloatArray, WeightArray
+from treeselect.engine.blas import one_thread
+from treeselect.errors import MethodError, listing
+
+_SCORING = RankingForest(n_trees=100)
+"""There is no ensemble of its own whose score could be told."""
+
+_WHOLE = 1e-9
+"""How far the ratio of two weights may be from a whole number, relative to it."""
+
+
+@dataclass(frozen=True)
+class ForeignSelector(RefitsForest):
+    """A selector of scikit-learn, or anything else with ``fit(X, y)`` and ``get_support()``.
+
+    ``select(..., method=SelectKBest())`` makes one of the selector by itself.
+
+    Parameters
+    ----------
+    selector : object
+        Such as ``SelectKBest()``, ``RFE(LogisticRegression())`` or a pipeline that ends in one. It
+        is copied before each fit and never changed.
+    columns : "auto", "own", int or None
+        How many columns it takes. ``"own"``: as many as it finds right. A number, if it has one of
+        the parameters ``k``, ``n_features_to_select`` and ``max_features``. None: the number of
+        units decides; what the selector says of its number is passed over. ``"auto"`` is None if it
+        has one of these parameters, or if a number of units is asked for, and ``"own"`` otherwise.
+    standardise : bool
+        Whether columns have mean 0 and variance 1. ``VarianceThreshold`` and ``chi2`` want False:
+        numbers as they are, levels as 0 and 1.
+    prune : bool
+        As for :class:`RRF`.
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range; if the selector can't be fitted, with what it says; if
+        there are `costs`, an offset of other than numbers, or weights that it can't take.
+
+    Notes
+    -----
+    The selector sees the columns of the rows with weight. A missing number is put at the median,
+    with an indicator; a factor has an indicator for each level, missing included; constant columns
+    are left out. They stand in an order drawn by the seed, so that copies share their places. Of
+    classes it sees the numbers from 0, of numbers with an offset what is beyond it. A unit is
+    selected if any of its columns is. Its importance is the sum over the columns that are taken of
+    ``scores_``, or of the importances or absolute coefficients of ``estimator_``, or of one over
+    ``ranking_``; otherwise columns count alike.
+
+    Numbers of columns are gone through from 1 on until enough units are in; the number is the
+    tuning value of the step. A selector that has no such number gives one set, which is cut by
+    importance if fewer units are asked for.
+
+    Weights go to ``sample_weight`` if ``fit`` names it; else they must be multiples of the least
+    one, and rows are copied. A selector that cross-validates may then have copies of a row on both
+    sides of its folds. Each ``random_state`` that is None is set by the seed. What the selector
+    warns of is warned of again, and is a note if it was on all rows. Training scores are
+    out-of-bag scores of a forest of 100 trees on the units of the step, grown as the final one.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method=SelectKBest(), k=3, seed=1)
+    >>> "sex" in fit.selected
+    True
+    """
+
+    selector: Any
+    columns: int | str | None = "auto"
+    standardise: bool = True
+
+    tuning_name: ClassVar[str] = "columns"
+    left_out: ClassVar[str] = "the selector finds no use for the others"
+    splits_exactly: ClassVar[bool] = False
+    scores_out_of_bag: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_flag(self, "standardise")
+        check_flag(self, "prune")
+        lost = isinstance(self.selector, Words)
+        if not lost and not looks_like_selector(self.selector):
+            raise not_a_method(self.selector)
+        asked = self.columns
+        whole = isinstance(asked, int | np.integer) and not isinstance(asked, bool) and asked > 0
+        if not whole and asked not in ("auto", OWN, None):
+            raise MethodError(
+                "`columns` of ForeignSelector must be a whole number of at least 1, 'own', or None."
+                f"\n  Found: {asked!r}."
+            )
+        if whole and not self.words.size:
+            raise MethodError(
+                f"{self.name} can't be told how many columns to take.\n"
+                f"  Found: `columns={asked}`; it has none of the parameters {listing(SIZES)}. Give"
+                " a number of units, `k`, instead."
+            )
+
+    def __repr__(self) -> str:
+        """The call that makes it, without what is the default."""
+        lost = isinstance(self.selector, Words)
+        changed = changed_options(self) | {
+            "selector": self.words.text if lost else text_of(self.selector)
+        }
+        first = changed.pop("selector")
+        options = "".join(f", {name}={value!r}" for name, value in changed.items())
+        return f"ForeignSelector({first}{options})"
+
+    # --- what it is ---
+
+    @property
+    def words(self) -> Words:
+        """What people are told of the selector."""
+        return self.selector if isinstance(self.selector, Words) else words_of(self.selector)
+
+    @property
+    def name(self) -> str:
+        """Class of the selector."""
+        return self.words.name
+
+    @property
+    def title(self) -> str:
+        """The same with its package."""
+        return self.words.title
+
+    @property
+    def paper(self) -> str:
+        """That of scikit-learn, or where it comes from."""
+        return self.words.paper
+
+    @property
+    def note(self) -> str:
+        """How the selector saw the terms."""
+        scale = (
+            "all with mean 0 and variance 1 (`standardise=False` leaves them as they are)"
+            if self.standardise
+            else "as they are"
+        )
+        return (
+            f"{self.name} saw columns: missing numbers at the median with an indicator, an"
+            f" indicator for each level of a factor, {scale}. A unit is in if any of its columns"
+            " is. A forest on the selected terms predicts."
+        )
+
+    @property
+    def reads_columns(self) -> bool:
+        """Bins are not enough."""
+        return True
+
+    @property
+    def tuning_value(self) -> int | str | None:
+        """The number of columns, or ``"own"``; None for the path."""
+        if self.columns == "auto":
+            return None if self.words.size else OWN
+        return self.columns
+
+    def options(self) -> dict[str, Any]:
+        """All options by name; the selector as the call that makes it, and all its parameters."""
+        words = self.words
+        return {
+            "selector": words.text,
+            **self._plain_options(),
+            "parameters": words.parameters,
+        }
+
+    def _plain_options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("columns", "standardise", "prune")}
+
+    def settled(self, k: object) -> ForeignSelector:
+        """The same for a choice of `k`: a set of its own size gives way to a number."""
+        gives_way = self.columns == "auto" and self.tuning_value == OWN
+        is_number = isinstance(k, int | np.integer)
+        return dataclasses.replace(self, columns=None) if gives_way and is_number else self
+
+    # --- model files ---
+
+    def record(self) -> dict[str, Any]:
+        """What a model file holds of it."""
+        return {"selector": asdict(self.words), **self._plain_options()}
+
+    @classmethod
+    def lost(cls, record: Mapping[str, Any]) -> ForeignSelector:
+        """The method of a model file, which has no selector any more."""
+        words = Words(**{name: str(value) for name, value in record["selector"].items()})
+        return cls(**dict(record) | {"selector": words})
+
+    # --- the path ---
+
+    def path(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+        every_size: bool = True,
+        n_threads: int = 1,
+    ) -> tuple[Step, ...]:
+        """Path of selected units by the number of columns (see ``base.SelectionMethod``)."""
+        self._check_problem(problem)
+        columns = self._columns(problem, weight, seed)
+        search = self._search(problem, weight, columns, seed)
+        longest = self.longest(max_size, len(problem.groups.names))
+        with one_thread():
+            found = self._supports(search, columns, problem.groups.keep, longest, every_size)
+        for warning in search.warned:
+            warnings.warn(warning, stacklevel=2)
+        note = _note(self.name, search.warned)
+        steps: dict[int, Step] = {}
+        for support in found:
+            selected, worth = _of_units(support, columns, problem.groups.keep)
+            if int(selected.sum()) not in steps:
+                score = _SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+                tuning = support.size if (selected & ~problem.groups.keep).any() else np.inf
+                step = ranked_step(float(tuning), selected, worth, score)
+                steps[step.size] = dataclasses.replace(step, note=note)
+        if self.tuning_value is not None:
+            (fixed,) = steps.values()
+            return self.path_at(fixed, problem, weight, seed=seed)
+        return self.path_along(list(steps.values()), problem, weight, max_size=max_size, seed=seed)
+
+    def _check_problem(self, problem: Problem) -> None:
+        if isinstance(self.selector, Words):
+            raise MethodError(
+                f"{self.name} selected here, and is not kept in model files, which hold no code.\n"
+                f"  It was {self.words.text}. Fit again with it as `method`."
+            )
+        refuse_costs(self.selector, problem.groups)
+        if problem.offset is not None and problem.family.name != "gaussian":
+            raise MethodError(
+                f"{self.name} has no part for an `offset` of a {problem.family.name} response.\n"
+                "  Leave it out, or take a method that knows it, such as `controlburn`."
+            )
+
+    def _columns(self, problem: Problem, weight: WeightArray, seed: int) -> LinearColumns:
+        assert problem.design is not None
+        # Of copies the first one wins: an order drawn by the seed lets them take turns.
+        order = np.argsort(problem.groups.ranks(seed))
+        return linear_columns(problem.design, weight, order, standardise=self.standardise)
+
+    def _search(
+        self, problem: Problem, weight: WeightArray, columns: LinearColumns, seed: int
+    ) -> ColumnSearch:
+        rows = np.flatnonzero(weight > 0)
+        y: NDArray[Any] = problem.y[rows]
+        if problem.family.has_classes:
+            y = y.astype(np.int64)
+        elif problem.offset is not None:
+            y = y - problem.offset[rows]
+        copies, shares = self._copies(weight[rows])
+        x = columns.x if copies is None else np.repeat(columns.x, copies, axis=0)
+        scaled = (
+            "\n  Columns had mean 0 and variance 1; `standardise=False` leaves them as they are."
+        )
+        return ColumnSearch(
+            self.selector,
+            x,
+            y if copies is None else np.repeat(y, copies),
+            shares,
+            seed,
+            advice=scaled if self.standardise else "",
+        )
+
+    def _copies(self, weight: WeightArray) -> tuple[Any, FloatArray | None]:
+        """How often to repeat each row, and what to pass as ``sample_weight``."""
+        if (weight == weight[0]).all() and (weight[0] == 1 or weight.dtype.kind == "f"):
+            return None, None
+        if "sample_weight" in inspect.signature(self.selector.fit).parameters:
+            return None, weight.astype(np.float64)
+        if weight.dtype.kind != "f":
+            return weight, None
+        times = weight / weight.min()
+        if np.abs(times - np.rint(times)).max() > _WHOLE * times.max():
+            raise MethodError(
+                f"{self.name} takes no `weights` that are not multiples of the least one, which"
+                " copies of rows can stand for.\n"
+                f"  Found: weights from {weight.min():g} to {weight.max():g}. Leave them out, or"
+                " take a method that knows them."
+            )
+        return np.rint(times).astype(np.int64), None
+
+    def _supports(
+        self,
+        search: ColumnSearch,
+        columns: LinearColumns,
+        keep: BoolArray,
+        longest: int,
+        every_size: bool,
+    ) -> list[Support]:
+        """What the selector takes, from few columns to many; first nothing, if sizes decide."""
+        n = columns.x.shape[1]
+        nothing = Support(np.zeros(n, dtype=bool), np.zeros(n))
+        parameter, tuning = self.words.size, self.tuning_value
+        if n == 0:
+            return [nothing]
+        if tuning == OWN:
+            return [search.own()]
+        if not parameter:
+            return [nothing, search.own()]
+        take, is_quick = search.by_size()
+        if tuning is not None:
+            return [self._taken(take, parameter, min(int(tuning), n))]
+        one_by_one = every_size or is_quick
+        found, size = [nothing], 1 if one_by_one else max(1, longest - int(keep.sum()))
+        while size <= n:
+            support = self._taken(take, parameter, size)
+            found.append(support)
+            in_there = int(_of_units(support, columns, keep)[0].sum())
+            if in_there >= longest or support.size < size:
+                break
+            size += 1 if one_by_one else longest - in_there
+        return found
+
+    def _taken(self, take: Any, parameter: str, size: int) -> Support:
+        support: Support = take(size)
+        check_size(self.name, parameter, size, support.size)
+        return support
+
+
+def not_a_method(found: object) -> MethodError:
+    """The error for what is neither a method nor a selector."""
+    what = type(found).__name__
+    advice = "It has no `get_support()`." if hasattr(found, "fit") else ""
+    if isinstance(found, type):
+        what, advice = f"the class {found.__name__}", f"Write `{found.__name__}(...)`."
+    elif advice and hasattr(found, "predict"):
+        advice += " An estimator becomes a selector in `SelectFromModel` or `RFE`."
+    return MethodError(
+        "`method` must be a name or a method such as ControlBurn(), or a selector of scikit-learn"
+        f" such as SelectKBest().\n  Found: {what}. {advice}".rstrip()
+    )
+
+
+def foreign_selector(selector: Any) -> ForeignSelector:
+    """The method that a selector is; of a copy of it.
+
+    Raises
+    ------
+    MethodError
+        If it is none.
+    """
+    if not looks_like_selector(selector):
+        raise not_a_method(selector)
+    return ForeignSelector(copy_of(selector))
+
+
+def _of_units(
+    support: Support, columns: LinearColumns, keep: BoolArray
+) -> tuple[BoolArray, FloatArray]:
+    """Units that have any of the columns, or are kept, and the sum of what each has in them."""
+    unit = np.repeat(columns.order, np.diff(columns.start))
+    worth = np.bincount(unit, support.worth, len(keep)).astype(np.float64)
+    taken = np.bincount(unit, support.taken, len(keep)) > 0
+    return taken | keep, worth
+
+
+def _note(name: str, warned: list[Warning]) -> str | None:
+    if not warned:
+        return None
+    first = textwrap.shorten(str(warned[0]), 200, placeholder=" ...")
+    more = f" Other warnings: {len(warned) - 1}." if len(warned) > 1 else ""
+    return f"{name} warned, {type(warned[0]).__name__}: {first}{more}"

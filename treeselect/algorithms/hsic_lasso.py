@@ -1,0 +1,324 @@
+"""HSIC lasso: few kernels that add up to the response's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.final import RefitsForest
+from treeselect.algorithms.information import row_mass
+from treeselect.algorithms.linear import of_number, standardised
+from treeselect.algorithms.options import check_flag, check_integer, check_number
+from treeselect.algorithms.ranking import SCORING, ranked_step
+from treeselect.design import Design, FloatArray, IntArray, WeightArray
+from treeselect.engine.blas import one_thread
+from treeselect.engine.homotopy import Homotopy
+from treeselect.engine.hsic import Blocks, Kernel, all_rows, inner_products, shuffled_blocks
+from treeselect.engine.random import stream_seed
+
+_MOST_ROWS = 1000
+"""Rows that are all compared with each other, unless blocks are asked for."""
+
+_USUAL_BLOCK = 100
+"""Rows of a block where there are more."""
+
+_AT_ONCE = 64
+"""Units whose kernels are held against the response's together."""
+
+_FIRST_UNITS = 512
+"""Units between which inner products are taken at first: most never matter."""
+
+_NEAR_END = 0.1
+"""Where in a segment of the path its solution is looked at, from its end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HSICLasso(RefitsForest):
+    """Lasso on kernels by the Hilbert-Schmidt independence criterion, for few rows.
+
+    Sees what a unit tells in any form, also where its mean effect is none, and takes units that do
+    not repeat each other. What tells something only together with another, as in ``a * b > 0``, is
+    not seen unless the two are in one group.
+
+    Parameters
+    ----------
+    lam : float, optional
+        Penalty, above 0; from 1 on nothing enters. None: the number of units decides.
+    block_size : int, optional
+        Rows that are compared with each other, at least 5. None: all of them up to 1,000 rows,
+        beyond that blocks of 100, in which time and memory grow with the rows and not with their
+        square.
+    n_shuffles : int
+        How often the rows are shuffled into blocks, at least 1.
+    prune : bool
+        As for :class:`RRF`.
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range.
+
+    Notes
+    -----
+    Minimises ``|L - sum_g a_g K_g|^2 / 2 + lam * sum_g price_g * a_g`` over ``a >= 0``, exactly,
+    with centred kernel matrices K_g of the units and L of the response, each of Frobenius norm 1
+    [1]_. A unit of d numbers has one Gaussian kernel, ``exp(-|x - x'|^2 / (2 d))``, of
+    columns with mean 0 and variance 1; a factor has ``1 / n_c`` for two rows of a level c that
+    n_c rows have, and 0 for others; with several columns these are multiplied, levels jointly. A
+    missing level is a level; a missing number is put at the median, and rows in which other columns
+    of the unit are missing have 0. Classes have the kernel of a factor, numbers and counts that of
+    a number; with an offset the negative gradient at the constant model takes the place of the
+    response.
+
+    In blocks [2]_ the inner products are sums over random blocks of rows; copies of a row that
+    weights stand for come into one. A price that several units share is paid by each of them; what
+    is free or kept is not penalised. The importance of a unit is its a_g. Of each size the path has
+    a solution near the end of the stretch of penalties with its first set. It ends where no other
+    unit adds to those that are in. Training scores are as for :class:`MRMR`.
+
+    References
+    ----------
+    .. [1] M. Yamada, W. Jitkrittum, L. Sigal, E. P. Xing, M. Sugiyama (2014). High-dimensional
+       feature selection by feature-wise kernelized lasso. Neural Computation 26, 185-207.
+    .. [2] H. Climente-Gonzalez, C.-A. Azencott, S. Kaski, M. Yamada (2019). Block HSIC lasso:
+       model-free biomarker detection for ultra-high dimensional data. Bioinformatics 35, i427-i435.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="hsic_lasso", k=3, seed=1)
+    >>> "sex" in fit.selected
+    True
+    """
+
+    lam: float | None = None
+    block_size: int | None = None
+    n_shuffles: int = 1
+
+    name: ClassVar[str] = "hsic_lasso"
+    title: ClassVar[str] = "HSIC lasso"
+    paper: ClassVar[str] = (
+        "M. Yamada, W. Jitkrittum, L. Sigal, E. P. Xing, M. Sugiyama (2014). High-dimensional "
+        "feature selection by feature-wise kernelized lasso. Neural Computation 26, 185-207."
+    )
+    tuning_name: ClassVar[str] = "lam"
+    splits_exactly: ClassVar[bool] = False
+    scores_out_of_bag: ClassVar[bool] = True
+    left_out: ClassVar[str] = "the others add nothing to them"
+
+    def __post_init__(self) -> None:
+        check_number(self, "lam", above=0.0, optional=True)
+        check_integer(self, "block_size", least=5, optional=True)
+        check_integer(self, "n_shuffles", least=1)
+        check_flag(self, "prune")
+
+    @property
+    def reads_columns(self) -> bool:
+        """Bins are not enough."""
+        return True
+
+    @property
+    def tuning_value(self) -> float | None:
+        """The fixed penalty, None for the path."""
+        return self.lam
+
+    def path(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+        every_size: bool = True,
+        n_threads: int = 1,
+    ) -> tuple[Step, ...]:
+        """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
+        keep = problem.groups.keep
+
+        def step_at(lam: float, weights: FloatArray) -> Step:
+            selected = (weights > 0) | keep
+            score = SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+            return ranked_step(lam, selected, weights, score)
+
+        with one_thread():
+            fits = KernelFits(problem, weight, seed, self._blocks(weight, seed))
+            if self.lam is not None:
+                found = [(self.lam, fits.at(self.lam))]
+            else:
+                found = fits.path(self.longest(max_size, len(keep)))
+        if self.lam is not None:
+            return self.path_at(step_at(*found[0]), problem, weight, seed=seed)
+        steps = [step_at(lam, weights) for lam, weights in found]
+        return self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+
+    def _blocks(self, weight: WeightArray, seed: int) -> Blocks:
+        _, mass = row_mass(weight)
+        size = self.block_size or (len(mass) if len(mass) <= _MOST_ROWS else _USUAL_BLOCK)
+        if size >= len(mass):
+            return all_rows(mass)
+        seeds = [stream_seed(seed, "blocks", number) for number in range(self.n_shuffles)]
+        return shuffled_blocks(mass, size, seeds)
+
+
+class KernelFits:
+    """HSIC lasso of one problem at any penalty.
+
+    Parameters
+    ----------
+    problem : Problem
+    weight : ndarray, shape (n_rows,)
+    seed : int
+        Of the order in which ties are won.
+    blocks : Blocks
+        Of the rows with weight.
+
+    Attributes
+    ----------
+    relevance : ndarray of float, shape (n_groups,)
+        Inner product of each unit's kernel matrix with the response's, both centred and of norm 1.
+    """
+
+    def __init__(self, problem: Problem, weight: WeightArray, seed: int, blocks: Blocks) -> None:
+        assert problem.design is not None
+        rows, mass = row_mass(weight)
+        groups = problem.groups
+        self._blocks, self._keep = blocks, groups.keep
+        self._kernels = [
+            unit_kernel(problem.design, g, rows, mass) for g in range(len(groups.names))
+        ]
+        self._prices = np.where(groups.keep, 0.0, groups.costs)
+        response = response_kernel(problem, weight, rows, mass)
+        self.relevance, self._norms = self._against(response)
+        # No inner product is below 0: no unit enters at a higher penalty than it would alone.
+        free = self._prices == 0
+        alone = np.where(free, np.inf, self.relevance / np.where(free, 1.0, self._prices))
+        self._alone = np.where(self.relevance > 0, alone, 0.0)
+        order = np.lexsort((groups.ranks(seed), -self._alone))
+        self._order: IntArray = order[self._alone[order] > 0]
+
+    def gram(self, units: IntArray) -> FloatArray:
+        """Inner products of the units' centred matrices of norm 1, shape (n_units, n_units)."""
+        found = inner_products([self._kernels[g] for g in units], self._blocks)
+        found /= np.outer(self._norms[units], self._norms[units])
+        return np.asarray(np.round(found, 12))
+
+    def at(self, lam: float) -> FloatArray:
+        """The solution at a penalty, shape (n_groups,)."""
+        able = int((self._alone > lam).sum())
+        return self._spread(self._homotopy(able).at(lam))
+
+    def path(self, most: int) -> list[tuple[float, FloatArray]]:
+        """Penalties and solutions until more than `most` units are in: of each size the first."""
+        n_units = min(_FIRST_UNITS, len(self._order))
+        while True:
+            found = self._path(self._homotopy(n_units), most)
+            if n_units == len(self._order):
+                break
+            lam, weights = found[-1]
+            if self._size(weights) > most and lam >= self._alone[self._order[n_units]]:
+                break
+            n_units = min(4 * n_units, len(self._order))
+        first: dict[int, tuple[float, FloatArray]] = {}
+        for lam, weights in found:
+            first.setdefault(self._size(weights), (lam, weights))
+        return list(first.values())
+
+    def _path(self, homotopy: Homotopy, most: int) -> list[tuple[float, FloatArray]]:
+        found = [(np.inf, self._spread(homotopy.at(np.inf)))]
+        number = 1
+        while (segment := homotopy.segment(number)) is not None:
+            number += 1
+            if segment.high - segment.low <= 1e-12 * segment.high:
+                continue
+            lam = segment.low + _NEAR_END * (segment.high - segment.low)
+            weights = self._spread(homotopy.at(lam))
+            found.append((lam, weights))
+            if self._size(weights) > most:
+                break
+        return found
+
+    def _size(self, weights: FloatArray) -> int:
+        return int(((weights > 0) | self._keep).sum())
+
+    def _homotopy(self, n_units: int) -> Homotopy:
+        """The exact path of those units that could enter first."""
+        units = self._order[:n_units]
+        return Homotopy(self.gram(units), self.relevance[units], self._prices[units])
+
+    def _spread(self, weights: FloatArray) -> FloatArray:
+        """Weights of all units from those of the first ones in order."""
+        found = np.zeros(len(self._kernels))
+        found[self._order[: len(weights)]] = weights
+        return found
+
+    def _against(self, response: Kernel) -> tuple[FloatArray, FloatArray]:
+        """Relevance of each unit, and the norm of its centred matrix, 1 for a constant one."""
+        relevance, norms = np.zeros(len(self._kernels)), np.ones(len(self._kernels))
+        varying = [g for g, kernel in enumerate(self._kernels) if not kernel.is_constant]
+        for first in range(0, 0 if response.is_constant else len(varying), _AT_ONCE):
+            units = varying[first : first + _AT_ONCE]
+            kernels = [*(self._kernels[g] for g in units), response]
+            found = inner_products(kernels, self._blocks)
+            norm = np.sqrt(np.diag(found))
+            norms[units] = norm[:-1]
+            relevance[units] = np.round(found[:-1, -1] / (norm[:-1] * norm[-1]), 12)
+        return relevance, norms
+
+
+def unit_kernel(design: Design, group: int, rows: IntArray, mass: FloatArray) -> Kernel:
+    """The kernel of a unit, from its columns taken together.
+
+    Parameters
+    ----------
+    design : Design
+    group : int
+    rows : ndarray of int64
+        The rows with weight.
+    mass : ndarray of float, shape (n_used_rows,)
+        How often each counts.
+    """
+    share = mass / mass.sum()
+    numbers, missing, codes = [], [], []
+    for j in np.flatnonzero(design.groups.ids == group):
+        values = design.columns[j][rows]
+        if design.n_levels[j] is not None:
+            codes.append(values.astype(np.int64))
+            continue
+        filled, *indicator = of_number(values, share) or [np.zeros(len(rows))]
+        missing += [column.astype(np.int64) for column in indicator]
+        numbers.append(standardised(filled, share))
+    varying = [column for column in numbers if column is not None]
+    x = np.array(varying).reshape(-1, len(rows)) / np.sqrt(max(len(varying), 1))
+    if not codes:
+        return Kernel(x, _jointly(missing) if missing else None)
+    return Kernel(x, _jointly([*codes, *missing]), _scale(_jointly(codes), mass))
+
+
+def response_kernel(
+    problem: Problem, weight: WeightArray, rows: IntArray, mass: FloatArray
+) -> Kernel:
+    """The kernel of the response, or of the negative gradient at the constant model."""
+    if problem.family.has_classes and problem.offset is None:
+        labels = _jointly([problem.y[rows].astype(np.int64)])
+        return Kernel(np.empty((0, len(rows))), labels, _scale(labels, mass))
+    left = problem.family.loss.negative_gradient(problem.y, problem.constant(weight))[rows]
+    made = standardised(left, mass / mass.sum())
+    return Kernel(np.zeros((1, len(rows))) if made is None else made[np.newaxis])
+
+
+def _jointly(columns: list[IntArray]) -> IntArray:
+    """Cells of the combinations that are there, from 0."""
+    cells = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        cells = cells * (column.max() - column.min() + 1) + column - column.min()
+        cells = np.unique(cells, return_inverse=True)[1]
+    return cells
+
+
+def _scale(labels: IntArray, mass: FloatArray) -> FloatArray:
+    """Root of one by the number of rows of each row's level."""
+    return np.asarray(1 / np.sqrt(np.bincount(labels, mass)[labels]))

@@ -1,0 +1,230 @@
+"""SVM-RFE: recursive elimination by the weights of a linear support vector machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.eliminating import check_shares, path_of_shares
+from treeselect.algorithms.final import RefitsForest
+from treeselect.algorithms.linear import linear_columns
+from treeselect.algorithms.options import check_flag, check_number
+from treeselect.algorithms.ranking import SCORING
+from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.blas import one_thread
+
+_TOLERANCE = 1e-6
+_MOST_STEPS = 100_000
+"""Newton steps, of which some tens are made: the solver always stops before."""
+
+_INTERCEPT = 10.0
+"""The solver penalises the intercept as if it were the weight of a column of this height."""
+
+_DIGITS = 8
+"""Digits in which criteria differ: exact copies have equal ones, but for rounding."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SVMRFE(RefitsForest):
+    """Recursive feature elimination by a linear support vector machine (SVM-RFE).
+
+    A machine is trained on all units, those with the least weights go, and so on until none is
+    left. It sees no interactions and no curves, but for those in the formula. Near copies share
+    their weight as long as all of them are in.
+
+    Parameters
+    ----------
+    share : float, optional
+        Share of the units that is left at the end, above 0, at most 1; at least one unit. None: the
+        number of units decides.
+    step : float
+        Share of the units that go at a time, above 0, at most 0.9, as long as more than 30 are
+        left; then they go one by one.
+    C : float
+        Price of a row that is not told with a margin, positive, as in scikit-learn's ``LinearSVC``.
+    epsilon : float
+        For responses without classes, the error that costs nothing, at least 0, in standard
+        deviations of the response.
+    prune : bool
+        As for :class:`RRF`.
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range, or there are `costs`.
+
+    Notes
+    -----
+    [1]_, with the squared hinge loss: minimises ``|b|^2 / 2 + C sum_i w_i max(0, 1 - s_i eta_i)^2``
+    for two classes s in {-1, 1}, of more than two for each class against the others. The criterion
+    of a unit, its importance, is the sum of the squared weights of its columns, over all classes.
+    Columns are those of :class:`Lasso`. Weights of rows are copies, relative ones have mean 1.
+    Numbers, counts and all that has an offset are learned by support vector regression, with the
+    squared epsilon-insensitive loss, of the working response at the constant model: the response
+    less its mean, divided by the curvature of the loss, by which the row is weighted in turn (the
+    first step of Fisher scoring). With more columns than rows the machine is solved in the space of
+    the rows, which is the same solution. Training scores are those of a forest of 100 trees on the
+    units of the step, grown as the final one.
+
+    References
+    ----------
+    .. [1] I. Guyon, J. Weston, S. Barnhill, V. Vapnik (2002). Gene selection for cancer
+       classification using support vector machines. Machine Learning 46, 389-422.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="svm_rfe", k=3, seed=1)
+    >>> "sex" in fit.selected
+    True
+    """
+
+    share: float | None = None
+    step: float = 0.2
+    C: float = 1.0
+    epsilon: float = 0.1
+
+    name: ClassVar[str] = "svm_rfe"
+    title: ClassVar[str] = "Recursive elimination by a linear SVM (SVM-RFE)"
+    paper: ClassVar[str] = (
+        "I. Guyon, J. Weston, S. Barnhill, V. Vapnik (2002). Gene selection for cancer "
+        "classification using support vector machines. Machine Learning 46, 389-422."
+    )
+    tuning_name: ClassVar[str] = "share"
+    splits_exactly: ClassVar[bool] = False
+    scores_out_of_bag: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_shares(self)
+        check_number(self, "C", above=0.0)
+        check_number(self, "epsilon", least=0.0)
+        check_flag(self, "prune")
+
+    @property
+    def reads_columns(self) -> bool:
+        """Bins are not enough."""
+        return True
+
+    @property
+    def tuning_value(self) -> float | None:
+        """The fixed share that is left, None for the path."""
+        return self.share
+
+    def path(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+        every_size: bool = True,
+        n_threads: int = 1,
+    ) -> tuple[Step, ...]:
+        """Path of the units that are left (see ``base.SelectionMethod``)."""
+        machine = LinearMachine(problem, weight, self.C, self.epsilon, seed)
+
+        def score(left: BoolArray) -> float:
+            return SCORING.scored(problem, weight, left, seed=seed, n_threads=n_threads)
+
+        with one_thread():
+            return path_of_shares(
+                self, problem, weight, machine.judge, score, max_size=max_size, seed=seed
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class UnitWeights:
+    """What a machine tells of the units that it was trained on.
+
+    Attributes
+    ----------
+    importance : ndarray of float, shape (n_groups,)
+        Sum of the squared weights of the columns; minus infinity for units without any.
+    """
+
+    importance: FloatArray
+
+
+class LinearMachine:
+    """Support vector machines of one problem on any units.
+
+    Parameters
+    ----------
+    problem, weight, seed
+        As for ``base.SelectionMethod.path``.
+    C, epsilon
+        See :class:`SVMRFE`.
+    """
+
+    def __init__(
+        self, problem: Problem, weight: WeightArray, C: float, epsilon: float, seed: int
+    ) -> None:
+        assert problem.design is not None
+        rows = np.flatnonzero(weight > 0)
+        order = np.argsort(problem.groups.ranks(seed))
+        columns = linear_columns(problem.design, weight, order)
+        self._x = columns.x
+        self._unit = np.repeat(order, np.diff(columns.start))
+        self._mass = weight[rows] * (1.0 if weight.dtype.kind == "i" else 1 / weight[rows].mean())
+        self._C, self._epsilon = C, epsilon
+        self._has_classes = problem.family.has_classes and problem.offset is None
+        self._y = problem.y[rows]
+        if not self._has_classes:
+            self._y, curvature = _working_response(problem, weight)
+            self._mass = self._mass * curvature
+
+    def judge(self, left: BoolArray) -> UnitWeights:
+        """What a machine on the units that are left tells of them."""
+        used = np.flatnonzero(left[self._unit])
+        importance = np.full(len(left), -np.inf)
+        if len(used):
+            squares = (self.weights(used) ** 2).sum(axis=0)
+            largest = squares.max()
+            by_unit = np.bincount(self._unit[used], squares, len(left))
+            there = np.unique(self._unit[used])
+            if largest > 0:
+                importance[there] = np.round(by_unit[there] / largest, _DIGITS) * largest
+        return UnitWeights(importance)
+
+    def weights(self, used: IntArray) -> FloatArray:
+        """Weights of some columns, shape (n_machines, n_columns)."""
+        if self._y.min() == self._y.max():
+            return np.zeros((1, len(used)))
+        x = self._x[:, used]
+        if x.shape[1] <= x.shape[0]:
+            return self._solve(x)
+        # Weights are combinations of the rows: the penalty is the same in any basis of these.
+        basis, rows = np.linalg.qr(x.T)
+        return np.asarray(self._solve(np.ascontiguousarray(rows.T)) @ basis.T)
+
+    def _solve(self, x: FloatArray) -> FloatArray:
+        from sklearn.svm import LinearSVC, LinearSVR
+
+        rules = {"C": self._C, "dual": False, "tol": _TOLERANCE, "max_iter": _MOST_STEPS}
+        machine = (
+            LinearSVC(intercept_scaling=_INTERCEPT, **rules)
+            if self._has_classes
+            else LinearSVR(
+                epsilon=self._epsilon, loss="squared_epsilon_insensitive",
+                intercept_scaling=_INTERCEPT, **rules,
+            )
+        )  # fmt: skip
+        return np.atleast_2d(machine.fit(x, self._y, self._mass).coef_)
+
+
+def _working_response(problem: Problem, weight: WeightArray) -> tuple[FloatArray, FloatArray]:
+    """Of the rows with weight the working response at the constant model, with standard deviation
+    1, and what it is weighted by, mean 1."""
+    rows = np.flatnonzero(weight > 0)
+    eta, loss = problem.constant(weight), problem.family.loss
+    curvature = loss.curvature(problem.y, eta)[rows]
+    curvature = curvature / np.average(curvature, weights=weight[rows])
+    response = loss.negative_gradient(problem.y, eta)[rows] / curvature
+    mass = weight[rows] * curvature
+    centred = response - np.average(response, weights=mass)
+    spread = float(np.sqrt(np.average(centred**2, weights=mass)))
+    return centred / (spread or 1.0), curvature

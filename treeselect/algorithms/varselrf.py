@@ -1,0 +1,234 @@
+"""varSelRF: elimination in the order of one forest, as long as the out-of-bag error allows."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.eliminating import eliminate, fewer
+from treeselect.algorithms.options import check_flag, check_number, refuse_costs
+from treeselect.algorithms.ranking import Kind, MeasuredForest, RankingForest, ranked_step
+from treeselect.design import BoolArray, FloatArray, WeightArray
+from treeselect.engine.random import stream_seed
+
+_LEAST_UNITS = 2
+"""The rule goes down to so many units, as in the authors' package."""
+
+_LEAST_MEAN = 1e-6
+"""Means of counts are at least this much."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VarSelRF(RankingForest):
+    """Backward elimination by the out-of-bag error of forests (varSelRF).
+
+    A forest ranks the units once, a share of those that are left goes at a time, the last ones in
+    this order, and a forest on the others tells the out-of-bag error without them. The smallest set
+    is selected whose error is not far above the least one. The error that decides is that of the
+    rows that also ranked the units: it is too low, and no estimate for new rows.
+
+    Parameters
+    ----------
+    c_sd : float, optional
+        By how many standard errors the out-of-bag error may be above the least one, at least 0; the
+        authors take 1, or 0 for larger sets. None: the number of units decides.
+    step : float
+        Share of the units that go at a time, above 0, at most 0.9.
+    recompute : bool
+        Whether each forest ranks its units anew, which lets the error fall further than it should
+        [1]_, instead of the first one all.
+    kind : {"permutation", "unbiased", "mdi"}
+        Importance, as for :class:`ForestImportance`.
+    n_trees, mtry, max_depth, min_leaf, prune
+        As for :class:`ForestImportance`, of each forest. The authors take 5000 trees for the first
+        one and 2000 for the others.
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range, or there are `costs`.
+
+    Notes
+    -----
+    With `c_sd`, the sets are those of the authors' package: ``round(step * n)`` units of n go at a
+    time, until two are left, and the smallest set is taken whose error is at most that of the best
+    plus `c_sd` times its standard error. Where a number of units is asked for, they go one by one
+    from 30 on. Error and standard error are over rows: the share of wrong classes e with
+    ``sqrt(e (1 - e) / n)``; for numbers the mean squared error, for counts the mean deviance, with
+    the standard deviation over rows by the root of their number. Whole weights are copies of rows
+    there, too. The tuning value of a step is the least `c_sd` with which its set or a smaller one
+    is taken. Training scores are those of the set's own forest. Units that no tree of the ranking
+    forest splits on go at once.
+
+    References
+    ----------
+    .. [1] R. Diaz-Uriarte, S. Alvarez de Andres (2006). Gene selection and classification of
+       microarray data using random forest. BMC Bioinformatics 7, 3.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select(
+    ...     "survived ~ .", data, method="varselrf", c_sd=1, n_trees=50, seed=1
+    ... )
+    >>> "sex" in fit.selected
+    True
+    """
+
+    c_sd: float | None = None
+    step: float = 0.2
+    recompute: bool = False
+    kind: Kind = "permutation"
+
+    name: ClassVar[str] = "varselrf"
+    title: ClassVar[str] = "Elimination by out-of-bag error (varSelRF)"
+    paper: ClassVar[str] = (
+        "R. Diaz-Uriarte, S. Alvarez de Andres (2006). Gene selection and classification of "
+        "microarray data using random forest. BMC Bioinformatics 7, 3."
+    )
+    tuning_name: ClassVar[str] = "c_sd"
+    splits_exactly: ClassVar[bool] = False
+    scores_out_of_bag: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self, "c_sd", least=0.0, optional=True)
+        check_number(self, "step", above=0.0, most=0.9)
+        check_flag(self, "recompute")
+
+    @property
+    def tuning_value(self) -> float | None:
+        """The fixed number of standard errors, None for the path."""
+        return self.c_sd
+
+    def path(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+        every_size: bool = True,
+        n_threads: int = 1,
+    ) -> tuple[Step, ...]:
+        """Path of the units that are left (see ``base.SelectionMethod``)."""
+        refuse_costs(self, problem.groups)
+        found = self._eliminate(problem, weight, seed, n_threads)
+        if self.c_sd is None:
+            steps = _steps_of(found, problem.groups.keep)
+            longest = self.longest(max_size, len(problem.groups.names))
+            enough = min((s.size for s in steps if s.size >= longest), default=steps[-1].size)
+            wanted = [step for step in steps if step.size <= enough]
+            return self.path_along(wanted, problem, weight, max_size=max_size, seed=seed)
+        # A set of kept units alone may be taken as well as another.
+        steps = _steps_of(found, np.zeros_like(problem.groups.keep))
+        last = next(i for i, s in enumerate(steps) if s.tuning <= self.c_sd or s is steps[-1])
+        chosen = dataclasses.replace(steps[last], tuning=self.c_sd)
+        if self.prune:
+            return self.path_at(chosen, problem, weight, seed=seed)
+        return (*steps[:last], chosen)
+
+    def _eliminate(
+        self, problem: Problem, weight: WeightArray, seed: int, n_threads: int
+    ) -> list[tuple[BoolArray, JudgedSet]]:
+        """Sets from the largest on, with their errors."""
+        first: MeasuredForest | None = None
+
+        def judge(left: BoolArray) -> JudgedSet:
+            nonlocal first
+            ranks_units = self.recompute or first is None
+            forest, outside = (self if ranks_units else dataclasses.replace(self, kind="mdi")).judge(
+                problem, weight, left,
+                seed=stream_seed(seed, "elimination", int(left.sum())), n_threads=n_threads,
+            )  # fmt: skip
+            first = first or forest
+            by = forest if ranks_units else first
+            importance = np.where(left, by.importance, -np.inf)
+            error, standard_error = out_of_bag_error(problem, weight, outside.fitted)
+            return JudgedSet(importance, error, standard_error, outside.score)
+
+        n_kept = int(problem.groups.keep.sum())
+
+        def next_size(size: int) -> int | None:
+            if self.c_sd is None:
+                return fewer(size, n_kept, self.step)
+            last = max(n_kept, _LEAST_UNITS)
+            gone = max(round(self.step * size), 1)
+            return max(size - gone, last) if size > last else None
+
+        return eliminate(judge, problem.groups.keep, problem.groups.ranks(seed), next_size)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSet:
+    """A set by a forest on it.
+
+    Attributes
+    ----------
+    importance : ndarray of float, shape (n_groups,)
+        By which the next units go.
+    error, standard_error : float
+        See :func:`out_of_bag_error`.
+    train_score : float
+        Score of the out-of-bag predictions.
+    """
+
+    importance: FloatArray
+    error: float
+    standard_error: float
+    train_score: float
+
+
+def out_of_bag_error(
+    problem: Problem, weight: WeightArray, fitted: FloatArray
+) -> tuple[float, float]:
+    """Mean error of the rows with a prediction, and its standard error over rows.
+
+    Parameters
+    ----------
+    problem, weight
+        As for ``base.SelectionMethod.path``.
+    fitted : ndarray of float, shape (n_rows,) or (n_rows, n_classes)
+        Mean response; NaN where there is none.
+    """
+    rows = (weight > 0) & ~np.isnan(fitted.reshape(len(fitted), -1)[:, 0])
+    y, mean, mass = problem.y[rows], fitted[rows], weight[rows]
+    loss = problem.family.loss
+    if problem.family.has_classes:
+        label = mean.argmax(axis=1) if mean.ndim == 2 else mean > 0.5
+        errors = (label != y).astype(np.float64)
+    elif loss.is_squared:
+        errors = (y - mean) ** 2
+    else:
+        eta = problem.family.link(np.maximum(mean, _LEAST_MEAN))
+        errors = 2 * (loss.value(y, eta) - loss.least(y))
+    n = mass.sum() if mass.dtype.kind == "i" else len(mass)
+    error = float(np.average(errors, weights=mass))
+    variance = float(np.average((errors - error) ** 2, weights=mass))
+    return error, float(np.sqrt(variance / n))
+
+
+def _steps_of(found: Sequence[tuple[BoolArray, JudgedSet]], given: BoolArray) -> list[Step]:
+    """Steps from the smallest set on, with the least `c_sd` that leads to each; sets of nothing but
+    what is given have no part in the rule."""
+    in_rule = [judged for left, judged in found if (left & ~given).any()]
+    best = min(in_rule, key=lambda judged: judged.error, default=found[-1][1])
+    steps, so_far = [], np.inf
+    for left, judged in reversed(found):
+        if (left & ~given).any():
+            so_far = min(so_far, _in_errors(judged.error - best.error, best.standard_error))
+        step = ranked_step(so_far, left, judged.importance, judged.train_score)
+        steps.append(dataclasses.replace(step, error=judged.error))
+    return steps
+
+
+def _in_errors(above: float, standard_error: float) -> float:
+    if above <= 0:
+        return 0.0
+    return above / standard_error if standard_error > 0 else np.inf

@@ -1,0 +1,325 @@
+"""``compare()``: several methods on the same folds of the same encoded data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from treeselect.algorithms.base import Problem, SelectionMethod, changed_options
+from treeselect.algorithms.registry import find_method, method_label, method_text
+from treeselect.arguments import check_choice, check_size, read_seed
+from treeselect.calls import call_text, data_text
+from treeselect.choosing import MOST_UNITS
+from treeselect.comparison import Comparison, Run
+from treeselect.cross_validation import FoldPath, follow_fold
+from treeselect.design import FeatureGroups, WeightArray
+from treeselect.encoding import NewLevels
+from treeselect.engine.random import stream_seed
+from treeselect.errors import OptionError, TreeselectError, quoted
+from treeselect.folds import Folds, Split, Splitter, mean_repeats, read_folds, split_rows
+from treeselect.frames import read_data
+from treeselect.libraries import library_of
+from treeselect.parallel import check_n_jobs, run_all
+from treeselect.preparing import prepare
+from treeselect.progress import announce_compilation, track
+from treeselect.scoring import Scoring
+
+Methods = Sequence[Any] | Mapping[str, Any]
+"""Names, methods, or selectors of scikit-learn."""
+
+
+class Contestant(NamedTuple):
+    """A method under the name that tells it from the others."""
+
+    label: str
+    method: SelectionMethod
+
+
+def compare(
+    formula: str,
+    data: Any,
+    methods: Methods,
+    *,
+    k: int | Sequence[int] | Literal["1se", "best"] = "1se",
+    folds: int | Splitter | Sequence[int] = 5,
+    repeats: int = 1,
+    fold_groups: str | Sequence[Any] | None = None,
+    scoring: Scoring = None,
+    family: str = "auto",
+    weights: str | Sequence[float] | None = None,
+    offset: str | Sequence[float] | None = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    costs: Mapping[str, float] | None = None,
+    keep: Iterable[str] | str | None = None,
+    seed: int | None = None,
+    n_jobs: int | None = None,
+    new_levels: NewLevels = "error",
+    trusted: bool = False,
+    progress: bool | None = None,
+) -> Comparison:
+    """Compare methods: score against size, differences, stability over the folds, and time.
+
+    In each fold every method selects on the training rows, along its whole path; each size is
+    refitted and scored on the held-out rows. Folds, seeds and encoded arrays are the same for all
+    methods. A score at k is that of the largest set of at most k units.
+
+    Parameters
+    ----------
+    formula, data
+        As in :func:`treeselect.select`.
+    methods : list of str, method or selector, or dict of str to these
+        Names in ``treeselect.methods()``, objects such as ``RRF(n_trees=50)``, or selectors of
+        scikit-learn such as ``SelectKBest()``; the keys of a dict are the names under which they
+        are told apart. A method whose tuning value is given takes part with the set that it leads
+        to, whatever its size; so does a selector that finds a set of its own size.
+    k : int, list of int, "1se" or "best"
+        Where methods are compared. An integer: each at k units at most, with the sizes up to k for
+        the path. ``"1se"`` and ``"best"``: each at its own size by that rule, of at most 30. A
+        list: only these sizes are scored, and each method is compared at its own of them, by the
+        one-standard-error rule.
+    folds, repeats, fold_groups, scoring
+        As in :func:`treeselect.select`: how rows are held out, and the score on them.
+    family, weights, offset, groups, costs, keep, new_levels, trusted
+        As in :func:`treeselect.select`. Costs are refused by methods that have no part for them.
+    seed : int, optional
+        All randomness, at least 0. The scores by size of a method are those of
+        ``select(..., method, seed=seed).path`` with the same folds.
+    n_jobs : int, optional
+        Processes, as joblib counts them, among which pairs of method and fold are shared out; None
+        follows ``joblib.parallel_config``, else this process alone.
+    progress : bool, optional
+        Progress on standard error; None shows it in a terminal only.
+
+    Returns
+    -------
+    Comparison
+        ``.summary()``, ``.tidy()``, ``.glance()``, ``.curves()``, ``.differences()``, ``.terms()``.
+
+
+    Raises
+    ------
+    FormulaError
+        If the formula can't be read, names what is not there, or would run code.
+    DataError
+        If the data can't be used as they are.
+    OptionError, MethodError
+        If an argument, a method, or one of its options is not allowed.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> methods = [treeselect.RRF(n_trees=20), "mrmr"]
+    >>> found = treeselect.compare("survived ~ .", data, methods, k=3, folds=3, seed=1)
+    >>> found.glance()["method"].tolist()
+    ['rrf', 'mrmr']
+    """
+    check_n_jobs(n_jobs)
+    contestants = read_methods(methods)
+    frame = read_data(data)
+    asked = read_folds(folds, repeats, fold_groups, frame)
+    hidden = [name for name in (weights, offset, fold_groups) if isinstance(name, str)]
+    model_data = prepare(
+        formula, frame, hidden, weights, offset, groups, costs, keep, family, scoring, new_levels,
+        trusted=trusted,
+    )  # fmt: skip
+    seed = read_seed(seed)
+    sizes = read_sizes(k, model_data.arrays.groups)
+    announce_compilation(progress)
+    asked = asked.for_rows(model_data.response.rows)
+    splits = split_rows(
+        model_data.problem, model_data.weight, asked, stream_seed(seed, "cross-validation")
+    )
+    problems = model_data.problems_for([method for _, method in contestants])
+    runs = _run(problems, contestants, model_data.weight, splits, sizes, seed, n_jobs, progress)
+    arguments = {
+        "methods": _texts(methods), "k": k.tolist() if isinstance(k, np.ndarray) else k,
+        "family": family, "weights": weights, "offset": offset, "groups": groups, "costs": costs,
+        "keep": keep, "folds": folds, "repeats": repeats, "fold_groups": fold_groups,
+        "scoring": scoring, "new_levels": new_levels, "trusted": trusted,
+    }  # fmt: skip
+    used = model_data.weight > 0
+    response = model_data.response
+    names = model_data.arrays.groups.names
+    return Comparison(
+        runs=runs,
+        units=names,
+        terms_of_unit=tuple(model_data.terms_of([name]) for name in names),
+        assessed=~model_data.arrays.groups.keep,
+        rule=k if isinstance(k, str | int) else "1se",
+        repeat_of_fold=_repeat_of_fold(asked, len(splits)),
+        n_train=np.array([used[s.train].sum() for s in splits], dtype=np.int64),
+        n_test=np.array([used[s.test].sum() for s in splits], dtype=np.int64),
+        repeats=mean_repeats(splits),
+        response=response.name,
+        family=f"{response.family.name} ({response.reason})",
+        score_name=response.family.score_name,
+        scheme=asked.words(len(splits)),
+        call=call_text("compare", formula, data, arguments),
+        data=data_text(data, frame),
+        seed=seed,
+        notes=_notes(contestants, runs, model_data.notes),
+        library=library_of(data),
+    )
+
+
+# --- arguments ---------------------------------------------------------------------------------
+
+
+def read_methods(methods: object) -> tuple[Contestant, ...]:
+    """The methods under names that differ.
+
+    Raises
+    ------
+    OptionError
+        If there are none, or two of them are the same.
+    MethodError
+        If one of them is not known.
+    """
+    if isinstance(methods, Mapping):
+        if not methods:
+            raise OptionError("`methods` must have at least one method.\n  Found: none.")
+        for label in methods:
+            if not isinstance(label, str) or not label.strip():
+                raise OptionError(
+                    f"`methods` must have names that are text for keys.\n  Found: {label!r}."
+                )
+        return tuple(Contestant(name, find_method(m, {})) for name, m in methods.items())
+    if isinstance(methods, str | SelectionMethod) or not isinstance(methods, Iterable):
+        raise OptionError(
+            "`methods` must be a list of names or methods, or a dict of them.\n"
+            f"  Found: {methods!r}. Give `[{methods!r}]`, or several."
+        )
+    found = [find_method(method, {}) for method in methods]
+    if not found:
+        raise OptionError("`methods` must have at least one method.\n  Found: none.")
+    shared = Counter(method.name for method in found)
+    labels = [m.name if shared[m.name] == 1 else method_label(m) for m in found]
+    twice = [label for label, count in Counter(labels).items() if count > 1]
+    if twice:
+        raise OptionError(
+            "`methods` must differ.\n"
+            f"  Found: {twice[0]} twice. Leave one out, or give them names in a dict."
+        )
+    return tuple(map(Contestant, labels, found))
+
+
+def _texts(methods: Methods) -> Any:
+    """The methods as they could be typed."""
+    if isinstance(methods, Mapping):
+        return {label: method_text(method) for label, method in methods.items()}
+    return [method_text(method) for method in methods]
+
+
+def read_sizes(k: object, groups: FeatureGroups) -> tuple[int, ...]:
+    """Sizes that are scored, increasing; 0 is the constant model.
+
+    Raises
+    ------
+    OptionError
+        If one of them can't be, or comes twice.
+    """
+    most = min(len(groups.names), MOST_UNITS)
+    if isinstance(k, str):
+        check_choice("k", k, ("1se", "best"))
+        return _up_to(most, groups)
+    if isinstance(k, bool) or not isinstance(k, Sequence | np.ndarray):
+        check_size(k, groups)  # type: ignore[arg-type]
+        return _up_to(int(k), groups)  # type: ignore[call-overload]
+    given = list(k)
+    if not given:
+        raise OptionError("`k` must have at least one size.\n  Found: an empty list.")
+    for size in given:
+        check_size(size, groups)
+    twice = [size for size, count in Counter(given).items() if count > 1]
+    if twice:
+        raise OptionError(
+            f"`k` must have each size once.\n  Found: {twice[0]} {Counter(given)[twice[0]]} times"
+            f" in {given}. Leave the others out."
+        )
+    return tuple(sorted(int(size) for size in given))
+
+
+def _up_to(most: int, groups: FeatureGroups) -> tuple[int, ...]:
+    return 0, *range(max(1, int(groups.keep.sum())), most + 1)
+
+
+def _repeat_of_fold(folds: Folds, n_splits: int) -> Any:
+    per_repeat = folds.folds if isinstance(folds.folds, int) else n_splits
+    return np.arange(n_splits) // per_repeat
+
+
+# --- runs --------------------------------------------------------------------------------------
+
+
+def _run(
+    problems: Sequence[Problem],
+    contestants: Sequence[Contestant],
+    weight: WeightArray,
+    splits: Sequence[Split],
+    sizes: tuple[int, ...],
+    seed: int,
+    n_jobs: int | None,
+    progress: bool | None,
+) -> tuple[Run, ...]:
+    """All methods in all folds. The folds' seeds are those of ``select()``."""
+    own = stream_seed(seed, "cross-validation")
+    asked = [sizes if method.tuning_value is None else None for _, method in contestants]
+    calls = [
+        (problem, contestant, weight, split, of_method, stream_seed(own, "fold", number), number)
+        for number, split in enumerate(splits)
+        for problem, contestant, of_method in zip(problems, contestants, asked, strict=True)
+    ]
+    found = list(track(run_all(_one_cell, calls, n_jobs), "Comparison", len(calls), progress))
+    return tuple(
+        Run(
+            label=contestant.label,
+            title=contestant.method.title,
+            options=changed_options(contestant.method),
+            sizes=of_method,
+            folds=tuple(found[i :: len(contestants)]),
+            paper=contestant.method.paper,
+        )
+        for i, (contestant, of_method) in enumerate(zip(contestants, asked, strict=True))
+    )
+
+
+def _one_cell(
+    problem: Problem,
+    contestant: Contestant,
+    weight: WeightArray,
+    split: Split,
+    sizes: tuple[int, ...] | None,
+    seed: int,
+    number: int,
+) -> FoldPath:
+    try:
+        return follow_fold(problem, contestant.method, weight, split, sizes, seed)
+    except TreeselectError as error:
+        raise type(error)(
+            f"{error}\n  This was {quoted(contestant.label)} in fold {number + 1}."
+        ) from None
+
+
+# --- words -------------------------------------------------------------------------------------
+
+
+def _notes(
+    contestants: Sequence[Contestant], runs: Sequence[Run], of_data: tuple[str, ...]
+) -> tuple[str, ...]:
+    notes = []
+    for (label, method), run in zip(contestants, runs, strict=True):
+        if method.was_fitted:
+            notes.append(
+                f"{label} was fitted before, on rows that nobody knows: if held-out rows were among"
+                " them, its score is too good."
+            )
+        warned = Counter(text for fold in run.folds for text in fold.warnings)
+        notes += [
+            f"{label}, in {count} of {len(run.folds)} folds: {text}"
+            for text, count in warned.items()
+        ]
+    return (*notes, *of_data)

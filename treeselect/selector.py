@@ -1,0 +1,325 @@
+"""A selection as a scikit-learn transformer, for pipelines and searches."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import narwhals as nw
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from treeselect.algorithms.registry import find_method
+from treeselect.design import BoolArray, FloatArray
+from treeselect.errors import DataError, OptionError
+from treeselect.folds import Splitter
+from treeselect.frames import read_data
+from treeselect.scoring import Scoring
+from treeselect.selection import select
+from treeselect.tables import tidy_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.algorithms.base import SelectionMethod
+    from treeselect.results import SelectionResult
+
+Column = str | int
+"""A column of X by its name or its number, from 0."""
+
+
+class TreeSelector(SelectorMixin, BaseEstimator):
+    """Keep the columns that :func:`treeselect.select` selects.
+
+    Each column of X is a term: text and categories are factors, missing values stay as they are.
+    Arguments that are not explained here are those of :func:`treeselect.select`.
+
+    Parameters
+    ----------
+    method : str or method
+    k : int, "1se", "best" or None
+        Columns to keep; a group counts as one.
+    method_options : dict, optional
+        Options of the method, for example ``{"gamma": 0.2}``.
+    family : {"auto", "gaussian", "binomial", "multinomial", "poisson"}
+        ``"auto"`` takes text, truth values and numbers that are only 0 and 1 for classes. Classes
+        that are numbered otherwise need ``"multinomial"`` (or ``"binomial"``).
+    groups : dict of str to list of str or int, optional
+        Columns, by name or number, that are selected as one.
+    costs : dict of str or int to float, optional
+        Price of a column, by name or number, or of a group.
+    keep : list of str or int, str or int, optional
+        Columns, by name or number, or groups that are always in.
+    folds, repeats, scoring, resamples, n_jobs
+    random_state : int, RandomState or None
+        An int is the ``seed``; of a RandomState the seed is drawn.
+
+    Attributes
+    ----------
+    result_ : SelectionResult
+        With ``.summary()``, ``.path``, ``.report(...)`` and all else. Its terms are the columns'
+        names, or ``x0``, ``x1``, ... if X has none.
+    feature_importances_ : ndarray of float, shape (n_features_in_,)
+        Importance in the model that predicts, of a group that of all its columns together; 0
+        outside the selection.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, shape (n_features_in_,)
+        Only if X has names.
+
+    Notes
+    -----
+    ``fit`` takes ``sample_weight``, which are copies of rows if they are whole numbers, and
+    ``fold_groups``; both are routed by ``set_fit_request(sample_weight=True)`` where
+    scikit-learn's metadata routing is enabled. Errors are those of ``select``, and are
+    ValueErrors. Rows with a missing response are refused here, as scikit-learn's estimators do.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> X, y = data[["sex", "parch", "sibsp"]], data["survived"]
+    >>> selector = treeselect.TreeSelector(method="importance", k=1, random_state=1)
+    >>> model = make_pipeline(selector, LogisticRegression()).fit(X, y)
+    >>> model[0].get_feature_names_out()
+    array(['sex'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        method: str | SelectionMethod = "controlburn",
+        k: int | Literal["1se", "best"] | None = "1se",
+        *,
+        method_options: Mapping[str, Any] | None = None,
+        family: str = "auto",
+        groups: Mapping[str, Sequence[Column]] | None = None,
+        costs: Mapping[Column, float] | None = None,
+        keep: Iterable[Column] | Column | None = None,
+        folds: int | Splitter | Sequence[int] = 5,
+        repeats: int = 1,
+        scoring: Scoring = None,
+        resamples: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.method = method
+        self.k = k
+        self.method_options = method_options
+        self.family = family
+        self.groups = groups
+        self.costs = costs
+        self.keep = keep
+        self.folds = folds
+        self.repeats = repeats
+        self.scoring = scoring
+        self.resamples = resamples
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Sequence[float] | None = None,
+        fold_groups: Sequence[Any] | None = None,
+    ) -> TreeSelector:
+        """Select columns.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+            Numbers, with NaN where they are missing, or text; a pandas, polars or pyarrow frame may
+            have categories, too.
+        y : array, shape (n_samples,)
+        sample_weight : array of float, shape (n_samples,), optional
+            Case weights, at least 0.
+        fold_groups : array, shape (n_samples,), optional
+            Rows of one group stay together in the folds that choose `k`.
+
+        Returns
+        -------
+        TreeSelector
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            For data or arguments that are not allowed.
+        """
+        options = self._method_options()
+        weights: Any = None if sample_weight is None else np.asarray(sample_weight)
+        together: Any = None if fold_groups is None else np.asarray(fold_groups)
+        frame = self._read(X, y)
+        names = list(frame.columns)
+        known = _read_response(y, self)
+        check_consistent_length(frame, known, sample_weight, fold_groups)
+        response = _free_name(names)
+        frame[response] = known
+        self.result_: SelectionResult = select(
+            f"{response} ~ .",
+            frame,
+            method=self.method,
+            k=self.k,
+            family=self.family,
+            weights=weights,
+            groups=_named_groups(self.groups, names),
+            costs=_named_costs(self.costs, names),
+            keep=_named_keep(self.keep, names),
+            resamples=self.resamples,
+            folds=self.folds,
+            repeats=self.repeats,
+            fold_groups=together,
+            scoring=self.scoring,
+            seed=_seed(self.random_state),
+            n_jobs=self.n_jobs,
+            progress=False,
+            **options,
+        )
+        tidy = tidy_table(self.result_).set_index("term").loc[names]
+        self._support: BoolArray = tidy["selected"].to_numpy(dtype=bool)
+        self.feature_importances_: FloatArray = tidy["importance"].to_numpy(dtype=np.float64)
+        return self
+
+    def _method_options(self) -> dict[str, Any]:
+        if self.method_options is None:
+            return {}
+        if not isinstance(self.method_options, Mapping):
+            raise OptionError(
+                "`method_options` must be a dictionary from names to values.\n"
+                f"  Found: {type(self.method_options).__name__}."
+            )
+        find_method(self.method, self.method_options)  # an argument of `select` is none of these
+        return dict(self.method_options)
+
+    def _read(self, X: Any, y: Any) -> pd.DataFrame:
+        """X as a frame of our own whose names are text."""
+        import pandas as pd
+
+        if nw.dependencies.is_into_dataframe(X):
+            nameless = isinstance(X, pd.DataFrame) and not all(isinstance(c, str) for c in X)
+            # Read first: our own errors for names that stand more than once say more.
+            frame = read_data(X.set_axis(_numbered(X.shape[1]), axis=1) if nameless else X)
+            validate_data(self, X, y, skip_check_array=True)
+            return frame.copy(deep=False)
+        if hasattr(X, "collect"):
+            raise DataError(
+                "`X` must be in memory.\n"
+                f"  Found: {type(X).__module__}.{type(X).__qualname__}. Use `X.collect()`."
+            )
+        X = validate_data(
+            self, X, y="no_validation" if y is not None else None, dtype=None,
+            ensure_all_finite="allow-nan", ensure_min_samples=2,
+        )  # fmt: skip
+        return pd.DataFrame(X, columns=_numbered(X.shape[1])).infer_objects()
+
+    def transform(self, X: Any) -> Any:
+        """The selected columns.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+
+        Returns
+        -------
+        array, shape (n_samples, n_selected)
+            Or a frame, after ``set_output(transform="pandas")`` or ``"polars"``; types of a
+            frame's columns are kept then.
+        """
+        check_is_fitted(self)
+        wanted = _get_output_config("transform", self)["dense"]
+        if wanted == "default" or not nw.dependencies.is_into_dataframe(X):
+            return super().transform(X)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        if not self._support.any():
+            warnings.warn("No features were selected.", UserWarning, stacklevel=2)
+        chosen = nw.from_native(X, eager_only=True)[:, np.flatnonzero(self._support).tolist()]
+        if wanted == "polars":
+            return chosen.to_polars()
+        return chosen.to_native() if chosen.implementation.is_pandas() else chosen.to_pandas()
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        return self._support
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+# --- data ----------------------------------------------------------------------------------------
+
+
+def _read_response(y: Any, estimator: TreeSelector) -> Any:
+    """The response as an array; scikit-learn's own errors where it is missing or infinite."""
+    values = column_or_1d(y, warn=True)
+    check_array(values, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
+    return values
+
+
+def _free_name(names: Sequence[str]) -> str:
+    """A name for the response that no column has."""
+    name = "y"
+    while name in names:
+        name += "_"
+    return name
+
+
+def _numbered(n: int) -> list[str]:
+    """Names of columns that have none, as ``get_feature_names_out`` gives them."""
+    return [f"x{j}" for j in range(n)]
+
+
+def _seed(random_state: int | np.random.RandomState | None) -> int | None:
+    if random_state is None or isinstance(random_state, int | np.integer):
+        return random_state
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+# --- columns by name or number -------------------------------------------------------------------
+
+
+def _name(column: Any, names: Sequence[str], argument: str) -> Any:
+    """The name of a column that is given by its number; anything else as it is."""
+    if not isinstance(column, int | np.integer) or isinstance(column, bool):
+        return column
+    if not 0 <= column < len(names):
+        raise OptionError(
+            f"A column in `{argument}` must be a name, or a number from 0 to {len(names) - 1}.\n"
+            f"  Found: {column}."
+        )
+    return names[int(column)]
+
+
+def _named_groups(groups: Any, names: Sequence[str]) -> Any:
+    if not isinstance(groups, Mapping):
+        return groups
+    return {
+        group: [_name(column, names, "groups") for column in columns]
+        if isinstance(columns, Iterable) and not isinstance(columns, str)
+        else columns
+        for group, columns in groups.items()
+    }
+
+
+def _named_costs(costs: Any, names: Sequence[str]) -> Any:
+    if not isinstance(costs, Mapping):
+        return costs
+    return {_name(column, names, "costs"): price for column, price in costs.items()}
+
+
+def _named_keep(keep: Any, names: Sequence[str]) -> Any:
+    if keep is None or isinstance(keep, str):
+        return keep
+    if isinstance(keep, Iterable):
+        return [_name(column, names, "keep") for column in keep]
+    return _name(keep, names, "keep")
