@@ -50,6 +50,37 @@ def test_a_program_prints_its_table(program, words, times, n_lines):
     assert n_lines is None or done.stdout.count("\n") == n_lines
 
 
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
+@pytest.mark.parametrize(
+    ("program", "n_lines"),
+    [
+        ("noise.py", 2 + 2),
+        ("truth.py", 2 + 6),
+        pytest.param(
+            "comparison.py",
+            2 + 1 + 2 + 2,
+            marks=pytest.mark.skipif(
+                not Path("/proc/self/smaps_rollup").exists(), reason="needs Linux"
+            ),
+        ),
+    ],
+)
+def test_a_program_of_all_methods_prints_its_table_and_writes_nothing(program, n_lines):
+    results = FOLDER / "results"
+    before = {p: p.stat().st_mtime_ns for p in results.glob("*")}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(FOLDER / program), "--quick", "--jobs", "1"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "treeselect" in done.stdout
+    assert done.stdout.count("|\n") == n_lines
+    assert {p: p.stat().st_mtime_ns for p in results.glob("*")} == before
+
+
 PAPERS = sorted(p.name for p in (FOLDER / "papers").glob("*.py") if p.name != "common.py")
 
 

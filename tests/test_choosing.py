@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import treeselect
@@ -105,3 +106,27 @@ def test_held_out_rows_have_no_part_in_their_folds_fit(mixed):
     data = mixed.assign(died=rng.random(len(mixed)) < 0.5)[["died", "noise", "signal", "flag"]]
     fit = treeselect.select("died ~ .", data, k="best", seed=1, forests=1, n_trees=20)
     assert np.nanmax(fit.scores.mean) < 0.6
+
+
+def test_a_path_may_jump_over_the_largest_size_that_is_scored():
+    """Columns of a Hadamard matrix in pairs of the same coefficient enter together."""
+    from scipy.linalg import hadamard
+
+    columns = hadamard(64)[:, 1:38].astype(float)
+    weights = np.concatenate([[40.0], np.repeat(np.arange(20.0, 2.0, -1.0), 2)])
+    data = pd.DataFrame(columns, columns=[f"x{j:02}" for j in range(37)])
+    data["y"] = columns @ weights
+    fixed = treeselect.select("y ~ .", data, method="lasso", k=30, seed=1)
+    assert fixed.path["k"].tolist()[-2:] == [29, 31]
+    fit = treeselect.select("y ~ .", data, method="lasso", k="best", folds=3, seed=1)
+    assert fit.path["k"].tolist()[-1] == 29
+    assert fit.path["cv_score"].notna().all()
+
+
+def test_more_kept_units_than_sizes_that_are_scored():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 34)), columns=[f"x{j:02}" for j in range(34)])
+    data["y"] = data["x00"] + rng.normal(size=60)
+    kept = [f"x{j:02}" for j in range(32)]
+    fit = treeselect.select("y ~ .", data, method="lasso", keep=kept, k="1se", folds=3, seed=1)
+    assert set(fit.selected) == set(kept)

@@ -11,7 +11,7 @@ import numpy as np
 
 from treeselect.algorithms.base import Model, Problem, SelectionMethod, Step
 from treeselect.cross_validation import ScoreBySize, score_by_size
-from treeselect.design import BoolArray, WeightArray
+from treeselect.design import BoolArray, FeatureGroups, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.folds import Folds
 
@@ -98,7 +98,7 @@ def choose(
     OptionError
         If the rows can't be split into the folds.
     """
-    k, most = choice.k, min(problem.data.n_groups, MOST_UNITS)
+    k, most = choice.k, most_units(problem.groups)
     scores = None
     if isinstance(k, str):
         scores = score_by_size(
@@ -119,7 +119,15 @@ def choose(
         every_size=isinstance(k, str),
         n_threads=n_threads,
     )
+    if isinstance(k, str):
+        # A path that jumps over the last size has a larger one, which nobody has scored.
+        steps = tuple(step for step in steps if step.size <= most)
     return Left(steps, choose_step(steps, k, scores, problem.groups.keep), scores)
+
+
+def most_units(groups: FeatureGroups) -> int:
+    """The largest size that is considered where scores decide: kept units count, and are in."""
+    return min(len(groups.names), max(MOST_UNITS, int(groups.keep.sum())))
 
 
 def choose_step(

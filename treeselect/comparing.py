@@ -12,7 +12,7 @@ from treeselect.algorithms.base import Problem, SelectionMethod, changed_options
 from treeselect.algorithms.registry import find_method, method_label, method_text
 from treeselect.arguments import check_choice, check_size, read_seed
 from treeselect.calls import call_text, data_text
-from treeselect.choosing import MOST_UNITS
+from treeselect.choosing import most_units
 from treeselect.comparison import Comparison, Run
 from treeselect.cross_validation import FoldPath, follow_fold
 from treeselect.design import FeatureGroups, WeightArray
@@ -222,7 +222,7 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int, ...]:
     OptionError
         If one of them can't be, or comes twice.
     """
-    most = min(len(groups.names), MOST_UNITS)
+    most = most_units(groups)
     if isinstance(k, str):
         check_choice("k", k, ("1se", "best"))
         return _up_to(most, groups)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -134,6 +135,7 @@ def follow_fold(
         If a score is not defined for the held-out rows.
     """
     train, test = split.weights(weight)
+    problem = dataclasses.replace(problem, wants_scores=False)
     most = problem.data.n_groups if sizes is None else max(sizes)
     start = time.perf_counter()
     steps = method.path(problem, train, max_size=most, seed=seed)

@@ -200,7 +200,7 @@ def infer(
     choice = result.choice
     size = _size(result)
     folds = choice.folds.folds
-    problem = data.problem_for(method)
+    problem = dataclasses.replace(data.problem_for(method), wants_scores=False)
     n_folds = folds if isinstance(folds, int) and isinstance(size, str) else 0
     sizes = _part_sizes(problem, weight, split, n_folds)
     choice = dataclasses.replace(choice, k=size)

@@ -203,7 +203,9 @@ def measure(
     choice = _inner_choice(result.choice, here, frame, inner_folds, outer)
     inside, outside = _families(here.response.family, choice, scoring)
     check_scoring(outside, here.response.y, here.weight)
-    problem = dataclasses.replace(here.problem_for(result.chosen_method), family=inside)
+    problem = dataclasses.replace(
+        here.problem_for(result.chosen_method), family=inside, wants_scores=False
+    )
     seed = result.seed if seed is None else seed
     splits = split_rows(
         dataclasses.replace(problem, family=outside),

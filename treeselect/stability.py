@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -469,6 +470,7 @@ def assess(
             "  Give `k`, the number of units to select on each resample."
         )
     check_size(k, problem.groups)
+    problem = dataclasses.replace(problem, wants_scores=False)
     groups = None if folds is None else folds.groups
     if groups is not None:
         known_groups(groups[weight > 0])

@@ -5,14 +5,15 @@ The data folder is that of TREESELECT_DATA, by default ../shared/data.
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import joblib
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -31,11 +32,18 @@ from treeselect.families import BINOMIAL, multinomial
 from treeselect.formula import parse_formula
 from treeselect.units import make_units
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # tables.py is beside this folder
+
+import tables
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 RESULTS = Path(__file__).parent / "results"
+with_earlier = functools.partial(tables.with_earlier, folder=RESULTS)
+write_table = functools.partial(tables.write_table, folder=RESULTS)
+mean_and_error, run_all, shown = tables.mean_and_error, tables.run_all, tables.shown
 
 LOOKS = {
     "MDI": {"label": "MDI", "color": "#666666", "marker": "s", "linestyle": "--"},
@@ -136,64 +144,10 @@ def forest_error(
     return float(np.mean(share.argmax(axis=1) != new_y))
 
 
-def run_all(
-    function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], n_jobs: int
-) -> list[Any]:
-    """Results of all calls, in processes."""
-    return list(joblib.Parallel(n_jobs)(joblib.delayed(function)(*call) for call in calls))
-
-
-def mean_and_error(values: Any) -> tuple[float, float]:
-    """Mean and its standard error."""
-    array = np.asarray(values, dtype=np.float64)
-    if len(array) < 2:
-        return (float(array.mean()) if len(array) else np.nan), np.nan
-    return float(array.mean()), float(array.std(ddof=1) / np.sqrt(len(array)))
-
-
-def shown(mean: float, error: float | None, digits: int = 2) -> str:
-    """A mean with its standard error in brackets."""
-    if not np.isfinite(mean):
-        return ""
-    bracket = "" if error is None or not np.isfinite(error) else f" ({error:.{digits}f})"
-    return f"{mean:.{digits}f}{bracket}"
-
-
 def apart(ours: tuple[float, float], peer: tuple[float, float | None]) -> bool:
     """Whether two means differ by more than two standard errors of their difference."""
     error = np.hypot(ours[1], peer[1] or 0.0)
     return bool(abs(ours[0] - peer[0]) > 2 * error + 1e-9)
-
-
-def with_earlier(name: str, summary: pd.DataFrame, *, by: str = "set", quick: bool) -> pd.DataFrame:
-    """Rows of this run after those of earlier runs on other sets, which a CSV file keeps."""
-    if quick:
-        return summary
-    path = RESULTS / f"{name}.csv"
-    if path.exists():
-        text = [c for c in summary if not pd.api.types.is_numeric_dtype(summary[c])]
-        earlier = pd.read_csv(path, dtype=dict.fromkeys(text, str))
-        earlier = earlier[~earlier[by].isin(summary[by])].fillna(dict.fromkeys(text, ""))
-        summary = pd.concat([earlier, summary], ignore_index=True)
-    RESULTS.mkdir(exist_ok=True)
-    summary.to_csv(path, index=False)
-    return summary
-
-
-def write_table(name: str, frame: pd.DataFrame, intro: str, *, quick: bool) -> None:
-    """Print a table, and write it to the results unless it is a quick run."""
-    rows = [frame.columns.tolist(), *frame.astype(str).to_numpy().tolist()]
-    widths = [max(len(str(row[j])) for row in rows) for j in range(len(rows[0]))]
-    lines = [
-        "| " + " | ".join(str(c).ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
-        for row in rows
-    ]
-    lines.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
-    text = f"{intro.strip()}\n\n" + "\n".join(lines) + "\n"
-    print(text)
-    if not quick:
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"{name}.md").write_text(text)
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -82,6 +82,21 @@ def test_paths_rise_and_importance_is_that_of_what_is_selected(mixed, method):
 
 
 @EVERY
+def test_scores_that_nobody_looks_at_change_nothing(mixed, method):
+    fit = select("died ~ . - dose", mixed, method, k=2)
+    problem, weight = fit.design.problem_for(fit.chosen_method), fit.design.weight
+    blind = dataclasses.replace(problem, wants_scores=False)
+    plain, quick = (
+        fit.chosen_method.path(here, weight, max_size=3, seed=4) for here in (problem, blind)
+    )
+    for one, other in zip(plain, quick, strict=True):
+        assert one.tuning == other.tuning
+        np.testing.assert_array_equal(one.selected, other.selected)
+        np.testing.assert_array_equal(one.importance, other.importance)
+        assert np.isnan(other.train_score) or one.train_score == other.train_score
+
+
+@EVERY
 def test_k_is_exact(mixed, method):
     for k in (1, 3, 5):
         assert select("died ~ . - dose", mixed, method, k=k).k == min(k, ENDS_EARLY.get(method, k))

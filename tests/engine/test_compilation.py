@@ -22,7 +22,7 @@ from test_compilation import dispatchers
 from treeselect.engine.binning import bin_columns, bin_edges
 from treeselect.engine.boosting import Boosting, boost
 from treeselect.engine.forests import BOOTSTRAP, Sampling, bagged_forest
-from treeselect.engine.group_lasso import minimise_model
+from treeselect.engine.priced_groups import minimise_model
 from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.engine.importance import out_of_bag_gains, permutation_importance
 from treeselect.engine.losses import LogisticLoss, SquaredLoss

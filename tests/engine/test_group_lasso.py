@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treeselect.engine.group_lasso import GroupLasso, minimise_model
+from treeselect.engine.group_lasso import GroupLasso
 from treeselect.engine.losses import LogisticLoss, MultinomialLoss, PoissonLoss, SquaredLoss
+from treeselect.engine.priced_groups import minimise_model
 
 TOLERANCE = 1e-5
 """That of the other solvers; our own is 1e-9."""
@@ -208,3 +209,46 @@ def test_the_quadratic_model_is_minimised():
             norm = np.linalg.norm(naive[a:b])
             naive[a:b] *= max(0.0, 1 - rate * p / norm) if norm > 0 else 0.0
     np.testing.assert_allclose(found, naive, atol=1e-9)
+
+
+def test_collinear_groups_come_to_rest():
+    """Descent alone takes tens of thousands of sweeps here; the free ones are collinear, too."""
+    rng = np.random.default_rng(4)
+    root = rng.normal(size=(40, 3)) @ rng.normal(size=(3, 14)) + 1e-2 * rng.normal(size=(40, 14))
+    root[:, 1] = root[:, 0]
+    hessian, slope = root.T @ root / 40, 0.3 * root.T @ rng.normal(size=40)
+    start, price = np.array([0, 2, 5, 6, 9, 12, 14]), np.array([0.0, 0.02, 0.01, 0.02, 0.03, 0.02])
+    found = minimise_model(hessian, slope, np.zeros(14), start, price, 1e-10)
+    left = slope + hessian @ found
+    assert found[0] == pytest.approx(found[1])  # of what is flat the middle
+    used = 0
+    for a, b, p in zip(start[:-1], start[1:], price, strict=True):
+        norm = np.linalg.norm(found[a:b])
+        if norm == 0:
+            assert np.linalg.norm(left[a:b]) <= p * (1 + 1e-6)
+        else:
+            np.testing.assert_allclose(left[a:b], -p * found[a:b] / norm, atol=1e-8)
+            used += 1
+    assert 3 <= used < 6
+
+
+def test_free_groups_of_a_rare_class_are_at_their_optimum():
+    """A factor that is kept is collinear with the intercepts, and one class has a single row."""
+    rng = np.random.default_rng(6)
+    n = 300
+    level = rng.integers(0, 5, size=n)
+    own = (level[:, np.newaxis] == np.arange(5)) * 1.0
+    x = np.column_stack([(own - own.mean(axis=0)) / own.std(axis=0), rng.normal(size=(n, 2))])
+    y = rng.integers(0, 2, size=n) * 1.0
+    y[7] = 2.0
+    solver = problem(
+        "multinomial", [5, 1, 1], x=np.asfortranarray(x), y=y, price=np.array([0.0, 1.0, 1.0]),
+        share=np.full(n, 1 / n),
+    )  # fmt: skip
+    first = solver.first()
+    fit = solver.solve(0.1 * solver.dearest(first), first)
+    for each in (first, fit):
+        down = solver.loss.negative_gradient(y, each.eta) / n
+        assert np.abs(np.column_stack([np.ones(n), x[:, :5]]).T @ down).max() < 1e-5
+        # No class is the base. Levels without rows of the class are far off, where all is flat.
+        np.testing.assert_allclose(each.coef.sum(axis=1), 0, atol=1e-5)

@@ -72,17 +72,13 @@ def forest(data, target, weight, sampling, n_trees=6, seed=5):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["mean", "weighted", "classes", "vector"])
-@pytest.mark.parametrize("sampling", [BOOTSTRAP, Sampling(False, 0.6)])
-def test_both_are_their_naive_twins(kind, sampling):
-    data, target, weight, truth, row_weight = small(kind)
-    trees = forest(data, target, weight, sampling)
+def naive_losses(trees, data, weight, sampling, truth, row_weight):
+    """What each tree of seed 5 loses by permuting each group."""
     permuting = tree_seeds(stream_seed(5, "permute"), trees.n_trees)
-    lost, gained = np.zeros((2, trees.n_trees, data.n_groups))
+    lost = np.zeros((trees.n_trees, data.n_groups))
     for t, (nodes, outside) in enumerate(each_tree(trees, weight, sampling, 5)):
         total, stream = row_weight[outside].sum(), Stream(int(permuting[t]))
-        used = sorted(set(data.group_of[nodes.column[nodes.column >= 0]].tolist()))
-        for g in used:
+        for g in used_groups(nodes, data):
             shuffled = outside.copy()
             for r in range(len(shuffled) - 1):
                 other = r + stream.below(len(shuffled) - r)
@@ -93,6 +89,22 @@ def test_both_are_their_naive_twins(kind, sampling):
                     for leaf in (way(nodes, data, i)[-1], way(nodes, data, i, other, g)[-1])
                 ]
                 lost[t, g] += row_weight[i] * (errors[1] - errors[0]) / total
+    return lost
+
+
+def used_groups(nodes, data):
+    return sorted(set(data.group_of[nodes.column[nodes.column >= 0]].tolist()))
+
+
+@pytest.mark.parametrize("kind", ["mean", "weighted", "classes", "vector"])
+@pytest.mark.parametrize("sampling", [BOOTSTRAP, Sampling(False, 0.6)])
+def test_both_are_their_naive_twins(kind, sampling):
+    data, target, weight, truth, row_weight = small(kind)
+    trees = forest(data, target, weight, sampling)
+    lost = naive_losses(trees, data, weight, sampling, truth, row_weight)
+    gained = np.zeros((trees.n_trees, data.n_groups))
+    for t, (nodes, outside) in enumerate(each_tree(trees, weight, sampling, 5)):
+        total = row_weight[outside].sum()
         for i in outside:
             path = way(nodes, data, i)
             for a, b in pairwise(path):
@@ -105,6 +117,23 @@ def test_both_are_their_naive_twins(kind, sampling):
             np.testing.assert_allclose(
                 found.standard_error, expected.std(axis=0, ddof=1) / np.sqrt(6), atol=1e-9
             )
+
+
+def test_permuting_where_a_tree_uses_more_groups_than_a_word_has_bits():
+    rng = np.random.default_rng(8)
+    n, p = 240, 160
+    data = make_data(rng.integers(0, 7, size=(p, n)), [False] * p, np.arange(p))
+    y, weight = rng.normal(size=n), np.ones(n, dtype=np.int64)
+    target = mean_target(y)
+    trees = bagged_forest(
+        data, target, weight, n_trees=2, growth=Growth(UNBOUNDED, 1, 2, 0.0), seed=5,
+        rank=np.arange(p), sampling=BOOTSTRAP,
+    )  # fmt: skip
+    for nodes, _ in each_tree(trees, weight, BOOTSTRAP, 5):
+        assert len(used_groups(nodes, data)) > 64
+    expected = naive_losses(trees, data, weight, BOOTSTRAP, y[:, np.newaxis], weight)
+    found = permutation_importance(trees, data, target, weight, BOOTSTRAP, 5)
+    np.testing.assert_allclose(found.mean, expected.mean(axis=0), atol=1e-9)
 
 
 def test_on_the_rows_of_the_bag_the_gain_is_the_decrease_of_impurity():

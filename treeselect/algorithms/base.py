@@ -40,6 +40,9 @@ class Problem:
         The same columns with a bin for each value, for methods that split exactly.
     design : Design or None
         The columns before they were binned, for methods that read them.
+    wants_scores : bool
+        Whether the training scores of steps are looked at: they are not in folds and resamples.
+        Where they need forests of their own, or predictions, they are NaN then.
     """
 
     data: BinnedData
@@ -49,6 +52,7 @@ class Problem:
     offset: FloatArray | None = None
     exact: BinnedData | None = None
     design: Design | None = None
+    wants_scores: bool = True
 
     def constant(self, weight: WeightArray) -> FloatArray:
         """Linear predictor of the constant model, the offset included; shape (n_rows,), or
@@ -145,7 +149,8 @@ class Step:
     importance : ndarray of float, shape (n_groups,)
         Share of the unpenalised gain, summing to 1, or all 0 if nothing is selected.
     train_score : float
-        Score of the method's own ensemble on its training rows, out of bag where it has bags.
+        Score of the method's own ensemble on its training rows, out of bag where it has bags; NaN
+        if it was not wanted.
     cut_from : int or None
         Number of units of the step that this one was cut from, if it was.
     error : float or None

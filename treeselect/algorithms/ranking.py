@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -40,16 +40,35 @@ class MeasuredForest:
         on.
     standard_error : ndarray of float, shape (n_groups,)
         Of the importance, over the trees; NaN for the same units, and for the decrease of impurity.
-    train_score : float
-        Score of the out-of-bag predictions.
-    fitted : ndarray of float, shape (n_rows,) or (n_rows, n_classes)
-        These, the mean response of each row; NaN where there is none.
     """
 
     importance: FloatArray
     standard_error: FloatArray
-    train_score: float
+
+
+class OutOfBagFit(NamedTuple):
+    """What a forest predicts for rows that a tree has not seen.
+
+    Attributes
+    ----------
+    score : float
+    fitted : ndarray of float, shape (n_rows,) or (n_rows, n_classes)
+        Mean response of each row; NaN where all trees have seen it.
+    """
+
+    score: float
     fitted: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class _Grown:
+    """A forest, and what it was grown from."""
+
+    trees: Trees
+    data: BinnedData
+    target: Target
+    counts: IntArray
+    seed: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,30 +103,22 @@ class RankingForest(RefitsForest):
         The trees grow on bootstrap bags of the distinct rows. With an offset they grow on the
         negative gradient at the constant model.
         """
-        importance, error = np.full((2, len(groups)), np.nan)
-        importance[:] = -np.inf
-        if not groups.any():
-            nothing = problem.family.mean(problem.constant(weight))
-            return MeasuredForest(importance, error, problem.family.null_score, nothing)
-        part = select_groups(problem.data, groups)
-        target, _ = forest_target(problem, weight, "gini")
-        counts = copies(weight)
-        trees = bagged_forest(
-            part, target, counts, n_trees=self.n_trees, growth=self._growth(problem, part),
-            seed=seed, rank=np.ascontiguousarray(problem.groups.ranks(seed)[groups]),
-            sampling=BOOTSTRAP, n_threads=n_threads,
-        )  # fmt: skip
-        gains = group_gains(trees, part).mean(axis=0)
-        found = self._importance(trees, part, target, counts, gains, seed, n_threads)
-        used = np.flatnonzero(groups)[gains > 0]
-        importance[used] = found.mean[gains > 0]
-        error[used] = found.standard_error[gains > 0]
-        outside = out_of_bag(trees, part, counts, BOOTSTRAP, seed)
-        total = np.nan_to_num(outside.prediction) * outside.n_trees[:, np.newaxis]
-        seen = outside.n_trees.astype(np.float64)
-        score = out_of_bag_score(problem, weight, total, seen)
-        fitted = out_of_bag_mean(problem, weight, total, seen)
-        return MeasuredForest(importance, error, score, fitted)
+        grown = self._grow(problem, weight, groups, seed, n_threads)
+        return self._measured(grown, groups, n_threads)
+
+    def judge(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        groups: BoolArray,
+        *,
+        seed: int,
+        n_threads: int = 1,
+    ) -> tuple[MeasuredForest, OutOfBagFit]:
+        """The same, and how well the forest predicts."""
+        grown = self._grow(problem, weight, groups, seed, n_threads)
+        measured = self._measured(grown, groups, n_threads)
+        return measured, _out_of_bag_fit(grown, problem, weight)
 
     def scored(
         self,
@@ -119,34 +130,67 @@ class RankingForest(RefitsForest):
         n_threads: int = 1,
     ) -> float:
         """Out-of-bag score of a forest of at most 100 trees on some units, with the leaves of the
-        one that predicts."""
+        one that predicts; NaN if the problem wants no scores."""
+        if not problem.wants_scores:
+            return float("nan")
         few = dataclasses.replace(
             self, kind="mdi", n_trees=min(self.n_trees, _SCORED_TREES), mtry=None, max_depth=None,
             min_leaf=problem.family.min_leaf,
         )  # fmt: skip
-        own_seed = stream_seed(seed, "score")
-        found = few.measure(problem, weight, groups, seed=own_seed, n_threads=n_threads)
-        return found.train_score
+        grown = few._grow(problem, weight, groups, stream_seed(seed, "score"), n_threads)
+        return _out_of_bag_fit(grown, problem, weight).score
+
+    def _grow(
+        self, problem: Problem, weight: WeightArray, groups: BoolArray, seed: int, n_threads: int
+    ) -> _Grown | None:
+        """A forest on some units, None if there are none."""
+        if not groups.any():
+            return None
+        part = select_groups(problem.data, groups)
+        target, _ = forest_target(problem, weight, "gini")
+        counts = copies(weight)
+        trees = bagged_forest(
+            part, target, counts, n_trees=self.n_trees, growth=self._growth(problem, part),
+            seed=seed, rank=np.ascontiguousarray(problem.groups.ranks(seed)[groups]),
+            sampling=BOOTSTRAP, n_threads=n_threads,
+        )  # fmt: skip
+        return _Grown(trees, part, target, counts, seed)
+
+    def _measured(self, grown: _Grown | None, groups: BoolArray, n_threads: int) -> MeasuredForest:
+        importance, error = np.full((2, len(groups)), np.nan)
+        importance[:] = -np.inf
+        if grown is not None:
+            gains = group_gains(grown.trees, grown.data).mean(axis=0)
+            found = self._importance(grown, gains, n_threads)
+            used = np.flatnonzero(groups)[gains > 0]
+            importance[used] = found.mean[gains > 0]
+            error[used] = found.standard_error[gains > 0]
+        return MeasuredForest(importance, error)
 
     def _growth(self, problem: Problem, data: BinnedData) -> Growth:
         n, has_classes = data.n_groups, problem.family.has_classes
         usual = int(np.ceil(np.sqrt(n) if has_classes else n / 3))
         return Growth(self.max_depth or UNBOUNDED, self.min_leaf, self.mtry or usual, 0.0)
 
-    def _importance(
-        self,
-        trees: Trees,
-        data: BinnedData,
-        target: Target,
-        counts: IntArray,
-        gains: FloatArray,
-        seed: int,
-        n_threads: int,
-    ) -> Importance:
+    def _importance(self, grown: _Grown, gains: FloatArray, n_threads: int) -> Importance:
         if self.kind == "mdi":
             return Importance(gains, np.full(len(gains), np.nan))
         by = out_of_bag_gains if self.kind == "unbiased" else permutation_importance
-        return by(trees, data, target, counts, BOOTSTRAP, seed, n_threads)
+        return by(
+            grown.trees, grown.data, grown.target, grown.counts, BOOTSTRAP, grown.seed, n_threads
+        )
+
+
+def _out_of_bag_fit(grown: _Grown | None, problem: Problem, weight: WeightArray) -> OutOfBagFit:
+    if grown is None:
+        return OutOfBagFit(problem.family.null_score, problem.family.mean(problem.constant(weight)))
+    outside = out_of_bag(grown.trees, grown.data, grown.counts, BOOTSTRAP, grown.seed)
+    total = np.nan_to_num(outside.prediction) * outside.n_trees[:, np.newaxis]
+    seen = outside.n_trees.astype(np.float64)
+    return OutOfBagFit(
+        out_of_bag_score(problem, weight, total, seen),
+        out_of_bag_mean(problem, weight, total, seen),
+    )
 
 
 SCORING = RankingForest(n_trees=_SCORED_TREES)

@@ -141,9 +141,10 @@ def grow_shared(
             penalty=penalty, is_open=is_open, shared=True,
         )  # fmt: skip
         gains += group_gains(trees, data).sum(axis=0)
-        found = out_of_bag(trees, data, counts, sampling, own_seed)
-        seen += found.n_trees
-        outside += np.nan_to_num(found.prediction) * found.n_trees[:, np.newaxis]
+        if problem.wants_scores:
+            found = out_of_bag(trees, data, counts, sampling, own_seed)
+            seen += found.n_trees
+            outside += np.nan_to_num(found.prediction) * found.n_trees[:, np.newaxis]
     score = out_of_bag_score(problem, weight, outside, seen)
     return SharedForest(gains / rules.n_trees, score)
 

@@ -143,15 +143,16 @@ class VarSelRF(RankingForest):
         def judge(left: BoolArray) -> JudgedSet:
             nonlocal first
             ranks_units = self.recompute or first is None
-            forest = (self if ranks_units else dataclasses.replace(self, kind="mdi")).measure(
+            grower = self if ranks_units else dataclasses.replace(self, kind="mdi")
+            forest, outside = grower.judge(
                 problem, weight, left,
                 seed=stream_seed(seed, "elimination", int(left.sum())), n_threads=n_threads,
             )  # fmt: skip
             first = first or forest
             by = forest if ranks_units else first
             importance = np.where(left, by.importance, -np.inf)
-            error, standard_error = out_of_bag_error(problem, weight, forest.fitted)
-            return JudgedSet(importance, error, standard_error, forest.train_score)
+            error, standard_error = out_of_bag_error(problem, weight, outside.fitted)
+            return JudgedSet(importance, error, standard_error, outside.score)
 
         n_kept = int(problem.groups.keep.sum())
 

@@ -1,36 +1,25 @@
 """The group lasso: a linear predictor of which whole groups of columns are nothing.
 
 Minimises ``mean loss(y, offset + b0 + X b) + lam * sum_g price_g |b_g|`` (Yuan and Lin 2006) by
-proximal Newton steps on a working set of groups; each quadratic model by descent over the groups.
+proximal Newton steps on a working set of groups.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from treeselect.engine._types import BoolArray, FloatArray, IntArray
-from treeselect.engine.cache import inner, kernel
 from treeselect.engine.losses import Loss
+from treeselect.engine.priced_groups import VIOLATION, minimise_model, penalty_of, sums_of_groups
 
 _MOST_STEPS = 100
-_MOST_SWEEPS = 1000
 _NO_GAIN = 1e-16
 """Decrease, relative to the objective, that is not worth a step."""
 
-_ABSENT = 1e-5
-"""Curvature, relative to the largest, below which what is free does not move."""
-
-_FLAT = 1e-12
-"""Least curvature along a group: one that is flat can't tell where to go."""
-
 _TOLERANCE = 1e-9
 """Change of a coefficient, relative to the spread of the predictor, at which descent ends."""
-
-VIOLATION = 1e-6
-"""Relative excess of a gradient over its price from which a group enters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +101,7 @@ class GroupLasso:
         return (self.price == 0) & (np.diff(self.start) > 0)
 
     def _by_group(self, squares: FloatArray) -> FloatArray:
-        return np.sqrt(_sums(squares, self.start))
+        return np.sqrt(sums_of_groups(squares, self.start))
 
     @property
     def _scale(self) -> float:
@@ -145,14 +134,8 @@ class GroupLasso:
         own = np.ascontiguousarray(self.x[:, columns])
         z = np.column_stack([np.ones(len(own)), own])
         theta = np.vstack([fit.intercept, fit.coef[columns]])
-        # What is free is minimised number by number: rare classes make a block of it slow.
-        widths, prices = [1] * n_outputs, [0.0] * n_outputs
-        for size, own_price in zip(sizes[groups] * n_outputs, self.price[groups], strict=True):
-            single = own_price == 0
-            widths += [1] * size if single else [size]
-            prices += [lam * own_price] * (size if single else 1)
-        start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
-        price = np.array(prices)
+        start = np.cumsum([0, 1, *sizes[groups]]) * n_outputs
+        price = np.concatenate([[0.0], lam * self.price[groups]])
         eta = self._eta(own, theta[0], theta[1:])
         value = self._objective(eta, theta, start, price)
         tolerance = _TOLERANCE * self._scale
@@ -163,7 +146,7 @@ class GroupLasso:
             step = found.reshape(theta.shape) - theta
             if np.abs(step).max() < 10 * tolerance:
                 break
-            moved = _penalty(found, start, price) - _penalty(theta.ravel(), start, price)
+            moved = penalty_of(found, start, price) - penalty_of(theta.ravel(), start, price)
             promised = float(slope @ step.ravel()) + moved
             if -promised < _NO_GAIN * abs(value):
                 break
@@ -191,7 +174,7 @@ class GroupLasso:
     ) -> float:
         with np.errstate(over="ignore"):
             loss = float(self.share @ self.loss.value(self.y, eta))
-        return loss + _penalty(theta.ravel(), start, price)
+        return loss + penalty_of(theta.ravel(), start, price)
 
     def _hessian(self, z: FloatArray, eta: FloatArray) -> FloatArray:
         """Second derivative in all coefficients, the outputs of a column side by side."""
@@ -207,130 +190,3 @@ class GroupLasso:
                 block = z.T @ ((self.share * mixed[:, k, m])[:, np.newaxis] * z)
                 hessian[:, k, :, m] = hessian[:, m, :, k] = block
         return hessian.reshape(n_columns * n_outputs, -1)
-
-
-def _sums(values: FloatArray, start: IntArray) -> FloatArray:
-    """Sum of the values of each group, shape (n_groups,)."""
-    n_groups = len(start) - 1
-    group_of = np.repeat(np.arange(n_groups), np.diff(start))
-    return np.bincount(group_of, values, n_groups).astype(np.float64)
-
-
-def _penalty(theta: FloatArray, start: IntArray, price: FloatArray) -> float:
-    return float(price @ np.sqrt(_sums(theta**2, start)))
-
-
-def minimise_model(
-    hessian: FloatArray,
-    slope: FloatArray,
-    theta: FloatArray,
-    start: IntArray,
-    price: FloatArray,
-    tolerance: float,
-) -> FloatArray:
-    """Minimise ``slope (b - theta) + (b - theta) hessian (b - theta) / 2 + sum price |b_g|``.
-
-    Parameters
-    ----------
-    hessian : ndarray of float, shape (n, n)
-    slope, theta : ndarray of float, shape (n,)
-    start : ndarray of int64, shape (n_groups + 1,)
-    price : ndarray of float, shape (n_groups,)
-    tolerance : float
-        Change of a coefficient at which a sweep has changed nothing.
-    """
-    steepest = np.array([np.linalg.eigvalsh(hessian[a:b, a:b])[-1] for a, b in pairwise(start)])
-    found, slope = theta.copy(), slope.copy()
-    origin, step = np.empty((2, len(theta)))
-    steepest = np.maximum(steepest, _FLAT)
-    # The intercept of a class without rows would fall for ever: it stays where it is.
-    steepest[(price == 0) & (steepest < _ABSENT * steepest.max())] = np.inf
-    descend(
-        hessian, slope, found, start, price, steepest, _MOST_SWEEPS, tolerance, origin, step
-    )  # fmt: skip
-    return found
-
-
-@inner
-def is_out(theta, price, a, b):
-    """Whether a group that has a price has no coefficients."""
-    n_used = 0
-    for j in range(a, b):
-        n_used += theta[j] != 0.0
-    return price > 0.0 and n_used == 0
-
-
-@inner
-def minimise_group(hessian, slope, theta, a, b, price, bound, tolerance, origin, step):
-    """Put a group at its minimum, the others staying; returns the largest change.
-
-    One column has it at once, several by proximal steps.
-    """
-    dear = price / bound
-    for j in range(a, b):
-        origin[j] = theta[j]
-    for _ in range(1 if b - a == 1 else 50):
-        square = 0.0
-        for j in range(a, b):
-            step[j] = theta[j] - slope[j] / bound
-            square += step[j] * step[j]
-        norm = np.sqrt(square)
-        shrink = 1.0 - dear / norm if norm > dear else 0.0
-        change = 0.0
-        for j in range(a, b):
-            step[j] = step[j] * shrink - theta[j]
-            theta[j] += step[j]
-            change = max(change, abs(step[j]))
-        for j in range(a, b):
-            for m in range(a, b):
-                slope[j] += hessian[j, m] * step[m]
-        if change <= 0.1 * tolerance:
-            break
-    largest = 0.0
-    for j in range(a, b):
-        moved = theta[j] - origin[j]
-        largest = max(largest, abs(moved))
-        if moved != 0.0:
-            for m in range(theta.shape[0]):
-                if m < a or m >= b:
-                    slope[m] += hessian[j, m] * moved
-    return largest
-
-
-@kernel
-def descend(hessian, slope, theta, start, price, steepest, most_sweeps, tolerance, origin, step):
-    """Go through the groups, minimising each, until a sweep changes next to nothing.
-
-    A group without coefficients gets some only when those with coefficients have come to rest (or
-    after 50 sweeps), one at a time: of copies, whatever stands between them, the second has then
-    nothing left to explain.
-    `theta` is changed, and `slope` kept the model's gradient there. `origin` and `step`, of the
-    same size as `theta`, are working memory.
-    """
-    n_groups = price.shape[0]
-    for sweep in range(most_sweeps):
-        largest = 0.0
-        for g in range(n_groups):
-            a, b = start[g], start[g + 1]
-            if not is_out(theta, price[g], a, b):
-                moved = minimise_group(
-                    hessian, slope, theta, a, b, price[g], steepest[g], tolerance, origin, step
-                )
-                largest = max(largest, moved)
-        if largest > tolerance and sweep % 50 < 49:
-            continue
-        enters = False
-        for g in range(n_groups):
-            a, b = start[g], start[g + 1]
-            if enters or not is_out(theta, price[g], a, b):
-                continue
-            square = 0.0
-            for j in range(a, b):
-                square += slope[j] * slope[j]
-            if np.sqrt(square) > price[g] * (1.0 + VIOLATION):
-                enters = True
-                minimise_group(
-                    hessian, slope, theta, a, b, price[g], steepest[g], tolerance, origin, step
-                )
-        if not enters and largest <= tolerance:
-            break

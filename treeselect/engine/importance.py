@@ -24,6 +24,8 @@ from treeselect.engine.partition import code_of, goes_left
 from treeselect.engine.random import draw_bag, random_below, stream_seed, tree_seeds
 from treeselect.engine.targets import GINI, VECTOR, Target
 
+_NONE, _ONE = np.uint64(0), np.uint64(1)
+
 
 class Importance(NamedTuple):
     """Importance of each group.
@@ -70,12 +72,15 @@ def permutation_importance(
     permuting = tree_seeds(stream_seed(seed, "permute"), trees.n_trees)
 
     def measure(first: int, last: int, out: FloatArray) -> None:
-        outside, shuffled = np.zeros((2, data.n_rows), dtype=np.int64)
+        outside, shuffled, leaf = np.zeros((3, data.n_rows), dtype=np.int64)
+        most = int(np.diff(trees.start[first : last + 1]).max())
+        used = -(-min(data.n_groups, most) // 64)  # as many units, 64 of them in a word
         add_permuted_losses(
             trees.nodes, trees.start[first : last + 1], data,
             *_bags(data, weight, sampling, seed, trees.n_trees, first, last),
             permuting[first:last], _truth(target), _row_weight(target, weight), outside, shuffled,
-            np.zeros(data.n_groups, dtype=np.bool_), out,
+            leaf, np.zeros(data.n_groups, dtype=np.int64), np.zeros((most, used), dtype=np.uint64),
+            out,
         )  # fmt: skip
 
     return _over_trees(measure, trees, data, n_threads)
@@ -184,12 +189,45 @@ def leaf_if_moved(nodes, first, data, i, group, other):
     return at
 
 
+@inner
+def number_groups(nodes, first, last, data, number):
+    """Number the groups that a tree uses, in their order; -1 for the others."""
+    for g in range(number.shape[0]):
+        number[g] = -1
+    for at in range(first, last):
+        if nodes.column[at] >= 0:
+            number[data.group_of[nodes.column[at]]] = 0
+    n_used = 0
+    for g in range(number.shape[0]):
+        if number[g] == 0:
+            number[g] = n_used
+            n_used += 1
+
+
+@inner
+def mark_ways(nodes, first, last, data, number, way):
+    """Write for each node the groups that the way to it asks for, a bit for each."""
+    for w in range(way.shape[1]):
+        way[0, w] = np.uint64(0)
+    for at in range(first, last):  # children stand behind their parents
+        if nodes.column[at] < 0:
+            continue
+        bit = number[data.group_of[nodes.column[at]]]
+        for child in range(nodes.left[at], nodes.left[at] + 2):
+            for w in range(way.shape[1]):
+                way[child, w] = way[at - first, w]
+            way[child, bit >> 6] |= _ONE << np.uint64(bit & 63)
+
+
 @kernel
 def add_permuted_losses(
     nodes, start, data, in_rows, sampling, seeds, state, bag, spare,
-    permuting, truth, weight, outside, shuffled, is_used, out,
+    permuting, truth, weight, outside, shuffled, leaf, number, way, out,
 ):  # fmt: skip
-    """Write what each tree loses by permuting each group, shape (n_trees, n_groups)."""
+    """Write what each tree loses by permuting each group, shape (n_trees, n_groups).
+
+    A row that no split on its way asks for the group stays in its leaf.
+    """
     for tree in range(seeds.shape[0]):
         state[0] = seeds[tree]
         draw_bag(state, in_rows, sampling.replace, sampling.share, bag, spare)
@@ -202,24 +240,27 @@ def add_permuted_losses(
                 n += 1
         if total == 0:
             continue
-        for g in range(is_used.shape[0]):
-            is_used[g] = False
-        for at in range(start[tree], start[tree + 1]):
-            if nodes.column[at] >= 0:
-                is_used[data.group_of[nodes.column[at]]] = True
+        root = start[tree]
+        number_groups(nodes, root, start[tree + 1], data, number)
+        mark_ways(nodes, root, start[tree + 1], data, number, way)
+        for r in range(n):
+            leaf[r] = leaf_of(nodes, root, data, outside[r])
         state[0] = permuting[tree]
-        for g in range(is_used.shape[0]):
-            if not is_used[g]:
+        for g in range(number.shape[0]):
+            if number[g] < 0:
                 continue
+            word, bit = number[g] >> 6, _ONE << np.uint64(number[g] & 63)
             for r in range(n):
                 shuffled[r] = outside[r]
             for r in range(n - 1):
                 other = r + random_below(state, n - r)
                 shuffled[r], shuffled[other] = shuffled[other], shuffled[r]
             for r in range(n):
+                plain = leaf[r]
+                if way[plain - root, word] & bit == _NONE:
+                    continue
                 i = outside[r]
-                plain = leaf_of(nodes, start[tree], data, i)
-                moved = leaf_if_moved(nodes, start[tree], data, i, g, shuffled[r])
+                moved = leaf_if_moved(nodes, root, data, i, g, shuffled[r])
                 if moved != plain:
                     worse = squared_error(nodes, moved, truth, i)
                     out[tree, g] += weight[i] * (worse - squared_error(nodes, plain, truth, i))
