@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from scipy import stats
 from sklearn.ensemble import RandomForestRegressor
+from statsmodels.tools.sm_exceptions import SpecificationWarning
 
 import treeselect
+from treeselect import cross_validation, folds
 from treeselect.choosing import Choice, choose
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError
 from treeselect.folds import Folds
-from treeselect.inference import aggregate_p_values, part_rows
+from treeselect.inference import aggregate_p_values
+from treeselect.parts import draw_parts, part_rows
 
 QUICK = {"method": "gbfs", "n_trees": 15, "prune": False, "progress": False}
 
@@ -216,6 +222,339 @@ def test_counts_with_weights_and_an_offset():
     assert found.n_failed == 0
     assert sum(s.n_fitted for s in found.splits) <= 3 * (data["w"] > 0).sum() / 2 + 3
     assert found.tidy()["term"].iloc[0] == "x0"
+
+
+# --- groups of rows ----------------------------------------------------------------------------
+
+
+def wards(seed, n_groups=120, size=5, p=4):
+    """Columns `n0`, ... and most of `y` are the same in all rows of a ward, and have nothing in
+    common; `x` moves `y` within the wards."""
+    rng = np.random.default_rng(seed)
+    ward = np.repeat(np.arange(n_groups), size)
+    frame = pd.DataFrame(rng.normal(size=(n_groups, p))[ward], columns=[f"n{i}" for i in range(p)])
+    x, noise = rng.normal(size=(2, len(ward)))
+    y = rng.normal(size=n_groups)[ward] + 0.2 * x + 0.3 * noise
+    return frame.assign(x=x, y=y, ward=[f"w{w}" for w in ward])
+
+
+LASSO = {"method": "lasso", "progress": False}
+
+
+def test_noise_of_wards_looks_like_signal_unless_wards_stay_together():
+    apart, together = [], []
+    for seed in range(30):
+        data = wards(seed, n_groups=160, size=20)
+        terms = ["n0", "n1", "n2", "n3"]
+        fit = treeselect.select(
+            f"y ~ {' + '.join(terms)}", data, k=4, keep=terms, seed=seed, **LASSO
+        )
+        apart += fit.inference().splits[0].p_values.values()
+        found = fit.inference(fold_groups="ward", data=data)
+        together += found.splits[0].p_values.values()
+    assert len(apart) == len(together) == 120
+    assert np.mean(np.array(apart) < 0.05) > 0.4
+    # 5 %, and 2.5 standard errors.
+    assert np.mean(np.array(together) < 0.05) <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / 120)
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_no_ward_is_in_both_parts(classes):
+    data = wards(3, n_groups=41, size=6)
+    ward = data["ward"].str[1:].astype(int)
+    # Five rows of five wards have a rare class; each half gets three or two of these wards.
+    rare = (ward < 5) & (np.arange(len(data)) % 6 == 0)
+    data["kind"] = np.where(rare, "rare", np.where(data["y"] > 0, "high", "low"))
+    formula = "kind ~ x + n0" if classes else "y ~ x + n0"
+    # The response of the first rows is not known: groups are those of the others.
+    data.loc[[100, 101], ["kind", "y"]] = [None, np.nan]
+    fit = treeselect.select(formula, data, k=1, seed=1, fold_groups="ward", **LASSO)
+    own, problem = fit.choice.folds.groups, fit.design.problem
+    for seed in range(5):
+        first, second = part_rows(problem, fit.design.weight, 0.5, seed, own)
+        assert sorted([*first, *second]) == list(range(len(data) - 2))
+        wards_of = [set(data.loc[fit.design.response.rows[r], "ward"]) for r in (first, second)]
+        assert not wards_of[0] & wards_of[1]
+        assert abs(len(wards_of[0]) - 20.5) <= 1.5
+        if classes:
+            y = fit.design.response.y
+            code = fit.design.response.classes.index("rare")
+            assert sorted([(y[first] == code).sum(), (y[second] == code).sum()]) == [2, 3]
+
+
+@pytest.mark.parametrize("response", ["y", "kind"])
+def test_a_ward_of_each_row_gives_the_rows_that_are_drawn_without_wards(response):
+    data = wards(4).assign(kind=lambda d: np.digitize(d["y"], [-1, 1]).astype(str))
+    weights = np.arange(600) % 4
+    fit = treeselect.select(f"{response} ~ x", data, k=1, seed=1, weights=weights, **LASSO)
+    problem, weight = fit.design.problem, fit.design.weight
+    groups = np.random.default_rng(0).permutation(600)
+    for split in (0.3, 0.5):
+        found = part_rows(problem, weight, split, 7, groups)
+        for rows, expected in zip(found, part_rows(problem, weight, split, 7), strict=True):
+            np.testing.assert_array_equal(rows, expected)
+    if response == "y":
+        order = np.random.default_rng(7).permutation(np.flatnonzero(weight))
+        np.testing.assert_array_equal(found[0], np.sort(order[:225]))
+
+
+def test_weights_are_copies_for_the_draw_of_wards():
+    data = wards(12, size=3).assign(kind=lambda d: np.digitize(d["y"], [-0.3, 0.3]).astype(str))
+    weights = np.random.default_rng(0).integers(0, 4, 360)
+    weights[data["kind"] == "0"] *= 5  # which class is the rarest depends on them
+    copied = data.loc[np.repeat(np.arange(360), weights)].reset_index(drop=True)
+    found = []
+    for own, options in ((data, {"weights": weights}), (copied, {})):
+        fit = treeselect.select("kind ~ x - ward", own, k=1, seed=1, fold_groups="ward",
+                                **options, **LASSO)  # fmt: skip
+        design, groups = fit.design, fit.choice.folds.groups
+        first, second = part_rows(design.problem, design.weight, 0.4, 3, groups)
+        found.append([set(own["ward"].iloc[rows]) for rows in (first, second)])
+    assert found[0] == found[1]
+
+
+def test_wards_are_drawn_again_if_a_part_has_too_few_rows():
+    data = wards(13, n_groups=46, size=1).assign(ward=np.repeat(np.arange(6), [30, 12, 1, 1, 1, 1]))
+    fit = treeselect.select("y ~ x", data, k=1, seed=1, fold_groups="ward", **LASSO)
+    problem, weight, choice = fit.design.problem, fit.design.weight, fit.choice
+    first = [part_rows(problem, weight, 0.5, seed, choice.folds.groups) for seed in range(30)]
+    enough = [min(len(a), len(b)) >= 10 for a, b in first]
+    assert 0 < sum(enough) < 30  # with the two large wards on one side
+    drawn = draw_parts(problem, weight, 0.5, choice, range(30))
+    for part, once, good in zip(drawn, first, enough, strict=True):
+        assert min(len(part.train), len(part.test)) >= 10
+        assert (len(part.train) == len(once[0]) and (part.train == once[0]).all()) == good
+
+
+def by_hand(data, rows, family, weights, log_time):
+    """Cluster-robust covariance of statsmodels on copies of rows, or with relative weights."""
+    here = data.iloc[rows]
+    copies = np.arange(len(rows))
+    options = {}
+    if weights is not None and np.issubdtype(weights.dtype, np.integer):
+        copies = np.repeat(copies, weights[rows])
+    elif weights is not None:
+        options["var_weights"] = weights[rows]
+    here = here.iloc[copies]
+    matrix = sm.add_constant(here[["n0", "x"]].to_numpy())
+    how = {
+        "cov_type": "cluster",
+        "cov_kwds": {"groups": pd.factorize(here["ward"])[0]},
+        "use_t": True,
+    }
+    if family == "multinomial":
+        return sm.MNLogit(here["kind"].astype(int), matrix).fit(disp=False, **how)
+    response = {"gaussian": "y", "binomial": "ill", "poisson": "n"}[family]
+    kind = {
+        "gaussian": sm.families.Gaussian,
+        "binomial": sm.families.Binomial,
+        "poisson": sm.families.Poisson,
+    }[family]
+    if log_time is not None:
+        options["offset"] = log_time[rows][copies]
+    y = here[response].to_numpy().astype(float)
+    with warnings.catch_warnings():
+        # statsmodels says of any weights that "cov_type [is] not fully supported" with them.
+        warnings.simplefilter("ignore", SpecificationWarning)
+        return sm.GLM(y, matrix, kind(), **options).fit(**how)
+
+
+@pytest.mark.parametrize("weighted", ["no", "copies", "relative"])
+@pytest.mark.parametrize("family", ["gaussian", "binomial", "poisson", "multinomial"])
+def test_standard_errors_are_those_of_statsmodels_by_groups(family, weighted):
+    data = wards(5, n_groups=60)
+    rng = np.random.default_rng(1)
+    data = data.assign(
+        kind=np.digitize(data["y"], [-0.5, 0.5]).astype(str),
+        ill=data["y"] > 0.3,
+        n=rng.poisson(np.exp(0.5 * data["y"])),
+    )
+    weights = {
+        "no": None,
+        "copies": rng.integers(0, 4, 300),
+        "relative": rng.uniform(0.5, 2, 300),
+    }[weighted]
+    log_time = rng.uniform(size=300) if family in ("gaussian", "poisson") else None
+    response = {"gaussian": "y", "binomial": "ill", "poisson": "n", "multinomial": "kind"}[family]
+    fit = treeselect.select(
+        f"{response} ~ n0 + x", data, family=family, k=2, keep=["n0", "x"], seed=1,
+        weights=weights, offset=log_time, **LASSO,
+    )  # fmt: skip
+    if (family, weighted) == ("multinomial", "relative"):
+        with pytest.raises(OptionError, match="must be whole numbers"):
+            fit.inference(fold_groups="ward", data=data, weights=weights)
+        return
+    found = fit.inference(
+        fold_groups="ward", data=data, weights=weights, offset=log_time, level=0.9
+    )
+    rows = part_rows(
+        fit.design.problem, fit.design.weight, 0.5, stream_seed(1, "inference", 0),
+        pd.factorize(data["ward"])[0],
+    )[1]  # fmt: skip
+    expected = by_hand(data, rows, family, weights, log_time)
+    table = found.tidy()
+    estimate = np.asarray(expected.params).ravel(order="F")
+    np.testing.assert_allclose(table["estimate"], estimate, rtol=1e-5)
+    error = np.sqrt(np.diag(np.asarray(expected.cov_params())))
+    np.testing.assert_allclose(table["std_error"], error, rtol=1e-5)
+    p_values = np.asarray(expected.pvalues).ravel(order="F")
+    np.testing.assert_allclose(table["p_value"], p_values, rtol=1e-3, atol=1e-12)
+    (split,) = found.splits
+    n_groups = data["ward"].iloc[rows].nunique()
+    assert abs(n_groups - 30) <= 1
+    assert (split.fit.n_groups, split.fit.df) == (n_groups, n_groups - 1)
+    low, high = table["ci_low"], table["ci_high"]
+    np.testing.assert_allclose(high - low, 2 * stats.t(n_groups - 1).ppf(0.95) * table["std_error"])
+    at = [i for i, term in enumerate(split.fit.terms) if term == "n0"]
+    test = expected.f_test(np.eye(len(estimate))[at])
+    assert split.p_values["n0"] == pytest.approx(float(test.pvalue), rel=1e-3)
+
+
+def test_standard_errors_of_classes_by_the_formula():
+    """Sum over wards of the outer products of their scores, between two inverse informations."""
+    data = wards(6, n_groups=60).assign(kind=lambda d: np.digitize(d["y"], [-0.5, 0.5]).astype(str))
+    fit = treeselect.select(
+        "kind ~ n0 + x - ward", data, k=2, keep=["n0", "x"], seed=1, fold_groups="ward", **LASSO
+    )
+    fitted = fit.inference().splits[0].fit
+    rows = part_rows(
+        fit.design.problem, fit.design.weight, 0.5, stream_seed(1, "inference", 0),
+        fit.choice.folds.groups,
+    )[1]  # fmt: skip
+    matrix = sm.add_constant(data.iloc[rows][["n0", "x"]].to_numpy())
+    code = data["kind"].iloc[rows].astype(int).to_numpy()
+    eta = np.column_stack([np.zeros(len(rows)), *np.split(matrix @ fitted.estimate.reshape(2, 3).T,
+                                                          2, axis=1)])  # fmt: skip
+    share = np.exp(eta) / np.exp(eta).sum(axis=1, keepdims=True)
+    scores = np.hstack([((code == c) - share[:, c])[:, np.newaxis] * matrix for c in (1, 2)])
+    information = np.zeros((6, 6))
+    for x, p in zip(matrix, share[:, 1:], strict=True):
+        information += np.kron(np.diag(p) - np.outer(p, p), np.outer(x, x))
+    of_ward = pd.DataFrame(scores).groupby(data["ward"].to_numpy()[rows]).sum().to_numpy()
+    outside = np.linalg.inv(information)
+    g, n = len(of_ward), len(rows)
+    expected = outside @ of_ward.T @ of_ward @ outside * (g / (g - 1)) * ((n - 1) / (n - 6))
+    np.testing.assert_allclose(fitted.covariance, expected, rtol=1e-6)
+
+
+def test_the_choice_within_the_first_part_keeps_wards_together(monkeypatch):
+    data = wards(7, n_groups=40)
+    fit = treeselect.select("y ~ .", data, folds=4, fold_groups="ward", seed=1, **LASSO)
+    seen = []
+
+    def split_rows(*arguments):
+        seen.append(folds.split_rows(*arguments))
+        return seen[-1]
+
+    monkeypatch.setattr(cross_validation, "split_rows", split_rows)
+    fit.inference(repeats=2, n_jobs=1)
+    assert len(seen) == 2
+    for of_part in seen:
+        assert len(of_part) == 4
+        for split in of_part:
+            assert len(split.train) + len(split.test) == 100
+            assert not set(data["ward"].iloc[split.train]) & set(data["ward"].iloc[split.test])
+
+
+def test_groups_of_the_fit_of_an_array_and_of_a_file_are_the_same(tmp_path):
+    data = wards(8, n_groups=40)
+    fit = treeselect.select("y ~ .", data, k=2, fold_groups="ward", seed=1, **LASSO)
+    expected = fit.inference(repeats=3)
+    plain = treeselect.select("y ~ . - ward", data, k=2, seed=1, **LASSO)
+    by_array = plain.inference(repeats=3, fold_groups=data["ward"].to_numpy())
+    np.testing.assert_array_equal(by_array.p_values, expected.p_values)
+    assert "fold_groups=...)" in str(by_array.summary())
+    bare = treeselect.load(fit.save(tmp_path / "fit"))
+    found = bare.inference(repeats=3, data=data)
+    np.testing.assert_array_equal(found.p_values, expected.p_values)
+    rest = data.drop(columns="ward")
+    with pytest.raises(OptionError, match="`fold_groups` must be given"):
+        bare.inference(data=rest)
+    found = bare.inference(repeats=3, data=rest, fold_groups=data["ward"])
+    np.testing.assert_array_equal(found.p_values, expected.p_values)
+
+
+def test_the_summary_tells_of_groups():
+    data = wards(9, n_groups=80)
+    fit = treeselect.select("y ~ .", data, k=2, fold_groups="ward", seed=1, **LASSO)
+    text = " ".join(str(fit.inference(0.3).summary()).split())
+    assert "24 groups of `ward` (120 rows) to select on, 56 (280) to fit on" in text
+    assert "cluster-robust, 56 groups of `ward`, 55 degrees of freedom" in text
+    assert "All rows of each `ward` are in one part" in text
+    assert "p-values may be too small" not in text
+    text = " ".join(str(fit.inference(0.7, repeats=2).summary()).split())
+    assert "56 groups of `ward` (about 280 rows) to select on, 24 (120) to fit on" in text
+    assert "with 24 to fit on, p-values may be too small" in text
+    text = " ".join(str(fit.refit("glm").summary()).split())
+    assert "count rows of one `ward` as independent" in text
+
+
+def test_a_column_of_one_ward_has_no_standard_error():
+    data = wards(10).assign(site=lambda d: np.where(d["ward"] == "w3", "rare", "other"))
+    fit = treeselect.select("y ~ x + site", data, k=2, keep=["x", "site"], seed=1,
+                            fold_groups="ward", **LASSO)  # fmt: skip
+    rows, groups = fit.design.problem, fit.choice.folds.groups
+    found = fit.inference(repeats=6)
+    with_rare = 0
+    for number, split in enumerate(found.splits):
+        second = part_rows(
+            rows, fit.design.weight, 0.5, stream_seed(1, "inference", number), groups
+        )[1]
+        if "w3" in set(data["ward"].iloc[second]):
+            assert "can't be computed of `site[T.rare]`: what" in split.failure
+            with_rare += 1
+        else:
+            assert split.p_values["x"] < 0.05
+    assert 0 < with_rare < 6
+
+
+@pytest.mark.parametrize("response", ["ill", "kind"])
+def test_the_level_that_others_are_compared_with_may_be_that_of_one_ward(response):
+    data = wards(10, size=6)
+    here = data["ward"] == "w3"
+    data["site"] = np.where(here, "a", np.where(data["x"] > 0, "b", "c"))
+    kind = np.random.default_rng(0).integers(0, 3, len(data))
+    kind[here] = [0, 0, 1, 1, 2, 2]
+    data = data.assign(ill=kind > 0, kind=kind.astype(str))
+    fit = treeselect.select(f"{response} ~ site + n0", data, k=2, keep=["site", "n0"], seed=1,
+                            fold_groups=data["ward"], **LASSO)  # fmt: skip
+    said = {split.failure for split in fit.inference(repeats=3).splits if split.failure}
+    names = {
+        "ill": "`site[T.b]`, `site[T.c]`",
+        "kind": "`1: site[T.b]`, `1: site[T.c]`, `2: site[T.b]`, `2: site[T.c]`",
+    }[response]
+    assert said == {
+        f"Standard errors by groups can't be computed of {names}: what they tell apart occurs in"
+        " too few groups."
+    }
+
+
+def test_few_wards():
+    data = wards(11, n_groups=12, size=10)
+    fit = treeselect.select("y ~ n0 + n1 + n2 + n3 + x", data, k=5, seed=1, fold_groups="ward",
+                            **LASSO)  # fmt: skip
+    found = fit.inference(repeats=2)
+    assert found.n_failed == 2
+    said = "Standard errors by groups need more groups than the model has coefficients, 6"
+    assert said in " ".join(str(found.summary()).split())
+    assert fit.inference(0.4).n_failed == 0
+    fit = treeselect.select("y ~ n0 + x", data, seed=1, fold_groups="ward", **LASSO)
+    with pytest.raises(OptionError, match=r"enough groups to select on in folds(.|\n)*Found: 4"):
+        fit.inference(0.3)
+    data["ill"] = data["ward"].isin(["w1", "w2"])
+    fit = treeselect.select("ill ~ n0 + x", data, k=1, seed=1, fold_groups="ward", **LASSO)
+    found = fit.inference()  # each part gets one of the two
+    assert "6 groups of `ward` (60 rows) to select on, 6 (60)" in str(found.summary())
+    with pytest.raises(OptionError, match=r"at least 2 rows of each class .*, in whole groups"):
+        fit.inference(fold_groups=np.where(data["ill"], 0, np.arange(120) + 1))
+    for groups, said in (
+        (np.zeros(120), "must have at least two groups"),
+        (data["ward"].where(data.index > 2), "3 rows where it is missing"),
+        (np.arange(7), "one value per row, 120"),
+        ("ward2", "must be a column of `data`"),
+    ):
+        with pytest.raises(OptionError, match=said):
+            fit.inference(fold_groups=groups)
 
 
 # --- splits that fail --------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from treeselect.choosing import Choice, choose
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError, TreeselectError, quoted
+from treeselect.folds import Folds, Split
 from treeselect.libraries import in_library
 from treeselect.linear import (
     LinearData,
@@ -28,6 +29,7 @@ from treeselect.linear import (
 )
 from treeselect.modeldata import ModelData
 from treeselect.parallel import run_all
+from treeselect.parts import draw_parts
 from treeselect.progress import track
 from treeselect.refitting import p_text, table_head, table_row
 from treeselect.summary import MOST_ROWS, Summary, SummaryContent
@@ -37,11 +39,8 @@ if TYPE_CHECKING:
 
     from treeselect.results import SelectionResult
 
-_FEWEST_ROWS = 10
-"""Least number of rows in each part of a split of a numeric response."""
-
-_FEWEST_OF_CLASS = 2
-"""Least number of rows of each class in each part of a split."""
+_FEW_GROUPS = 50
+"""With fewer groups than this, a reader is told that the tests need many."""
 
 
 def aggregate_p_values(p_values: FloatArray, gamma_min: float = 0.05) -> FloatArray:
@@ -128,6 +127,9 @@ class Inference:
     gamma_min, level : float
     content : SummaryContent
         What :meth:`summary` says.
+    groups_name : str or bool
+        Column whose groups of rows were in one part as a whole; else whether an array of them was
+        given.
     library : str
         Library in which tables are given.
     """
@@ -138,6 +140,7 @@ class Inference:
     gamma_min: float
     level: float
     content: SummaryContent
+    groups_name: str | bool = False
     library: str = "pandas"
 
     @property
@@ -182,6 +185,7 @@ def infer(
     seed: int,
     gamma_min: float,
     level: float,
+    folds: Folds,
     n_jobs: int | None,
 ) -> Inference:
     """See :meth:`SelectionResult.inference`."""
@@ -197,21 +201,20 @@ def infer(
             "  Found: `forest=` that was fitted before, perhaps on all of them. Select with trees"
             " that are grown here."
         )
-    choice = result.choice
     size = _size(result)
-    folds = choice.folds.folds
+    choice = dataclasses.replace(result.choice, k=size, folds=folds)
     problem = dataclasses.replace(data.problem_for(method), wants_scores=False)
-    n_folds = folds if isinstance(folds, int) and isinstance(size, str) else 0
-    sizes = _part_sizes(problem, weight, split, n_folds)
-    choice = dataclasses.replace(choice, k=size)
     seeds = [stream_seed(seed, "inference", number) for number in range(int(repeats))]
-    calls = [(problem, method, weight, choice, split, own) for own in seeds]
+    parts = draw_parts(problem, weight, split, choice, seeds)
+    calls = [
+        (problem, method, weight, choice, part.train, own)
+        for part, own in zip(parts, seeds, strict=True)
+    ]
     chosen = track(run_all(_select, calls, n_jobs), "Splits", len(calls), result.progress)
     terms = tuple(spec.term.name for spec in data.spec.terms)
-    parts = (part_rows(problem, weight, split, own)[1] for own in seeds)
     splits = tuple(
-        _fit_part(data, None if groups is None else _terms_of(data, groups), rows)
-        for groups, rows in zip(chosen, parts, strict=True)
+        _fit_part(data, None if units is None else _terms_of(data, units), part.test, folds.groups)
+        for units, part in zip(chosen, parts, strict=True)
     )
     found = Inference(
         terms=terms,
@@ -220,11 +223,21 @@ def infer(
         gamma_min=float(gamma_min),
         level=float(level),
         content=SummaryContent("", (), (), (), ()),
+        groups_name=folds.groups_name,
         library=data.library,
     )
-    call = f"{result.call.text}.inference({split:g}, {repeats}, seed={seed})"
+    other = _other_groups(result.choice.folds.groups_name, folds.groups_name)
+    call = f"{result.call.text}.inference({split:g}, {repeats}, seed={seed}{other})"
+    sizes = _part_words(parts, folds)
     content = _content(found, result, call, sizes, _rule_text(size, result))
     return dataclasses.replace(found, content=content)
+
+
+def _other_groups(of_fit: str | bool, name: str | bool) -> str:
+    """The argument ``fold_groups`` as it could be typed, if it says more than the fit."""
+    if name == of_fit:
+        return ""
+    return f", fold_groups={name!r}" if isinstance(name, str) else ", fold_groups=..."
 
 
 def _size(result: SelectionResult) -> int | str | None:
@@ -244,54 +257,7 @@ def _rule_text(size: int | str | None, result: SelectionResult) -> str:
     return f"{rule}, cross-validated within that part"
 
 
-# --- splitting ---------------------------------------------------------------------------------
-
-
-def part_rows(
-    problem: Problem, weight: WeightArray, split: float, seed: int
-) -> tuple[IntArray, IntArray]:
-    """Rows to select on and rows to fit on, at random; of each class the same share.
-
-    A row is in one part with all its copies.
-    """
-    rng = np.random.default_rng(seed)
-    first, second = [], []
-    for rows in _strata(problem, weight):
-        order = rng.permutation(rows)
-        n = _share(split, len(rows))
-        first.append(order[:n])
-        second.append(order[n:])
-    return np.sort(np.concatenate(first)), np.sort(np.concatenate(second))
-
-
-def _strata(problem: Problem, weight: WeightArray) -> list[IntArray]:
-    rows = np.flatnonzero(weight > 0)
-    if not problem.family.has_classes:
-        return [rows]
-    return [rows[problem.y[rows] == c] for c in np.unique(problem.y[rows])]
-
-
-def _share(split: float, n: int) -> int:
-    return int(np.floor(split * n + 0.5))
-
-
-def _part_sizes(problem: Problem, weight: WeightArray, split: float, folds: int) -> tuple[int, int]:
-    """Numbers of rows of the parts, which must be enough."""
-    counts = [len(rows) for rows in _strata(problem, weight)]
-    parts = [(_share(split, n), n - _share(split, n)) for n in counts]
-    classes = problem.family.has_classes
-    least, of = (_FEWEST_OF_CLASS, " of each class") if classes else (_FEWEST_ROWS, "")
-    fewest = tuple(min(part[i] for part in parts) for i in (0, 1))
-    for number, needed, why in (
-        (fewest[0], max(least, folds), "to select on" + (f" in {folds} folds" if folds else "")),
-        (fewest[1], least, "to fit on"),
-    ):
-        if number < needed:
-            raise OptionError(
-                f"`split` must leave at least {needed} rows{of} {why}.\n"
-                f"  Found: {number}, with `split={split:g}` of {sum(counts):,} rows."
-            )
-    return sum(part[0] for part in parts), sum(part[1] for part in parts)
+# --- selecting ----------------------------------------------------------------------------------
 
 
 def _select(
@@ -299,11 +265,10 @@ def _select(
     method: SelectionMethod,
     weight: WeightArray,
     choice: Choice,
-    split: float,
+    rows: IntArray,
     seed: int,
 ) -> BoolArray | None:
-    """Units selected on the first part; None if the response does not vary there."""
-    rows, _ = part_rows(problem, weight, split, seed)
+    """Units selected on some rows; None if the response does not vary there."""
     if len(np.unique(problem.y[rows])) < 2:
         return None
     own = np.zeros_like(weight)
@@ -322,14 +287,16 @@ def _terms_of(data: ModelData, groups: BoolArray) -> tuple[str, ...]:
 # --- testing -----------------------------------------------------------------------------------
 
 
-def _fit_part(data: ModelData, terms: tuple[str, ...] | None, rows: IntArray) -> SplitFit:
+def _fit_part(
+    data: ModelData, terms: tuple[str, ...] | None, rows: IntArray, groups: IntArray | None
+) -> SplitFit:
     """Fit the linear model of some terms on some rows, and test each of them."""
     if terms is None:
         why = "The response does not vary in the rows to select on."
         return SplitFit((), {}, None, why, 0, 0)
     n_fitted = n_dropped = 0
     try:
-        here = linear_data(data, terms, rows)
+        here = linear_data(data, terms, rows, groups)
         n_fitted, n_dropped = len(here.y), here.n_dropped
         if n_fitted > here.matrix.shape[1]:
             here = _without_sums(here, terms)
@@ -416,16 +383,18 @@ def _aggregated(found: Inference) -> pd.DataFrame:
 
 
 def _content(
-    found: Inference, result: SelectionResult, call: str, sizes: tuple[int, int], rule: str
+    found: Inference, result: SelectionResult, call: str, sizes: str, rule: str
 ) -> SummaryContent:
     one = found.n_splits == 1
     fits = [split.fit for split in found.splits if split.fit is not None]
     facts = [
         ("Call", call),
         ("Method", f"{result.chosen_method.title}, {rule}"),
-        ("Split", f"{sizes[0]:,} rows to select on, {sizes[1]:,} to fit on"),
+        ("Split", sizes),
         ("Model", f"{fits[0].model} (statsmodels)" if fits else "none could be fitted"),
     ]
+    if found.groups_name and fits:
+        facts.append(("Std. errors", _error_words(found.groups_name, fits)))
     if one:
         facts.append(("Selected", ", ".join(found.splits[0].selected) or "nothing"))
         dropped = found.splits[0].n_dropped
@@ -446,8 +415,55 @@ def _content(
     for why, count in reasons.most_common():
         times = "The split" if one else f"{count} split{'s' if count > 1 else ''}"
         notes.append(f"{times} without a linear model, p = 1 for its terms: {why}")
+    if found.groups_name:
+        notes.append(_group_note(found.groups_name, fits))
     title = "P-values after selection: " + ("one split" if one else f"{found.n_splits} splits")
     return SummaryContent(title, tuple(facts), columns, rows, tuple(notes))
+
+
+def _part_words(parts: Sequence[Split], folds: Folds) -> str:
+    """Sizes of the two parts: of rows the same in each draw, of whole groups on average."""
+    rows = [round(float(np.mean([len(p) for p in own]))) for own in _sides(parts)]
+    if folds.groups is None:
+        return f"{rows[0]:,} rows to select on, {rows[1]:,} to fit on"
+    groups = folds.groups
+    n = [len(np.unique(groups[own[0]])) for own in _sides(parts)]
+    about = "about " if len(parts) > 1 else ""
+    return (
+        f"{n[0]:,} groups{_of(folds.groups_name)} ({about}{rows[0]:,} rows) to select on,"
+        f" {n[1]:,} ({rows[1]:,}) to fit on"
+    )
+
+
+def _sides(parts: Sequence[Split]) -> tuple[list[IntArray], list[IntArray]]:
+    return [part.train for part in parts], [part.test for part in parts]
+
+
+def _of(name: str | bool) -> str:
+    return f" of {quoted(name)}" if isinstance(name, str) else ""
+
+
+def _error_words(name: str | bool, fits: Sequence[LinearFit]) -> str:
+    """How standard errors were computed, and on how many groups."""
+    n = sorted({fit.n_groups for fit in fits if fit.n_groups is not None})
+    number = f"{n[0]:,}" if len(n) == 1 else f"{n[0]:,} to {n[-1]:,}"
+    df = f", {n[0] - 1:,} degrees of freedom" if len(n) == 1 else ""
+    return f"cluster-robust, {number} groups{_of(name)}{df}"
+
+
+def _group_note(name: str | bool, fits: Sequence[LinearFit]) -> str:
+    each = f"each {quoted(name)}" if isinstance(name, str) else "each group"
+    said = f"All rows of {each} are in one part"
+    numbers = [fit.n_groups for fit in fits if fit.n_groups is not None]
+    if not numbers:
+        return f"{said}."
+    said += ", and may depend on each other in any way: standard errors are cluster-robust."
+    if min(numbers) >= _FEW_GROUPS:
+        return said
+    return (
+        f"{said} They are right for many groups: with {min(numbers)} to fit on, p-values may be too"
+        " small (Cameron and Miller 2015)."
+    )
 
 
 def _coefficient_rows(found: Inference) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:

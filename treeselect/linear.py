@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.errors import DataError, OptionError
-from treeselect.modeldata import ModelData
+from treeselect.errors import DataError, OptionError, listing
+from treeselect.modeldata import INTERCEPT, ModelData
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +23,10 @@ _DEPENDENT = 1e-7
 
 _CERTAIN = 1e-8
 """Fitted probabilities this close to 0 or 1 are numerically certain."""
+
+_SINGULAR = 1e-7
+"""A cluster-robust covariance has no full rank if some combination of coefficients has so small a
+share of the largest variance, both by that of the model. Rounding leaves less than 1e-12."""
 
 _MOST_COPIES = 10_000_000
 """Most rows that case weights are written out to, where statsmodels takes no weights."""
@@ -42,6 +47,8 @@ class LinearData:
     offset : ndarray of float, shape (n_rows,), or None
     n_dropped : int
         Rows with weight that a missing value in a term leaves out.
+    groups : ndarray of int64, shape (n_rows,), or None
+        Rows of one group may depend on each other.
     """
 
     matrix: pd.DataFrame
@@ -50,12 +57,12 @@ class LinearData:
     weight: WeightArray
     offset: FloatArray | None
     n_dropped: int
+    groups: IntArray | None = None
 
     def of_columns(self, chosen: BoolArray) -> LinearData:
         """The same with some of the columns."""
         terms = tuple(t for t, keep in zip(self.term_of, chosen, strict=True) if keep)
-        matrix = self.matrix.loc[:, chosen]
-        return LinearData(matrix, terms, self.y, self.weight, self.offset, self.n_dropped)
+        return dataclasses.replace(self, matrix=self.matrix.loc[:, chosen], term_of=terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,8 @@ class LinearFit:
         Degrees of freedom of t and F statistics; None for normal and chi-squared ones.
     problems : tuple of str
         What is wrong with the fit, in sentences.
+    n_groups : int or None
+        Number of groups behind a cluster-robust covariance; None for that of the model.
     """
 
     result: Any
@@ -86,10 +95,16 @@ class LinearFit:
     covariance: FloatArray
     df: float | None
     problems: tuple[str, ...]
+    n_groups: int | None = None
 
 
-def linear_data(data: ModelData, terms: Sequence[str], rows: IntArray) -> LinearData:
-    """What a linear model of some terms needs, for the complete ones among `rows`."""
+def linear_data(
+    data: ModelData, terms: Sequence[str], rows: IntArray, groups: IntArray | None = None
+) -> LinearData:
+    """What a linear model of some terms needs, for the complete ones among `rows`.
+
+    `groups` are those of all rows with a known response, if they may depend on each other.
+    """
     rows = rows[data.weight[rows] > 0]
     matrix, term_of, used = data.linear_matrix(terms, rows)
     return LinearData(
@@ -99,6 +114,7 @@ def linear_data(data: ModelData, terms: Sequence[str], rows: IntArray) -> Linear
         data.weight[used],
         None if data.offset is None else data.offset[used],
         len(rows) - len(used),
+        None if groups is None else groups[used],
     )
 
 
@@ -144,7 +160,7 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     Raises
     ------
     DataError
-        If there are too few rows, or statsmodels gives up.
+        If there are too few rows or groups, or statsmodels gives up.
     OptionError
         If it can't take the weights.
 
@@ -155,8 +171,21 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     statistics. Two classes and counts: GLM with the canonical link. More classes: multinomial
     logit, on copies of the rows. Weights that are not whole are divided by their mean first, so
     that standard errors do not depend on their unit.
+
+    With groups the covariance is cluster-robust [1]_: ``B (sum_g s_g s_g') B`` with B the inverse
+    information and s_g the sum of the scores of the rows of group g, times ``G / (G - 1)`` and
+    ``(N - 1) / (N - K)`` for G groups, N rows (with their copies) and K coefficients. Tests are t
+    and F tests with G - 1 degrees of freedom, of all families. As the s_g sum to 0, its rank is at
+    most G - 1; and it is not full where a column is other than 0 in one group alone, whose variance
+    would come out as 0.
+
+    References
+    ----------
+    .. [1] A. C. Cameron, D. L. Miller (2015). A Practitioner's Guide to Cluster-Robust Inference.
+       Journal of Human Resources 50, 317-372.
     """
     n_rows, n_columns = data.matrix.shape
+    n_groups = None if data.groups is None else len(np.unique(data.groups))
     if n_rows <= n_columns:
         raise DataError(
             f"A linear model needs more rows than columns, {n_columns}.\n"
@@ -167,6 +196,13 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
             "A linear model needs a response that varies, and rows of every class.\n"
             f"  Found: {len(np.unique(data.y))} different values in {n_rows} rows without missing"
             " values in its terms."
+        )
+    others = [f"{c}: " for c in classes[1:]] if len(classes) > 2 else [""]
+    if n_groups is not None and n_groups <= n_columns * len(others):
+        raise DataError(
+            "Standard errors by groups need more groups than the model has coefficients,"
+            f" {n_columns * len(others)}; there are {n_groups}.\n  Select fewer terms, or fit on a"
+            " larger part."
         )
     problems: list[str] = []
     with _noting(problems):
@@ -183,17 +219,52 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
         if not (np.isfinite(estimate).all() and np.isfinite(np.sqrt(np.diag(covariance))).all()):
             problems.append("The standard errors can't be computed.")
     columns = [str(c) for c in data.matrix.columns]
-    others = [f"{c}: " for c in classes[1:]] if len(classes) > 2 else [""]
+    names = tuple(prefix + column for prefix in others for column in columns)
+    if n_groups is not None and not problems:
+        problems += _without_groups(result, covariance, names)
     return LinearFit(
         result=result,
         model=model,
-        names=tuple(prefix + column for prefix in others for column in columns),
+        names=names,
         terms=data.term_of * len(others),
         estimate=estimate,
         covariance=covariance,
-        df=float(result.df_resid) if result.use_t else None,
+        df=_degrees_of_freedom(result, n_groups),
         problems=tuple(dict.fromkeys(problems)),
+        n_groups=n_groups,
     )
+
+
+def _degrees_of_freedom(result: Any, n_groups: int | None) -> float | None:
+    if n_groups is not None:
+        return float(n_groups - 1)
+    return float(result.df_resid) if result.use_t else None
+
+
+def _without_groups(result: Any, covariance: FloatArray, names: Sequence[str]) -> list[str]:
+    """What is wrong with a cluster-robust covariance: it must have full rank.
+
+    It is looked at from the covariance B of the model, ``B = L L'``: where ``inv(L) V inv(L)'`` has
+    the eigenvalue 0 with vector w, the scores of every group sum to 0 along ``L w``.
+    """
+    try:
+        root = np.linalg.cholesky(np.asarray(result.normalized_cov_params, dtype=np.float64))
+    except np.linalg.LinAlgError:
+        return ["The standard errors can't be computed."]
+    half = np.linalg.solve(root, covariance)
+    values, vectors = np.linalg.eigh(np.linalg.solve(root, half.T))
+    lost = values <= _SINGULAR * values[-1]
+    if not lost.any():
+        return []
+    inverse = np.linalg.inv(root)
+    size = np.abs(root @ vectors[:, lost]).max(axis=1) * np.sqrt((inverse**2).sum(axis=0))
+    found = [names[i] for i in np.flatnonzero(size > 1e-4 * size.max()).tolist()]
+    # A level that the others are compared with is told by these, not by the intercept.
+    found = [name for name in found if name.split(": ")[-1] != INTERCEPT] or found
+    return [
+        f"Standard errors by groups can't be computed of {listing(found)}: what they tell apart"
+        " occurs in too few groups."
+    ]
 
 
 def near_certain(fit: LinearFit) -> bool:
@@ -283,26 +354,40 @@ def _weights(data: LinearData) -> dict[str, WeightArray]:
     return {"var_weights": data.weight / data.weight.mean()}
 
 
+def _covariance(data: LinearData) -> dict[str, Any]:
+    """What to tell statsmodels of the covariance: by groups, if there are any."""
+    if data.groups is None:
+        return {}
+    how: dict[str, Any] = {"groups": data.groups}
+    if "freq_weights" in _weights(data):
+        # statsmodels counts rows in its correction for small samples, but they stand for copies.
+        n_rows, n_columns = data.matrix.shape
+        n = int(data.weight.sum())
+        how["scaling_factor"] = (n - 1) / (n - n_columns) * (n_rows - n_columns) / (n_rows - 1)
+    return {"cov_type": "cluster", "cov_kwds": how, "use_t": True}
+
+
 def _fit_numbers(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
 
-    weights = _weights(data)
+    weights, by = _weights(data), _covariance(data)
     if "freq_weights" in weights:
         model = sm.GLM(
             _series(data.y, name), data.matrix, sm.families.Gaussian(), data.offset, **weights
         )
-        return model.fit(use_t=True), "GLM, gaussian family, identity link"
+        return model.fit(**{"use_t": True, **by}), "GLM, gaussian family, identity link"
     y = _series(data.y if data.offset is None else data.y - data.offset, name)
     if not weights:
-        return sm.OLS(y, data.matrix).fit(), "OLS, least squares"
-    return sm.WLS(y, data.matrix, weights["var_weights"]).fit(), "WLS, weighted least squares"
+        return sm.OLS(y, data.matrix).fit(**by), "OLS, least squares"
+    fit = sm.WLS(y, data.matrix, weights["var_weights"]).fit(**by)
+    return fit, "WLS, weighted least squares"
 
 
 def _fit_two_classes(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
 
     y, family = _series(data.y, name), sm.families.Binomial()
-    fit = sm.GLM(y, data.matrix, family, data.offset, **_weights(data)).fit()
+    fit = sm.GLM(y, data.matrix, family, data.offset, **_weights(data)).fit(**_covariance(data))
     return fit, "GLM, binomial family, logit link"
 
 
@@ -310,7 +395,7 @@ def _fit_counts(data: LinearData, name: str) -> tuple[Any, str]:
     import statsmodels.api as sm
 
     y, family = _series(data.y, name), sm.families.Poisson()
-    fit = sm.GLM(y, data.matrix, family, data.offset, **_weights(data)).fit()
+    fit = sm.GLM(y, data.matrix, family, data.offset, **_weights(data)).fit(**_covariance(data))
     return fit, "GLM, Poisson family, log link"
 
 
@@ -333,7 +418,9 @@ def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
         copies = np.repeat(np.arange(len(y)), data.weight.astype(np.int64))
         y, matrix = y.iloc[copies].reset_index(drop=True), matrix.iloc[copies]
         matrix = matrix.reset_index(drop=True)
-    fit = sm.MNLogit(y, matrix).fit(disp=False, maxiter=100)
+        groups = None if data.groups is None else data.groups[copies]
+        data = dataclasses.replace(data, weight=np.ones(len(y), dtype=np.int64), groups=groups)
+    fit = sm.MNLogit(y, matrix).fit(disp=False, maxiter=100, **_covariance(data))
     return fit, "MNLogit, multinomial logit"
 
 

@@ -21,6 +21,7 @@ from treeselect.errors import (
     did_you_mean,
     listing,
     near,
+    quoted,
 )
 from treeselect.frames import read_data
 from treeselect.libraries import as_column, in_library
@@ -178,7 +179,13 @@ def refit_glm(result: SelectionResult, data: ModelData) -> GlmFit:
         ),
         columns=table_head(fit, 0.95),
         rows=tuple(table_row(row) for row in table.itertuples(index=False)),
-        notes=(NOT_VALID, *problems, *_left_out_note(left_out), *_weight_notes(data, fit)),
+        notes=(
+            NOT_VALID,
+            *_group_note(result.choice.folds.groups_name),
+            *problems,
+            *_left_out_note(left_out),
+            *_weight_notes(data, fit),
+        ),
     )
     return GlmFit(
         result=fit.result,
@@ -198,6 +205,16 @@ def _response_facts(data: ModelData) -> tuple[tuple[str, str], ...]:
     if len(classes) == 2:
         return (("Response", f"{data.response.name}; positive class: {classes[-1]}"),)
     return (("Response", f"{data.response.name}; compared with the class: {classes[0]}"),)
+
+
+def _group_note(name: str | bool) -> tuple[str, ...]:
+    if not name:
+        return ()
+    of = f"one {quoted(name)}" if isinstance(name, str) else "one group"
+    return (
+        f"Standard errors count rows of {of} as independent, and are too small if they are not:"
+        " those of `inference()` are cluster-robust.",
+    )
 
 
 def _left_out_note(left_out: Sequence[str]) -> tuple[str, ...]:

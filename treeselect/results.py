@@ -524,7 +524,9 @@ class SelectionResult:
         GlmFit
             For ``"glm"``: ``.result``, that of statsmodels; ``.summary()``, ``.tidy()``;
             ``.n_dropped``, the rows left out because a selected term is missing there. Its p-values
-            are not valid, as the terms were selected on the same rows: see :meth:`inference`.
+            are not valid, as the terms were selected on the same rows: see :meth:`inference`. Nor
+            are its standard errors cluster-robust where the fit has `fold_groups`, as those of
+            :meth:`inference` are: the summary says so.
         EstimatorFit
             For an estimator: ``.estimator``, ``.predict(new)``, ``.encode(new)`` and ``.columns``.
 
@@ -562,6 +564,7 @@ class SelectionResult:
         level: float = 0.95,
         n_jobs: int | None = None,
         *,
+        fold_groups: str | Sequence[Any] | None = None,
         data: Any = None,
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
@@ -574,7 +577,8 @@ class SelectionResult:
         Parameters
         ----------
         split : float
-            Share of the rows to select on, above 0 and below 1; of each class that share.
+            Share of the rows (or groups) to select on, above 0 and below 1; of each class that
+            share, as far as whole groups allow.
         repeats : int
             Number of random splits, at least 1. One split gives coefficients with intervals;
             several give one p-value per term that does not depend on the luck of a split.
@@ -586,6 +590,11 @@ class SelectionResult:
             Of the intervals of one split, above 0 and below 1.
         n_jobs : int, optional
             The fit's by default; the answer does not depend on it.
+        fold_groups : str or array, shape (n_rows,), optional
+            Column or array, for example of patients or sites, whose rows may depend on each other:
+            whole groups are in one part, the folds that choose `k` keep them together, and standard
+            errors are cluster-robust. The fit's by default. A column that is neither the fit's nor
+            behind the terms needs `data`.
         data : frame or path, optional
             The data of the fit, needed if the model was loaded from a file without them.
         weights, offset : sequence of float, optional
@@ -599,7 +608,7 @@ class SelectionResult:
         Raises
         ------
         OptionError
-            If an argument is not allowed, or a part has too few rows.
+            If an argument is not allowed, or a part has too few rows or groups.
         DataError
             If the data are needed and not given, or are not those of the fit.
 
@@ -622,10 +631,19 @@ class SelectionResult:
         classes, columns of a term that are sums of those of others, too few rows. The summary
         counts such splits.
 
+        With groups, rows of one patient on both sides would make the second part a repetition of
+        the first, and rows counted one by one would make its standard errors too small. These are
+        cluster-robust [2]_ with t and F tests of G - 1 degrees of freedom for G groups, in all
+        families. They need many groups (50 or more to fit on), and more than the model has
+        coefficients, with no column or level that occurs in one group alone: otherwise the split
+        fails.
+
         References
         ----------
         .. [1] N. Meinshausen, L. Meier, P. Buehlmann (2009). p-values for high-dimensional
            regression. Journal of the American Statistical Association 104, 1671-1681.
+        .. [2] A. C. Cameron, D. L. Miller (2015). A Practitioner's Guide to Cluster-Robust
+           Inference. Journal of Human Resources 50, 317-372.
 
         Examples
         --------
@@ -639,14 +657,16 @@ class SelectionResult:
         from treeselect.inference import infer
 
         check_n_jobs(n_jobs)
+        here = self._with_data(data, weights, offset)
         return infer(
             self,
-            self._with_data(data, weights, offset),
+            here,
             split=split,
             repeats=repeats,
             seed=self.seed if seed is None else seed,
             gamma_min=gamma_min,
             level=level,
+            folds=self._folds_by(fold_groups, here, data),
             n_jobs=self.n_jobs if n_jobs is None else n_jobs,
         )
 

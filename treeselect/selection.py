@@ -113,8 +113,8 @@ def select(
         independent (Bengio and Grandvalet 2004).
     fold_groups : str or array, shape (n_rows,), optional
         Column or array, for example of patients or sites: rows of one group are never in the
-        training and the held-out rows of a fold, and resamples draw whole groups. The column is
-        not among the terms of ``.``.
+        training and the held-out rows of a fold, and resamples and ``inference()`` draw whole
+        groups. The column is not among the terms of ``.``.
     scoring : str or callable, optional
         Score on held-out rows, greater is better: the name of a scorer of scikit-learn such as
         ``"neg_log_loss"``, a scorer made by ``make_scorer``, or ``scorer(y_true, prediction,
