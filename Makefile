@@ -21,7 +21,7 @@ test: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist worksteal
 	$(BIN)/python -m vignettes.build
 
 vignettes: .venv/installed-dev
