@@ -284,3 +284,15 @@ def test_functions_are_not_in_a_model_file(mixed, tmp_path):
         again.performance(2)
     found = again.performance(2, scoring=brier, inner_folds=TimeSeriesSplit(3))
     assert same(found, fit.performance(2))
+
+
+def test_no_number_of_units_takes_the_place_of_outer_folds(mixed, cross_validated):
+    for arguments in ({"folds": N + 1}, {"folds": N}, {"fold_groups": np.arange(N) % 3}):
+        with pytest.raises(OptionError) as error:
+            cross_validated.performance(**arguments)
+        assert "Give " in str(error.value)
+        assert "an integer `k`" not in str(error.value)
+    ordered = mixed.sort_values("died")
+    fit = treeselect.select("died ~ signal", ordered, k=1, seed=1, **QUICK)
+    with pytest.raises(OptionError, match=r"1 of 2 classes .*. Give other `folds`.$"):
+        fit.performance(ordered["died"].to_numpy())

@@ -19,7 +19,7 @@ from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
 if TYPE_CHECKING:
     import pandas as pd
 
-_WAY_OUT = "Give other `folds`, or an integer `k`, which needs none."
+_NONE_NEEDED = "an integer `k`, which needs none"
 
 
 @runtime_checkable
@@ -65,12 +65,15 @@ class Folds:
         Number of each row's group, -1 where it is not known.
     groups_name : str or bool
         Column of the data with the groups; else whether an array was given.
+    choose : bool
+        Whether they choose the number of units, which can be given instead.
     """
 
     folds: int | Splitter | IntArray | None = 5
     repeats: int = 1
     groups: IntArray | None = None
     groups_name: str | bool = False
+    choose: bool = True
 
     def for_rows(self, rows: IntArray) -> Folds:
         """The same of these rows of the data only."""
@@ -251,7 +254,10 @@ def split_rows(problem: Problem, weight: WeightArray, folds: Folds, seed: int) -
     if isinstance(folds.folds, int):
         found = []
         for repeat in range(folds.repeats):
-            fold = assign_folds(problem, weight, folds.folds, seed, groups=groups, repeat=repeat)
+            fold = assign_folds(
+                problem, weight, folds.folds, seed,
+                groups=groups, repeat=repeat, choose=folds.choose,
+            )  # fmt: skip
             found += _splits_of(fold, rows)
     elif isinstance(folds.folds, np.ndarray):
         found = _splits_of(folds.folds, rows)
@@ -265,7 +271,7 @@ def split_rows(problem: Problem, weight: WeightArray, folds: Folds, seed: int) -
     if len(found) < 2:
         raise OptionError(f"`folds` must give at least two folds.\n  Found: {len(found)}.")
     for number, split in enumerate(found):
-        _check_split(problem, split, f"fold {number + 1} of {len(found)}")
+        _check_split(problem, split, f"fold {number + 1} of {len(found)}", choose=folds.choose)
         if folds.groups is not None:
             _check_apart(folds.groups, split, f"fold {number + 1} of {len(found)}")
     return tuple(found)
@@ -279,6 +285,7 @@ def assign_folds(
     *,
     groups: IntArray | None = None,
     repeat: int = 0,
+    choose: bool = True,
 ) -> IntArray:
     """Fold of each row, -1 for rows without weight; classes are spread evenly over the folds.
 
@@ -288,6 +295,8 @@ def assign_folds(
         Rows of one group go to one fold; classes are then spread as evenly as that allows.
     repeat : int
         Another number draws other folds.
+    choose : bool
+        As of :class:`Folds`.
 
     Raises
     ------
@@ -304,12 +313,12 @@ def assign_folds(
         kind = "rows of the rarer class" if stratify else "rows"
         raise OptionError(
             f"`folds` must be at most the number of {kind}, {fewest}.\n"
-            f"  Found: {folds}. Give a smaller `folds`, or an integer `k`, which needs none."
+            f"  Found: {folds}. {_way_out('a smaller `folds`', choose=choose)}"
         )
     if groups is not None and folds > (n_groups := len(np.unique(groups))):
         raise OptionError(
             f"`fold_groups` must have at least as many groups as there are folds, {folds}.\n"
-            f"  Found: {n_groups}. {_WAY_OUT}"
+            f"  Found: {n_groups}. {_way_out('other `folds`', choose=choose)}"
         )
     parts = ("folds",) if repeat == 0 else ("folds", repeat)
     state = stream_seed(seed, *parts) % 2**32
@@ -375,13 +384,20 @@ def _splits_by(
         ) from None
 
 
-def _check_split(problem: Problem, split: Split, where: str) -> None:
+def _way_out(first: str, *more: str, choose: bool) -> str:
+    """What to give in place of folds that will not do."""
+    ways = [first, *([_NONE_NEEDED] if choose else []), *more]
+    return f"Give {', '.join(ways[:-1])}{', or ' if ways[1:] else ''}{ways[-1]}."
+
+
+def _check_split(problem: Problem, split: Split, where: str, *, choose: bool) -> None:
     """Raise an OptionError if a side is empty, shares rows, or can't be fitted."""
+    way_out = _way_out("other `folds`", choose=choose)
     for side, rows in (("training", split.train), ("held-out", split.test)):
         if not len(rows):
             raise OptionError(
                 f"`folds` must leave rows on both sides of every fold.\n"
-                f"  Found: no {side} rows in {where}. {_WAY_OUT}"
+                f"  Found: no {side} rows in {where}. {way_out}"
             )
     both = np.intersect1d(split.train, split.test)
     if len(both):
@@ -395,19 +411,20 @@ def _check_split(problem: Problem, split: Split, where: str) -> None:
         if present < needed:
             raise OptionError(
                 "Cross-validation needs rows of every class in every training set.\n"
-                f"  Found: {present} of {needed} classes in that of {where}. {_WAY_OUT}"
+                f"  Found: {present} of {needed} classes in that of {where}. {way_out}"
             )
     elif y.min() == y.max():
         raise OptionError(
             "Cross-validation needs a response that varies in every training set.\n"
-            f"  Found: {y[0]:g} in all {len(y)} training rows of {where}. {_WAY_OUT}"
+            f"  Found: {y[0]:g} in all {len(y)} training rows of {where}. {way_out}"
         )
     held_out = problem.y[split.test]
     if problem.family.score_needs_variation and held_out.min() == held_out.max():
+        other_score = "a `scoring` that one value will do for"
+        way_out = _way_out("a smaller `folds`", other_score, choose=choose)
         raise OptionError(
             "Cross-validation needs a response that varies in every fold.\n"
-            f"  Found: {held_out[0]:g} in all {len(held_out)} rows of {where}. Give a smaller"
-            " `folds`, an integer `k`, which needs none, or a `scoring` that one value will do for."
+            f"  Found: {held_out[0]:g} in all {len(held_out)} rows of {where}. {way_out}"
         )
 
 

@@ -11,8 +11,8 @@ Layout, version 2, in the container that ``archive`` describes:
     (``forest_*``) or boosted trees (``boost_*``), the sparse forest (``sub_*``), bin edges
     (``edges``, ``edges_start``), cross-validated scores (``fold_scores``, ``fold_repeats``),
     resamples (``resample_*``), and, if asked for, the data (``y``, ``rows``, ``weight``,
-    ``offset``, ``source_<i>``, ``fold_numbers``, ``fold_groups``). Splitters and scores that are
-    functions are not in the file.
+    ``offset``, ``source_<i>``, ``fold_numbers``, ``fold_groups``). Splitters, selectors of
+    scikit-learn and scores that are functions are not in the file, but what they are called.
 
 The formula is read again when the file is loaded, and passes the guard again.
 """

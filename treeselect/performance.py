@@ -295,7 +295,9 @@ def _outer_folds(
     rows = here.response.rows
     asked = read_folds(folds, repeats, None, frame).for_rows(rows)
     grouped = with_groups(of_fit, fold_groups, frame, rows)
-    return dataclasses.replace(asked, groups=grouped.groups, groups_name=grouped.groups_name)
+    return dataclasses.replace(
+        asked, groups=grouped.groups, groups_name=grouped.groups_name, choose=False
+    )
 
 
 def _inner_choice(

@@ -172,29 +172,29 @@ def _substitutes(result: SelectionResult, ax: Axes | None) -> Axes:
             "There is no substitute to plot.\n"
             "  No selected unit was missing on resamples that selected another in its stead."
         )
-    ax = _axes(ax, 6.8, 1.4 + 0.3 * len(table))
+    ax = new_axes(ax, 6.8, 1.4 + 0.3 * len(table))
     rows = np.arange(len(table))
-    ax.hlines(rows, 0, table["share"], color=_GRID)
-    ax.plot(table["share"], rows, "o", color=_ACCENT, label="without it")
+    ax.hlines(rows, 0, table["share"], color=GRID)
+    ax.plot(table["share"], rows, "o", color=ACCENT, label="without it")
     beside = table["share_otherwise"].notna()
     if beside.any():
         ax.plot(
             table["share_otherwise"][beside],
             rows[beside],
             "o",
-            color=_ACCENT,
+            color=ACCENT,
             markerfacecolor="white",
             label="with it",
         )
     pairs = zip(table["substitute"], table["term"], strict=True)
-    _name_rows(ax, [f"{other} for {term}" for other, term in pairs])
+    name_rows(ax, [f"{other} for {term}" for other, term in pairs])
     for row, strength in zip(rows, table["association"], strict=True):
         if np.isfinite(strength):
             text = f"{strength:.2f}"
             ax.annotate(
-                text, (1.02, row), xycoords=("axes fraction", "data"), va="center", color=_SOFT
+                text, (1.02, row), xycoords=("axes fraction", "data"), va="center", color=SOFT
             )
-    ax.set_title("association", loc="right", fontsize=9, color=_SOFT)
+    ax.set_title("association", loc="right", fontsize=9, color=SOFT)
     ax.set_xlim(-0.03, 1.03)
     ax.set_xlabel("share of the resamples that selected the substitute")
     ax.legend(frameon=False, loc="best")
