@@ -143,7 +143,8 @@ class VarSelRF(RankingForest):
         def judge(left: BoolArray) -> JudgedSet:
             nonlocal first
             ranks_units = self.recompute or first is None
-            forest, outside = (self if ranks_units else dataclasses.replace(self, kind="mdi")).judge(
+            grower = self if ranks_units else dataclasses.replace(self, kind="mdi")
+            forest, outside = grower.judge(
                 problem, weight, left,
                 seed=stream_seed(seed, "elimination", int(left.sum())), n_threads=n_threads,
             )  # fmt: skip
