@@ -12,6 +12,8 @@ import pytest
 
 import treeselect
 from treeselect.cli import DEMO_FORMULA, main
+from treeselect.cli_compare import DEFAULT_METHODS
+from treeselect.cli_shared import records
 
 
 def run(*arguments, folder):
@@ -129,9 +131,88 @@ def test_select_saves_what_predict_reads(folder, mixed):
     assert len(pd.read_csv(folder / "p.csv")) == len(mixed)
 
 
+def test_compare_prints_the_summary_and_writes_report_and_tables(folder):
+    done = run(
+        "compare", "died ~ . - dose", "data.csv", "--methods", "mrmr, importance,lasso",
+        "-k", "1,2,4", "--folds", "3", "--repeats", "2", "--seed", "3",
+        "--report", "compared.html", "--json", "compared.json", folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Comparison of methods: selection repeated inside each fold" in done.stdout
+    assert done.stdout.endswith("Report: compared.html\nTables: compared.json\n")
+    page = (folder / "compared.html").read_text(encoding="utf-8")
+    assert "Which method selects best for died?" in page
+    assert all(text in page for text in ("Peng", "Yuan", "Breiman"))  # the papers
+
+    tables = json.loads((folder / "compared.json").read_text(encoding="utf-8"))
+    found = treeselect.compare(
+        "died ~ . - dose", folder / "data.csv", ["mrmr", "importance", "lasso"], k=[1, 2, 4],
+        folds=3, repeats=2, seed=3,
+    )  # fmt: skip
+    assert tables["seed"] == 3
+    assert tables["best"] == found.best
+    assert "'data.csv'" in tables["call"]
+    for name in ("glance", "curves", "differences", "terms", "tidy"):
+        frame = getattr(found, name)()
+        assert len(tables[name]) == len(frame)
+        assert list(tables[name][0]) == list(frame)
+    assert [row["score"] for row in tables["tidy"]] == found.tidy()["score"].tolist()
+    assert {row["k"] for row in tables["curves"]} == {1, 2, 4}
+
+
+def test_compare_takes_what_select_takes(folder, monkeypatch, capsys):
+    """Both have the arguments that say what is modelled, and they reach it."""
+    monkeypatch.chdir(folder)
+    arguments = [
+        "compare", "died ~ .", "data.csv", "-m", "mrmr,importance", "-k", "2", "--folds", "2",
+        "--weights", "flag", "--keep", "noise", "--scoring", "neg_log_loss", "--seed", "1",
+        "--family", "binomial", "--fold-groups", "colour", "--offset", "dose",
+    ]  # fmt: skip
+    assert main(arguments) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    for text in ("neg_log_loss on held-out rows", "keep=['noise']", "weights='flag'",
+                 "offset='dose'", "fold_groups='colour'", "k = 2: the largest set"):  # fmt: skip
+        assert text in printed
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (("-m", "lasso,lasso"), "`methods` must differ"),
+        (("-k", "3,x"), "`k` must be a whole number"),
+        (("-k", "3,3"), "`k` must have each size once"),
+        (("-k", "2se"), "`k` must be one of"),
+        (("--folds", "1"), "at least 2"),
+    ],
+)
+def test_what_compare_refuses(folder, monkeypatch, capsys, arguments, says):
+    monkeypatch.chdir(folder)
+    assert main(["compare", "died ~ .", "data.csv", *arguments]) == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith("treeselect: ")
+    assert says in printed
+
+
+def test_the_methods_that_are_compared_by_default_exist_and_are_said(capsys):
+    assert set(DEFAULT_METHODS) <= set(treeselect.methods()["method"])
+    with pytest.raises(SystemExit):
+        main(["compare", "--help"])
+    assert ",".join(DEFAULT_METHODS) in "".join(capsys.readouterr().out.split())
+
+
+def test_missing_values_of_tables_are_null():
+    frame = pd.DataFrame({"k": pd.array([1, None], dtype="Int64"), "x": [float("inf"), 0.5]})
+    assert records(frame) == [{"k": 1, "x": None}, {"k": None, "x": 0.5}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("compare", "died ~ .", "data.csv", "-m", "lasso,laso"), "Did you mean `lasso`?"),
+        (
+            ("compare", "died ~ signal", "data.csv", "-m", "mrmr", "-k", "1", "--report", "no/f"),
+            "Can't write the report",
+        ),
         (("predict", "nowhere", "data.csv"), "Can't find the model file `nowhere`"),
         (("predict", "data.parquet", "data.csv"), "it is not a model file, or it is damaged"),
         (("select", "died ~ signal", "data.csv", "-k", "1", "--json", "no/f"), "Can't write"),

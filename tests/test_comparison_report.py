@@ -16,6 +16,7 @@ from treeselect.errors import OptionError
 from treeselect.reports.comparison import TEMPLATE, gather_comparison
 from treeselect.reports.comparison_figures import Series, difference_figure, series_figure
 from treeselect.reports.gather import software_versions
+from treeselect.reports.parts import Table
 from treeselect.reports.render import render
 from treeselect.reports.templates import template_folder
 
@@ -228,6 +229,11 @@ def test_nothing_selected():
     assert report.terms is None
     assert "with 0 units" in report.answer[0]
     assert "No method selected any term where it is compared." in page_of(found)
+
+
+def test_signs_brackets_and_dashes_are_set_flush_right_with_numbers():
+    rows = (("a", "+0.1", "(2.6)", "<0.001", "-0.1 to +0.2"), ("b", "-0.2", "3", "–", ""))
+    assert Table(("m", "d", "k", "p", "i"), rows).numeric == (False, True, True, True, False)
 
 
 # --- the file ----------------------------------------------------------------------------------

@@ -1,19 +1,18 @@
-"""Command line: arguments to :func:`treeselect.select` to a summary or a report."""
+"""Command line: arguments to calls of the package to summaries and reports."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treeselect._version import __version__
-from treeselect.errors import OptionError, TreeselectError, quoted
+from treeselect.cli_compare import add_compare
+from treeselect.cli_shared import add_data, add_problem, add_run, read_size, records, write_text
+from treeselect.errors import TreeselectError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from treeselect.performance import Performance
     from treeselect.results import SelectionResult
 
@@ -62,28 +61,12 @@ def _parser() -> argparse.ArgumentParser:
         help="select terms and print the summary",
         description="Select terms and print the summary.",
     )
-    select.add_argument("formula", metavar="FORMULA", help="for example 'y ~ . - id'")
-    select.add_argument("data", metavar="DATA", help="a .csv, .csv.gz, .parquet or .feather file")
+    add_data(select)
     select.add_argument("--method", "-m", default="controlburn", help="see `treeselect methods`")
     select.add_argument(
-        "-k", default="1se", type=_units, help="a whole number, 1se (the default) or best"
+        "-k", default="1se", type=read_size, help="a whole number, 1se (the default) or best"
     )
-    select.add_argument(
-        "--family", default="auto", help="auto, gaussian, binomial, multinomial or poisson"
-    )
-    select.add_argument("--weights", metavar="COLUMN", help="column with case weights")
-    select.add_argument("--offset", metavar="COLUMN", help="column with the offset")
-    select.add_argument(
-        "--fold-groups",
-        metavar="COLUMN",
-        help="column whose groups of rows folds and resamples keep together",
-    )
-    select.add_argument(
-        "--scoring", metavar="SCORE", help="a scorer of scikit-learn, such as neg_log_loss"
-    )
-    select.add_argument(
-        "--keep", metavar="TERM", action="append", help="a term that is always in; may be repeated"
-    )
+    add_problem(select)
     select.add_argument(
         "--new-levels",
         default="error",
@@ -103,6 +86,8 @@ def _parser() -> argparse.ArgumentParser:
     select.add_argument("--save", metavar="FILE", help="save the model, for `treeselect predict`")
     select.add_argument("--json", metavar="FILE", help="write the tables of the result as JSON")
     select.set_defaults(run=_select)
+
+    add_compare(commands)
 
     predict = commands.add_parser(
         "predict",
@@ -144,13 +129,7 @@ def _add_common(parser: argparse.ArgumentParser, *, resamples: int, seed: int | 
         default=resamples,
         help=f"bootstrap resamples to assess stability on (default: {resamples})",
     )
-    drawn = "drawn and printed" if seed is None else seed
-    parser.add_argument("--seed", type=int, default=seed, help=f"default: {drawn}")
-    parser.add_argument("--jobs", "-j", type=int, help="processes, -1 for all")
-
-
-def _units(text: str) -> int | str:
-    return int(text) if text.lstrip("-").isdigit() else text
+    add_run(parser, seed=seed)
 
 
 def _select(options: argparse.Namespace) -> None:
@@ -183,7 +162,7 @@ def _select(options: argparse.Namespace) -> None:
     if options.save:
         written.append(f"Model: {result.save(options.save)}")
     if options.json:
-        written.append(f"Tables: {_write_text(options.json, _as_json(result, found))}")
+        written.append(f"Tables: {write_text(options.json, _as_json(result, found))}")
     if written:
         print("", *written, sep="\n")
 
@@ -200,40 +179,19 @@ def _as_json(result: SelectionResult, performance: Performance | None) -> str:
         "selected": result.selected,
         "groups": result.groups,
         "variables": result.variables,
-        "glance": _records(result.glance())[0],
-        "tidy": _records(result.tidy()),
-        "path": _records(result.path),
+        "glance": records(result.glance())[0],
+        "tidy": records(result.tidy()),
+        "path": records(result.path),
     }
     if result.resampled is not None:
-        tables["stability"] = _records(result.stability.tidy())
-        tables["substitutes"] = _records(result.stability.substitutes)
+        tables["stability"] = records(result.stability.tidy())
+        tables["substitutes"] = records(result.stability.substitutes)
     if performance is not None:
         tables["performance"] = {
-            "glance": _records(performance.glance())[0],
-            "tidy": _records(performance.tidy()),
+            "glance": records(performance.glance())[0],
+            "tidy": records(performance.tidy()),
         }
     return json.dumps(tables, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows of a table; what is missing or infinite is null."""
-    import math
-
-    return [
-        {
-            str(name): None if isinstance(value, float) and not math.isfinite(value) else value
-            for name, value in row.items()
-        }
-        for row in frame.to_dict("records")
-    ]
-
-
-def _write_text(path: str, text: str) -> str:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OptionError(f"Can't write {quoted(path)}.\n  {error}") from None
-    return path
 
 
 def _predict(options: argparse.Namespace) -> None:
@@ -243,7 +201,7 @@ def _predict(options: argparse.Namespace) -> None:
     frame = fitted if fitted.ndim == 2 else fitted.to_frame()
     text = frame.to_csv(index=False)
     if options.output:
-        _write_text(options.output, text)
+        write_text(options.output, text)
     else:
         sys.stdout.write(text)
 

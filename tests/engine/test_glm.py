@@ -104,6 +104,24 @@ def test_chunks_do_not_change_the_answer(name, monkeypatch):
         np.testing.assert_allclose(a, b, atol=1e-8)
 
 
+@pytest.mark.parametrize("name", ["binomial", "poisson"])
+@pytest.mark.parametrize("seed", range(4))
+def test_steps_come_to_rest_from_far_away(name, seed):
+    """Offsets and columns with outliers: rows that are told wrongly, but with certainty."""
+    rng = np.random.default_rng(seed)
+    x = rng.lognormal(size=(300, 4)) ** 3
+    y = (x[:, 0] > 1) * 1.0 if name == "binomial" else rng.poisson(np.log1p(x[:, 0])) * 1.0
+    offset = (8 if name == "binomial" else 4) * rng.normal(size=300)
+    x = (x - x.mean(axis=0)) / x.std(axis=0)
+    loss = LOSSES[name]
+    glm = Glm(x, np.arange(5), y, np.ones(300), loss, offset)
+    every = np.ones(4, dtype=bool)
+    for fit in (glm.fit(every), glm.fit(every, glm.fit(~every))):
+        slope = fit.basis.T @ loss.negative_gradient(y, glm.eta(fit))
+        # Against slopes of tens at the constant model.
+        np.testing.assert_allclose(slope, 0, atol=1e-3)
+
+
 @EVERY
 def test_what_is_explained_has_a_floor_and_no_warning(name):
     """Separated classes, counts of 0 on one side, and numbers on a line."""

@@ -12,7 +12,7 @@ from treeselect.algorithms.final import RefitsForest
 from treeselect.algorithms.linear import linear_columns
 from treeselect.algorithms.options import check_choice, check_flag, check_number, refuse_costs
 from treeselect.algorithms.ranking import ranked_step
-from treeselect.design import WeightArray
+from treeselect.design import BoolArray, WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.engine.glm import Glm, GlmFit
 from treeselect.errors import MethodError
@@ -95,6 +95,7 @@ class Stepwise(RefitsForest):
         "G. Schwarz (1978). Estimating the dimension of a model. Annals of Statistics 6, 461-464."
     )
     tuning_name: ClassVar[str] = "penalty"
+    left_out: ClassVar[str] = "the others explain nothing more"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = False
 
@@ -171,6 +172,7 @@ class Search:
         self._order, self._keep = order, problem.groups.keep[order]
         self._has_columns = np.diff(columns.start) > 0
         self._direction = rules.direction
+        self._fits: dict[bytes, GlmFit] = {}
         if rules.penalty is not None:
             self._penalty = rules.penalty
         else:
@@ -255,7 +257,14 @@ class Search:
 
     def _first(self) -> GlmFit:
         everything = self._keep | self._has_columns
-        return self._glm.fit(everything if self._direction == "backward" else self._keep)
+        return self._fit(everything if self._direction == "backward" else self._keep)
+
+    def _fit(self, groups: BoolArray, near: GlmFit | None = None) -> GlmFit:
+        """One fit of each set, however often the search comes by: it could go round in circles."""
+        key = groups.tobytes()
+        if key not in self._fits:
+            self._fits[key] = self._glm.fit(groups, near)
+        return self._fits[key]
 
     def _best_with(self, fit: GlmFit) -> GlmFit | None:
         """The best fit with one more unit, None where none adds anything."""
@@ -269,7 +278,7 @@ class Search:
         first = int(np.flatnonzero(criterion <= criterion.min() + _LESS)[0])
         groups = fit.groups.copy()
         groups[others[first]] = True
-        return self._glm.fit(groups, fit)
+        return self._fit(groups, fit)
 
     def _best_without(self, fit: GlmFit) -> GlmFit | None:
         """The best fit with one unit less, the last by rank of equal ones; first of all one with as
@@ -282,7 +291,7 @@ class Search:
         first = int(np.flatnonzero(criterion <= criterion.min() + _LESS)[0])
         groups = fit.groups.copy()
         groups[units[first]] = False
-        return self._glm.fit(groups, fit)
+        return self._fit(groups, fit)
 
 
 def _size(fit: GlmFit) -> int:

@@ -32,10 +32,18 @@ _ROUNDING = 1e-24
 _NOTHING = 1e-7
 """Deviance that is nothing, also where the constant model's is little."""
 
-_MOST_STEPS = 50
-_MOST_HALVINGS = 30
+_MOST_STEPS = 200
 _TOLERANCE = 1e-8
-"""Decrease of the deviance at which steps end: the next one would be its square."""
+"""Promised decrease of the deviance at which steps end: the next one would be its square."""
+
+_TOLD = 1e-12
+"""Share of a deviance that its sum over the rows still tells."""
+
+_KEPT = 0.25
+"""Share of what it promised that a step must keep, or the next one is damped."""
+
+_LEAST_DAMPING = 1e-3
+"""Of the mean curvature."""
 
 _RIDGE = 1e-9
 """What is added to curvatures, relative to their mean: where rows are all but certain there is
@@ -98,6 +106,7 @@ class Glm:
         self._start, self._y, self._mass, self._loss = start, y, mass, loss
         self._root = np.sqrt(mass)
         self._x = x * self._root[:, np.newaxis]
+        self._given_offset = offset
         self._offset = np.zeros(len(y)) if offset is None else offset
         self._total = float(mass.sum())
         self._free = np.arange(loss.n_outputs)
@@ -106,6 +115,7 @@ class Glm:
             self._free = np.delete(self._free, counts.argmax())
         self._least_loss = float(mass @ loss.least(y))
         self._target = self._root * (y - self._offset) if loss.is_squared else None
+        self._constant = self._constant_start()
         self._explained = 0.0
         nothing = np.zeros(len(start) - 1, dtype=bool)
         null = self.fit(nothing)
@@ -130,11 +140,14 @@ class Glm:
             left = self._target - basis @ coef[:, 0]
             lack = np.array([left @ left])
         else:
-            first = np.zeros((basis.shape[1], len(self._free)))
+            columns = (basis / self._root[:, np.newaxis])[np.newaxis]
+            firsts = [np.zeros((basis.shape[1], len(self._free)))]
+            firsts[0][0] = self._constant
             if near is not None:
-                first = basis.T @ (near.basis @ near.coef)
-            columns = basis / self._root[:, np.newaxis]
-            found, lack = self._newton(columns[np.newaxis], first[np.newaxis])
+                firsts.append(basis.T @ (near.basis @ near.coef))
+            # Without some columns the others may be far off: the better one of the two.
+            lacks = [self._lack_at(columns, first) for first in firsts]
+            found, lack = self._newton(columns, firsts[int(np.argmin(lacks))][np.newaxis])
             coef = found[0]
         return GlmFit(groups, basis, coef, float(self._misfit(lack)[0]), coef.size)
 
@@ -229,41 +242,38 @@ class Glm:
         return np.asarray(self._total * np.log(np.maximum(lack, 1e-300) / self._total))
 
     def _newton(self, columns: FloatArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Coefficients of several fits, shape (n_fits, n_columns, n_free), and their deviances."""
-        coef, lack = coef.copy(), self._deviance(columns, coef)
+        """Coefficients of several fits, shape (n_fits, n_columns, n_free), and their deviances.
+
+        A step that falls short of what it promised is damped the next time (Levenberg, Marquardt):
+        rows that are told wrongly, but with certainty, have no curvature to go by.
+        """
+        coef, eta = coef.copy(), columns @ coef + self._offset[:, np.newaxis]
+        lack, damping = self._deviance(eta), np.zeros(len(coef))
         moving = np.arange(len(coef))
         for _ in range(_MOST_STEPS):
             own = columns if len(moving) == len(columns) else columns[moving]
-            step = self._step(own, coef[moving])
-            after, below = self._not_worse(own, coef[moving], step, lack[moving])
-            decrease = lack[moving] - below
-            coef[moving], lack[moving] = after, below
-            moving = moving[decrease > _TOLERANCE]
+            step, promised = self._step(own, eta[moving], damping[moving])
+            there = eta[moving] + own @ step
+            found = self._deviance(there)
+            is_less = found <= lack[moving]
+            decrease = np.where(is_less, lack[moving] - found, 0.0)
+            taken = moving[is_less]
+            coef[taken] += step[is_less]
+            eta[taken], lack[taken] = there[is_less], found[is_less]
+            told = np.maximum(_TOLERANCE, _TOLD * lack[moving])
+            at_rest = (promised <= told) & (damping[moving] == 0)
+            damping[moving] = _damped(damping[moving], decrease >= _KEPT * promised)
+            moving = moving[~at_rest & (lack[moving] > self._explained)]
             if not len(moving):
                 break
         return coef, lack
 
-    def _not_worse(
-        self, columns: FloatArray, coef: FloatArray, step: FloatArray, lack: FloatArray
+    def _step(
+        self, columns: FloatArray, eta: FloatArray, damping: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Coefficients after the step, or so much of it that the deviance falls, and the deviance
-        there."""
-        after = coef + step
-        found = self._deviance(columns, after)
-        for halving in range(1, _MOST_HALVINGS + 1):
-            worse = np.flatnonzero(~(found <= lack))
-            if not len(worse):
-                return after, found
-            after[worse] = coef[worse] + 0.5**halving * step[worse]
-            found[worse] = self._deviance(columns[worse], after[worse])
-        stuck = ~(found <= lack)
-        after[stuck], found[stuck] = coef[stuck], lack[stuck]
-        return after, found
-
-    def _step(self, columns: FloatArray, coef: FloatArray) -> FloatArray:
-        """Newton's step of each fit."""
-        n_fits, n_columns, n_free = coef.shape
-        slope, curvature = self._slopes(self._etas(columns, coef))
+        """Newton's step of each fit, and by how much the deviance should fall."""
+        n_fits, n_columns, n_free = len(columns), columns.shape[2], eta.shape[2]
+        slope, curvature = self._slopes(eta)
         gradient = columns.transpose(0, 2, 1) @ (slope * self._mass[:, np.newaxis])
         hessian = np.empty((n_fits, n_free, n_columns, n_free, n_columns))
         for k in range(n_free):
@@ -273,14 +283,12 @@ class Glm:
                 hessian[:, k, :, m], hessian[:, m, :, k] = block, block
         size = n_free * n_columns
         flat = hessian.reshape(n_fits, size, size)
-        ridge = _RIDGE * np.trace(flat, axis1=1, axis2=2) / size + 1e-300
+        ridge = (_RIDGE + damping) * np.trace(flat, axis1=1, axis2=2) / size + 1e-300
         flat = flat + ridge[:, np.newaxis, np.newaxis] * np.eye(size)
         right = gradient.transpose(0, 2, 1).reshape(n_fits, size, 1)
-        step = np.linalg.solve(flat, right).reshape(n_fits, n_free, n_columns)
-        return np.asarray(step.transpose(0, 2, 1))
-
-    def _etas(self, columns: FloatArray, coef: FloatArray) -> FloatArray:
-        return np.asarray(columns @ coef + self._offset[:, np.newaxis])
+        step = np.linalg.solve(flat, right)
+        promised = (right * step).sum(axis=(1, 2))
+        return step.reshape(n_fits, n_free, n_columns).transpose(0, 2, 1), promised
 
     def _full(self, eta: FloatArray) -> FloatArray:
         """Linear predictors as the loss has them, the class that others are compared with at 0;
@@ -291,12 +299,27 @@ class Glm:
         full[:, self._free] = eta
         return full
 
-    def _deviance(self, columns: FloatArray, coef: FloatArray) -> FloatArray:
-        """Shape (n_fits,); infinite where means are too large to be told."""
-        eta = self._full(self._etas(columns, coef).reshape(-1, coef.shape[2]))
+    def _lack_at(self, columns: FloatArray, coef: FloatArray) -> float:
+        lack = float(self._deviance(columns @ coef + self._offset[:, np.newaxis])[0])
+        return lack if np.isfinite(lack) else np.inf
+
+    def _constant_start(self) -> FloatArray:
+        """Coefficient of the constant model, shape (n_free,); 0 where there is none."""
+        with np.errstate(divide="ignore"):
+            best = np.atleast_1d(self._loss.constant(self._y, self._mass, self._given_offset))
+        if self._loss.n_outputs > 1:
+            reference = np.delete(np.arange(len(best)), self._free)
+            best = best[self._free] - best[reference]
+        best = np.where(np.isfinite(best), best, 0.0)
+        return np.asarray(best * np.sqrt(self._total))
+
+    def _deviance(self, eta: FloatArray) -> FloatArray:
+        """Of several linear predictors, shape (n_fits, n_rows, n_free); infinite where means are
+        too large to be told."""
+        full = self._full(eta.reshape(-1, eta.shape[2]))
         with np.errstate(over="ignore", invalid="ignore"):
-            loss = self._loss.value(np.tile(self._y, len(coef)), eta)
-        return np.asarray(2 * (loss.reshape(len(coef), -1) @ self._mass - self._least_loss))
+            loss = self._loss.value(np.tile(self._y, len(eta)), full)
+            return np.asarray(2 * (loss.reshape(len(eta), -1) @ self._mass - self._least_loss))
 
     def _slopes(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Negative gradient, shape (n_fits, n_rows, n_free), and curvature in the free linear
@@ -312,6 +335,12 @@ class Glm:
             curvature = p[:, :, np.newaxis] * (np.eye(p.shape[1]) - p[:, np.newaxis, :])
         n_free = eta.shape[2]
         return slope.reshape(eta.shape), curvature.reshape(*eta.shape, n_free)
+
+
+def _damped(damping: FloatArray, is_kept: BoolArray) -> FloatArray:
+    """Damping of the next step: none, or a tenth or ten times that of the last one."""
+    less = np.where(damping > _LEAST_DAMPING, damping / 10, 0.0)
+    return np.where(is_kept, less, np.maximum(10 * damping, _LEAST_DAMPING))
 
 
 def _without(groups: BoolArray, g: int) -> BoolArray:

@@ -1,0 +1,82 @@
+"""What several commands share: arguments, and how tables and files are written."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from treeselect.errors import OptionError, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """The formula and the data."""
+    parser.add_argument("formula", metavar="FORMULA", help="for example 'y ~ . - id'")
+    parser.add_argument("data", metavar="DATA", help="a .csv, .csv.gz, .parquet or .feather file")
+
+
+def add_problem(parser: argparse.ArgumentParser) -> None:
+    """What is modelled, apart from formula and data, and how it is scored."""
+    parser.add_argument(
+        "--family", default="auto", help="auto, gaussian, binomial, multinomial or poisson"
+    )
+    parser.add_argument("--weights", metavar="COLUMN", help="column with case weights")
+    parser.add_argument("--offset", metavar="COLUMN", help="column with the offset")
+    parser.add_argument(
+        "--fold-groups",
+        metavar="COLUMN",
+        help="column whose groups of rows are kept together",
+    )
+    parser.add_argument(
+        "--scoring", metavar="SCORE", help="a scorer of scikit-learn, such as neg_log_loss"
+    )
+    parser.add_argument(
+        "--keep", metavar="TERM", action="append", help="a term that is always in; may be repeated"
+    )
+
+
+def add_run(parser: argparse.ArgumentParser, *, seed: int | None) -> None:
+    """Randomness and processes."""
+    drawn = "drawn and printed" if seed is None else seed
+    parser.add_argument("--seed", type=int, default=seed, help=f"default: {drawn}")
+    parser.add_argument("--jobs", "-j", type=int, help="processes, -1 for all")
+
+
+def read_size(text: str) -> int | str:
+    """A whole number if it is one, else the text."""
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows of a table for JSON; what is missing or infinite is null."""
+    return [
+        {str(name): _plain(value) for name, value in row.items()}
+        for row in frame.to_dict("records")
+    ]
+
+
+def _plain(value: Any) -> Any:
+    import pandas as pd
+
+    if value is pd.NA or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return value
+
+
+def write_text(path: str, text: str) -> str:
+    """Write a file.
+
+    Raises
+    ------
+    OptionError
+        If it can't be written.
+    """
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OptionError(f"Can't write {quoted(path)}.\n  {error}") from None
+    return path
