@@ -116,6 +116,25 @@ def test_kept_units_are_in_every_set_but_that_of_the_constant_model(mixed):
     assert found.glance()["stability"].notna().all()
 
 
+@pytest.mark.parametrize("k", [np.int64(2), range(2, 4), np.array([3, 2])])
+def test_sizes_of_numpy_and_ranges(mixed, k):
+    plain = int(k) if isinstance(k, np.integer) else [int(size) for size in k]
+    found, same = (
+        treeselect.compare(FORMULA, mixed, ["mrmr"], k=size, folds=3, seed=1) for size in (k, plain)
+    )
+    assert found.rule == same.rule == (2 if isinstance(plain, int) else "1se")
+    assert found.call == same.call
+    assert found.glance()["k"].tolist() == same.glance()["k"].tolist()
+    assert type(found.rule) in (int, str)
+
+
+def test_methods_from_a_generator_or_an_array_are_in_the_call(mixed):
+    for methods in ((name for name in ["mrmr", "cfs"]), np.array(["mrmr", "cfs"])):
+        found = treeselect.compare(FORMULA, mixed, methods, k=[1], folds=3, seed=1)
+        assert found.methods == ("mrmr", "cfs")
+        assert "methods=['mrmr', 'cfs']" in found.call
+
+
 def test_groups_weights_scoring_and_rows_in_order_of_time(mixed):
     data = mixed.assign(w=np.arange(400) % 3)
     found = treeselect.compare(
@@ -221,7 +240,7 @@ def test_methods_are_refused(methods, kind, message):
 @pytest.mark.parametrize(
     ("k", "message"),
     [
-        ([2, 3, 2], "Found: 2 2 times"),
+        ([2, 3, 2], "Found: 2 more than once in [2, 3, 2]"),
         ([], "empty list"),
         ([1, 9], "at most the number of units"),
         ([0, 2], "at least 1"),
@@ -252,6 +271,9 @@ def test_data_and_folds_are_checked_as_by_select(mixed):
         treeselect.compare(FORMULA, mixed.head(0), ["mrmr"])
     with pytest.raises(OptionError, match="`folds` must be at most"):
         treeselect.compare(FORMULA, mixed, ["mrmr"], folds=300)
+    with pytest.raises(OptionError) as error:
+        treeselect.compare(FORMULA, mixed, ["mrmr"], folds=300, k=2)
+    assert "needs none" not in str(error.value)
     one_class = np.where(mixed["died"], 0, 1)
     with pytest.raises(OptionError, match="every training set"):
         treeselect.compare(FORMULA, mixed, ["mrmr"], folds=one_class)

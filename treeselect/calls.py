@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from treeselect.algorithms.base import SelectionMethod, changed_options
 from treeselect.folds import Splitter
 
@@ -38,10 +40,18 @@ def call_text(function: str, formula: str, data: object, arguments: Mapping[str,
     source = repr(str(data)) if isinstance(data, str | os.PathLike) else "data"
     given = [
         f"{name}={_shown(name, value)}"
-        for name, value in arguments.items()
+        for name, value in _typed(arguments).items()
         if not (value is None and name in _NONE) and not _is_default(name, value)
     ]
     return f"{function}({', '.join([repr(formula), source, *given])})"
+
+
+def _typed(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments with numbers of numpy as those that are typed."""
+    return {
+        name: value.item() if isinstance(value, np.number) else value
+        for name, value in arguments.items()
+    }
 
 
 def data_text(data: object, frame: pd.DataFrame) -> str:

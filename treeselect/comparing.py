@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -118,16 +119,19 @@ def compare(
     ['rrf', 'mrmr']
     """
     check_n_jobs(n_jobs)
+    if isinstance(methods, Iterator):
+        methods = tuple(methods)  # they are read twice, to run and to be named in the call
     contestants = read_methods(methods)
     frame = read_data(data)
-    asked = read_folds(folds, repeats, fold_groups, frame)
+    # An integer `k` needs folds here, too: no advice to give one.
+    asked = dataclasses.replace(read_folds(folds, repeats, fold_groups, frame), choose=False)
     hidden = [name for name in (weights, offset, fold_groups) if isinstance(name, str)]
     model_data = prepare(
         formula, frame, hidden, weights, offset, groups, costs, keep, family, scoring, new_levels,
         trusted=trusted,
     )  # fmt: skip
     seed = read_seed(seed)
-    sizes = read_sizes(k, model_data.arrays.groups)
+    rule, sizes = read_sizes(k, model_data.arrays.groups)
     announce_compilation(progress)
     asked = asked.for_rows(model_data.response.rows)
     splits = split_rows(
@@ -136,7 +140,7 @@ def compare(
     problems = model_data.problems_for([method for _, method in contestants])
     runs = _run(problems, contestants, model_data.weight, splits, sizes, seed, n_jobs, progress)
     arguments = {
-        "methods": _texts(methods), "k": k.tolist() if isinstance(k, np.ndarray) else k,
+        "methods": _texts(methods), "k": _plain(k),
         "family": family, "weights": weights, "offset": offset, "groups": groups, "costs": costs,
         "keep": keep, "folds": folds, "repeats": repeats, "fold_groups": fold_groups,
         "scoring": scoring, "new_levels": new_levels, "trusted": trusted,
@@ -149,7 +153,7 @@ def compare(
         units=names,
         terms_of_unit=tuple(model_data.terms_of([name]) for name in names),
         assessed=~model_data.arrays.groups.keep,
-        rule=k if isinstance(k, str | int) else "1se",
+        rule=rule,
         repeat_of_fold=_repeat_of_fold(asked, len(splits)),
         n_train=np.array([used[s.train].sum() for s in splits], dtype=np.int64),
         n_test=np.array([used[s.test].sum() for s in splits], dtype=np.int64),
@@ -214,8 +218,14 @@ def _texts(methods: Methods) -> Any:
     return [method_text(method) for method in methods]
 
 
-def read_sizes(k: object, groups: FeatureGroups) -> tuple[int, ...]:
-    """Sizes that are scored, increasing; 0 is the constant model.
+def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, ...]]:
+    """Where methods are compared, and the sizes that are scored.
+
+    Returns
+    -------
+    rule : int, "1se" or "best"
+    sizes : tuple of int
+        Increasing; 0 is the constant model.
 
     Raises
     ------
@@ -225,10 +235,11 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int, ...]:
     most = most_units(groups)
     if isinstance(k, str):
         check_choice("k", k, ("1se", "best"))
-        return _up_to(most, groups)
+        return k, _up_to(most, groups)
     if isinstance(k, bool) or not isinstance(k, Sequence | np.ndarray):
         check_size(k, groups)  # type: ignore[arg-type]
-        return _up_to(int(k), groups)  # type: ignore[call-overload]
+        size = int(k)  # type: ignore[call-overload]
+        return size, _up_to(size, groups)
     given = list(k)
     if not given:
         raise OptionError("`k` must have at least one size.\n  Found: an empty list.")
@@ -237,14 +248,19 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int, ...]:
     twice = [size for size, count in Counter(given).items() if count > 1]
     if twice:
         raise OptionError(
-            f"`k` must have each size once.\n  Found: {twice[0]} {Counter(given)[twice[0]]} times"
-            f" in {given}. Leave the others out."
+            f"`k` must have each size once.\n  Found: {twice[0]} more than once in"
+            f" {_plain(given)}. Leave the others out."
         )
-    return tuple(sorted(int(size) for size in given))
+    return "1se", tuple(sorted(int(size) for size in given))
 
 
 def _up_to(most: int, groups: FeatureGroups) -> tuple[int, ...]:
     return 0, *range(max(1, int(groups.keep.sum())), most + 1)
+
+
+def _plain(k: Any) -> Any:
+    """A size or sizes as they could be typed."""
+    return k if isinstance(k, str | int | np.integer) else [int(size) for size in k]
 
 
 def _repeat_of_fold(folds: Folds, n_splits: int) -> Any:

@@ -78,7 +78,9 @@ def find_method(method: Any, options: Mapping[str, Any], k: object = None) -> Se
 
 def method_text(method: Any) -> Any:
     """A method as it could be typed: a selector as the call that makes it, in words."""
-    if isinstance(method, str) or type(method) in METHODS.values():
+    if isinstance(method, str):
+        return str(method)  # numpy's text would say so
+    if type(method) in METHODS.values():
         return method
     return Typed(repr(method) if isinstance(method, ForeignSelector) else text_of(method))
 
