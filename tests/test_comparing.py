@@ -116,6 +116,19 @@ def test_kept_units_are_in_every_set_but_that_of_the_constant_model(mixed):
     assert found.glance()["stability"].notna().all()
 
 
+@pytest.mark.parametrize("rule", ["1se", "best"])
+def test_no_rule_leaves_out_what_is_kept(mixed, rule):
+    """Nothing predicts better than what is kept; select() has it all the same, and so has this."""
+    made = {"k": rule, "keep": ["noise", "flag"], "folds": 3, "seed": 1}
+    data = mixed.assign(died=np.random.default_rng(4).permutation(mixed["died"]))
+    found = treeselect.compare("died ~ noise + flag + copy", data, ["mrmr"], **made)
+    fit = treeselect.select("died ~ noise + flag + copy", data, method="mrmr", **made)
+    assert found.curves()["score"].idxmax() == 0
+    assert found.glance()[["k", "k_1se"]].to_numpy().tolist() == [[2, 2]]
+    assert set(fit.selected) == {"noise", "flag"} == set(found.terms()["term"])
+    assert "of 2 to 3" in str(found.summary())
+
+
 @pytest.mark.parametrize("k", [np.int64(2), range(2, 4), np.array([3, 2])])
 def test_sizes_of_numpy_and_ranges(mixed, k):
     plain = int(k) if isinstance(k, np.integer) else [int(size) for size in k]

@@ -383,6 +383,11 @@ class Comparison:
 
     # --- parts ---------------------------------------------------------------------------------
 
+    def choices(self, run: Run) -> tuple[int, ...]:
+        """Sizes among which a rule chooses: the constant model is without what is kept."""
+        sizes = run.sizes or ()
+        return sizes if self.assessed.all() else tuple(size for size in sizes if size > 0)
+
     def _fold_in_repeat(self, number: int) -> int:
         before: BoolArray = self.repeat_of_fold[:number] == self.repeat_of_fold[number]
         return int(before.sum())
@@ -403,7 +408,7 @@ class Comparison:
             return 0
         if isinstance(rule, str):
             check_choice("k", rule, ("1se", "best"))
-            places = range(len(run.sizes))
+            places = [run.sizes.index(size) for size in self.choices(run)]
             scores = ScoreBySize(run.scores, self.repeats)
             return (best_size if rule == "best" else one_standard_error_size)(places, scores)
         if isinstance(rule, bool) or rule not in run.sizes:

@@ -41,7 +41,7 @@ def comparison_facts(found: Comparison) -> tuple[tuple[str, str], ...]:
 
 
 def _rule(found: Comparison) -> str:
-    sizes = [size for run in found.runs for size in run.sizes or ()]
+    sizes = [size for run in found.runs for size in found.choices(run)]
     if not sizes:
         return "the set that each method's tuning value leads to"
     if isinstance(found.rule, int):
