@@ -101,6 +101,21 @@ def test_columns_are_those_of_levels_and_missing_values():
     assert (found.x[:, 5] > 0).tolist() == [False, False, True, False, False, True, False]
 
 
+@pytest.mark.parametrize("unit", [2.0**1000, 2.0**-1000])
+def test_columns_of_huge_and_tiny_numbers_are_those_of_others(unit):
+    """Their squares are infinite or 0; a power of two is no rounding."""
+    values = np.random.default_rng(0).normal(size=20)
+    values[3] = np.nan
+    data = pd.DataFrame({"y": np.arange(20.0), "x": values})
+    weight = np.ones(20, dtype=np.int64)
+    plain, scaled = (
+        linear_columns(problem_of(frame)[0].design, weight, np.array([0])).x
+        for frame in (data, data.assign(x=values * unit))
+    )
+    assert plain.shape == (20, 2)
+    np.testing.assert_array_equal(scaled, plain)
+
+
 def test_prices_and_kept_units(linear):
     plain = treeselect.select("y ~ .", linear, method="lasso", k=2, seed=1)
     dear = treeselect.select("y ~ .", linear, method="lasso", k=2, seed=1, costs={"a": 50.0})

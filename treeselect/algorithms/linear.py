@@ -87,6 +87,8 @@ def _median(values: FloatArray, share: FloatArray) -> float:
 
 def standardised(values: FloatArray, share: FloatArray) -> FloatArray | None:
     """Mean 0 and variance 1; None for a constant."""
+    # By a power of two, which rounds nothing: squares of huge or tiny numbers are not numbers.
+    values = np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))
     centred = values - share @ values
     spread = float(np.sqrt(share @ centred**2))
     if spread <= _CONSTANT * np.abs(values).max():
