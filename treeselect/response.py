@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 FAMILIES = ("auto", "gaussian", "binomial", "multinomial", "poisson")
 
 
-_LARGEST = 1e100
-"""Largest response whose squares, and sums of them, are finite numbers."""
+_LARGEST = 1e70
+"""Largest response whose fourth powers (variances of squared errors) sum to finite numbers."""
+
+_SMALLEST = 1e-70
+"""The same for responses whose fourth powers would be 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +140,11 @@ def _check_numbers(
         raise DataError(
             f"The response {quoted(name)} must be at most {_LARGEST:g} in absolute value.\n"
             f"  Found: {y[np.argmax(np.abs(y))]:g}. Give it in other units."
+        )
+    if np.abs(y).max() < _SMALLEST:
+        raise DataError(
+            f"The response {quoted(name)} must reach {_SMALLEST:g} in absolute value.\n"
+            f"  Found: {np.abs(y).max():g} at most. Give it in other units."
         )
     odd = np.flatnonzero((y < 0) | (y != np.floor(y)))
     if family == "poisson" and len(odd):
