@@ -193,6 +193,24 @@ def test_what_compare_refuses(folder, monkeypatch, capsys, arguments, says):
     assert says in printed
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("select", "--save", "no/model"),
+        ("select", "--report", "."),
+        ("compare", "--json", "no/tables.json"),
+    ],
+)
+def test_a_file_without_a_place_is_told_before_the_work(folder, monkeypatch, capsys, arguments):
+    monkeypatch.chdir(folder)
+    command, *rest = arguments
+    assert main([command, "died ~ .", "data.csv", *rest]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "Can't write the" in printed.err
+    assert "folder" in printed.err
+
+
 def test_the_methods_that_are_compared_by_default_exist_and_are_said(capsys):
     assert set(DEFAULT_METHODS) <= set(treeselect.methods()["method"])
     with pytest.raises(SystemExit):

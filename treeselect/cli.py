@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect._version import __version__
 from treeselect.cli_compare import add_compare
-from treeselect.cli_shared import add_data, add_problem, add_run, read_size, records, write_text
+from treeselect.cli_shared import (
+    add_data,
+    add_problem,
+    add_run,
+    check_places,
+    read_size,
+    records,
+    write_text,
+)
 from treeselect.errors import TreeselectError
 
 if TYPE_CHECKING:
@@ -135,6 +143,7 @@ def _add_common(parser: argparse.ArgumentParser, *, resamples: int, seed: int | 
 def _select(options: argparse.Namespace) -> None:
     from treeselect.selection import select
 
+    check_places(report=options.report, model=options.save, tables=options.json)
     result = select(
         options.formula,
         options.data,
@@ -217,6 +226,7 @@ def _demo(options: argparse.Namespace) -> None:
     from treeselect import datasets
     from treeselect.selection import select
 
+    check_places(report=options.report)
     result = select(
         DEMO_FORMULA,
         datasets.load("titanic"),

@@ -10,6 +10,7 @@ from treeselect.cli_shared import (
     add_data,
     add_problem,
     add_run,
+    check_places,
     read_size,
     records,
     write_text,
@@ -66,6 +67,7 @@ def _sizes(text: str) -> int | str | list[int | str]:
 def _compare(options: argparse.Namespace) -> None:
     from treeselect.comparing import compare
 
+    check_places(report=options.report, tables=options.json)
     found = compare(
         options.formula,
         options.data,

@@ -67,6 +67,21 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def check_places(**files: str | None) -> None:
+    """Raise an OptionError if a file has no place where it is wanted: before the work, not after.
+
+    Parameters
+    ----------
+    **files : str or None
+        Paths by what is written there.
+    """
+    for what, path in files.items():
+        if path and (Path(path).is_dir() or not Path(path).parent.is_dir()):
+            folder = quoted(str(Path(path).parent))
+            found = "It is a folder." if Path(path).is_dir() else f"Can't find the folder {folder}."
+            raise OptionError(f"Can't write the {what} {quoted(path)}.\n  {found}")
+
+
 def write_text(path: str, text: str) -> str:
     """Write a file.
 
