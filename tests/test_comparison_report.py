@@ -37,12 +37,12 @@ def four():
 
 
 def with_scores(found, scores, n_selected=None):
-    """`found` with the same scores in every fold, a little apart, and sets of these sizes."""
+    """`found` with scores that are a little apart in the folds, and sets of these sizes."""
     runs = []
     for i, run in enumerate(found.runs):
         folds = []
         for number, fold in enumerate(run.folds):
-            score = np.array(scores[i]) + 0.001 * (number % 2)
+            score = np.array(scores[i]) * (1 + 0.001 * (number % 2))
             units = fold.units
             if n_selected is not None:
                 units = tuple(np.arange(n) for n in n_selected[i])
@@ -185,6 +185,31 @@ def test_units_are_those_selected():
 
 
 # --- odd cases ---------------------------------------------------------------------------------
+
+
+def test_a_difference_that_is_the_same_in_every_fold_has_no_interval():
+    found = made(2)
+    first, second = found.runs
+    folds = tuple(dataclasses.replace(fold, scores=fold.scores - 0.125) for fold in first.folds)
+    # By quarters, so that rounding does not tell the folds apart.
+    rounded = [
+        tuple(dataclasses.replace(f, scores=np.round(f.scores * 64) / 64) for f in those)
+        for those in (first.folds, folds)
+    ]
+    runs = (
+        dataclasses.replace(first, folds=rounded[0]),
+        dataclasses.replace(second, folds=rounded[1]),
+    )
+    found = dataclasses.replace(found, runs=runs)
+    (dot,) = gathered(found).differences.figure.dots
+    assert dot.low == dot.x == dot.high
+    assert not dot.filled
+    text = str(found.summary())
+    assert "-0.125" in text
+    assert "No interval and no p-value" in text
+    assert "nan" not in text
+    assert "NaN" not in page_of(found)
+    assert found.differences()[["ci_low", "ci_high", "p_value"]].isna().all(axis=None)
 
 
 def test_one_method_has_no_differences():

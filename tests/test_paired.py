@@ -27,10 +27,17 @@ def test_the_variance_grows_by_the_share_of_held_out_rows():
     np.testing.assert_allclose(found.p_value, 2 * stats.t.sf(0.03 / error, 3))
 
 
-@pytest.mark.parametrize(("value", "p"), [(0.0, 1.0), (0.5, 0.0)])
-def test_equal_differences_have_no_spread(value, p):
-    found = paired_difference(np.full(5, value), 0.25)
-    assert (found.mean, found.low, found.high, found.p_value) == (value, value, value, p)
+def test_no_differences_are_no_difference():
+    found = paired_difference(np.zeros(5), 0.25)
+    assert (found.mean, found.low, found.high, found.p_value) == (0.0, 0.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("differences", [np.full(5, 0.5), np.array([0.3 - 0.2, 0.4 - 0.3, 0.1])])
+def test_equal_differences_do_not_tell_how_far_chance_goes(differences):
+    """One more row right in each of few folds, by accuracy, is no evidence beyond doubt."""
+    found = paired_difference(differences, 0.25)
+    np.testing.assert_allclose(found.mean, differences[0])
+    assert np.isnan([found.low, found.high, found.p_value]).all()
 
 
 def test_one_fold_has_no_interval():

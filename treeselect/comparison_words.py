@@ -103,13 +103,20 @@ def _difference_cells(against: pd.DataFrame, method: str) -> list[str]:
     row = against.to_dict("index")[method]
     return [
         f"{row['difference']:+.3f}",
-        f"{row['ci_low']:+.3f} to {row['ci_high']:+.3f}",
+        interval_text(row["ci_low"], row["ci_high"]),
         p_text(row["p_value"]),
     ]
 
 
+def interval_text(low: float, high: float) -> str:
+    """An interval of a difference; a dash where there is none."""
+    return f"{low:+.3f} to {high:+.3f}" if np.isfinite(low) else _NONE
+
+
 def p_text(p: float) -> str:
-    """A p-value with three digits at most."""
+    """A p-value with three digits at most; a dash where there is none."""
+    if np.isnan(p):
+        return _NONE
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
@@ -120,8 +127,8 @@ def comparison_notes(found: Comparison) -> tuple[str, ...]:
         notes.append("k in brackets: the mean number of units that a tuning value leads to.")
     if isinstance(found.rule, str) and any(run.sizes for run in found.runs):
         notes.append(
-            "The same folds chose k, so scores can be slightly optimistic, for each method alike;"
-            " `select(...).performance()` chooses it inside each fold."
+            "The same folds chose k, so scores can be slightly optimistic, those of some methods"
+            " more than others; `select(...).performance()` chooses it inside each fold."
         )
     if len(found.runs) > 1:
         notes += [
@@ -131,6 +138,11 @@ def comparison_notes(found: Comparison) -> tuple[str, ...]:
             "Front: no other method is at least as good in score, number of units and stability,"
             " and better in one of them.",
         ]
+    if found.difference_table()["p_value"].isna().any():
+        notes.append(
+            "No interval and no p-value where a difference is the same in every fold: what chance"
+            " does is not seen there."
+        )
     notes += [
         "Stability: Nogueira's index over the folds. Training sets of folds share rows, so it is"
         " higher than on new samples.",

@@ -8,6 +8,9 @@ import numpy as np
 
 from treeselect.design import FloatArray
 
+_ROUNDING = 1e-12
+"""Standard error, relative to the mean, that rounding of equal differences leaves."""
+
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
@@ -16,9 +19,10 @@ class PairedDifference:
     Attributes
     ----------
     mean, low, high : float
-        The mean, and a 95 % interval; not a number with fewer than two folds.
+        The mean, and a 95 % interval; not a number where the p-value is not.
     p_value : float
-        Of no difference; 1 if all differences are 0, not a number with fewer than two folds.
+        Of no difference; 1 if all differences are 0. With fewer than two folds not a number, and
+        where they are all the same but not 0: nothing tells then how far chance goes.
     """
 
     mean: float
@@ -72,9 +76,10 @@ def paired_difference(differences: FloatArray, test_share: float) -> PairedDiffe
     if n < 2:
         return PairedDifference(mean, float("nan"), float("nan"), float("nan"))
     error = float(np.sqrt((1 / n + test_share) * differences.var(ddof=1)))
+    if mean == error == 0:
+        return PairedDifference(0.0, 0.0, 0.0, 1.0)
+    if error <= _ROUNDING * abs(mean):
+        return PairedDifference(mean, float("nan"), float("nan"), float("nan"))
     half = float(t.ppf(0.975, n - 1)) * error
-    if error == 0:
-        p_value = 1.0 if mean == 0 else 0.0
-    else:
-        p_value = float(2 * t.sf(abs(mean) / error, n - 1))
+    p_value = float(2 * t.sf(abs(mean) / error, n - 1))
     return PairedDifference(mean, mean - half, mean + half, p_value)

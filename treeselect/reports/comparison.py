@@ -18,6 +18,7 @@ from treeselect.comparison_words import (
     comparison_facts,
     comparison_notes,
     comparison_rows,
+    interval_text,
     method_notes,
     number,
     p_text,
@@ -357,7 +358,7 @@ def _differences(found: Comparison, table: pd.DataFrame) -> DifferenceSection:
             str(row["method"]),
             size_text(row["k"], np.nan),
             f"{row['difference']:+.3f}",
-            f"{row['ci_low']:+.3f} to {row['ci_high']:+.3f}",
+            interval_text(row["ci_low"], row["ci_high"]),
             p_text(row["p_value"]),
         )
         for row in table.head(MOST_ROWS).to_dict("records")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
+from treeselect.comparison_words import interval_text
 from treeselect.reports.figures import (
     MOST_MARKS,
     WIDTH,
@@ -239,12 +240,14 @@ def difference_figure(
     names : sequence of str
         At least one.
     values, lows, highs : sequence of float
+        Without an interval, which is not a number, an empty dot stands alone.
     more : int
         Methods that were left out.
     """
     left, right = 220.0, WIDTH - 34.0
     bottom = len(names) * _ROW + 8.0
-    ticks = nice_ticks(min(0.0, *lows), max(0.0, *highs))
+    ends = [value for value in (*values, *lows, *highs) if math.isfinite(value)]
+    ticks = nice_ticks(min(0.0, *ends), max(0.0, *ends))
 
     def x(value: float) -> float:
         return round(left + (value - ticks[0]) / (ticks[-1] - ticks[0]) * (right - left), 1)
@@ -255,11 +258,11 @@ def difference_figure(
             name,
             labels[i],
             x(value),
-            x(low),
-            x(high),
+            x(low if math.isfinite(low) else value),
+            x(high if math.isfinite(high) else value),
             i * _ROW + 16.0,
-            not low <= 0 <= high,
-            f"{value:+.3f} ({low:+.3f} to {high:+.3f})",
+            bool(low > 0 or high < 0),
+            f"{value:+.3f} ({interval_text(low, high)})",
         )
         for i, (name, value, low, high) in enumerate(zip(names, values, lows, highs, strict=True))
     )
