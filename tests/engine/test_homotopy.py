@@ -7,9 +7,10 @@ import itertools
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import nnls
 
 from treeselect.engine import naive
-from treeselect.engine.homotopy import Homotopy
+from treeselect.engine.homotopy import Homotopy, without_dependent
 
 
 def problem(seed, n_rows, n_columns, n_copies, n_free):
@@ -54,6 +55,37 @@ def test_it_is_its_naive_twin(seed):
         larger, np.append(0.0, linear), np.append(0.0, lam * prices), 5000
     )
     np.testing.assert_allclose(path.at(lam), twin[1:], atol=1e-7)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 4), st.integers(2, 12))
+def test_coordinates_without_a_price_may_be_sums_of_each_other(seed, rank, n_free):
+    """More trees of kept terms than those can tell apart."""
+    rng = np.random.default_rng(seed)
+    a = rng.normal(size=(30, rank)) @ rng.random((rank, n_free))
+    a = np.column_stack([a, rng.normal(size=(30, 2))])
+    y = a.sum(axis=1) + rng.normal(size=30)
+    gram, linear = a.T @ a / 30, a.T @ y / 30
+    prices = np.r_[np.zeros(n_free), 1.0, 2.0]
+    path = Homotopy(gram, linear, prices)
+    for lam in path.segment(0).low * np.array([1.5, 0.5, 0.1]):
+        w = path.at(lam)
+        excess = linear - gram @ w - lam * prices
+        assert (w >= 0).all()
+        assert excess.max() < 1e-6
+        assert np.abs(excess[w > 1e-9]).max(initial=0.0) < 1e-6
+
+
+def test_what_fits_by_itself_fits_the_same():
+    rng = np.random.default_rng(1)
+    a = np.column_stack([rng.random((20, 3)), np.zeros(20)])
+    a = np.column_stack([a, a[:, 0], a[:, 1] + 2 * a[:, 2]])
+    weights = np.array([1.0, 2.0, 3.0, 1.0, 0.5, 4.0])
+    kept = without_dependent(a.T @ a, weights)
+    assert len(kept) == np.linalg.matrix_rank(a[:, kept]) == 3
+    found, rest = nnls(a[:, kept], a @ weights)
+    assert rest < 1e-7
+    assert (found > 0).all()
 
 
 def test_segments_join():

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from treeselect.engine._types import FloatArray
@@ -91,7 +92,11 @@ class Homotopy:
             + np.diag(_DEPENDENT * np.maximum(np.diag(self._gram)[free], 1e-300))
         )
         weights, _ = nnls(root.T, np.linalg.solve(root, self._linear[free]))
-        return [int(j) for j in free[weights > 0]]
+        positive = weights > 0
+        chosen = without_dependent(
+            self._gram[np.ix_(free[positive], free[positive])], weights[positive]
+        )
+        return [int(j) for j in free[positive][chosen]]
 
     def _follow(self) -> None:
         """Add the next segment and change the active set at its end."""
@@ -146,3 +151,40 @@ class Homotopy:
         across = self._gram[active, j]
         left = own - across @ np.linalg.solve(self._gram[np.ix_(active, active)], across)
         return bool(left <= _DEPENDENT * own)
+
+
+def without_dependent(gram: FloatArray, weights: FloatArray) -> NDArray[np.int64]:
+    """Coordinates that fit as well by themselves, with weights of at least 0, and are independent.
+
+    Along a combination of columns that is nothing the fit does not change: weights are moved along
+    it until one of them is 0 (Caratheodory's theorem for cones).
+
+    Parameters
+    ----------
+    gram : ndarray of float, shape (n, n)
+    weights : ndarray of float, shape (n,)
+        Above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.engine.homotopy import without_dependent
+    >>> columns = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+    >>> without_dependent(columns.T @ columns, np.array([2.0, 3.0, 1.0])).tolist()
+    [0, 1]
+    """
+    size = np.sqrt(np.diag(gram))
+    left = np.flatnonzero(size > 0)
+    weights = weights * size
+    while len(left):
+        scale = np.outer(size[left], size[left])
+        values, vectors = np.linalg.eigh(gram[np.ix_(left, left)] / scale)
+        if values[0] > _DEPENDENT:
+            break
+        nothing = vectors[:, 0]
+        largest = int(np.argmax(np.abs(nothing) > np.abs(nothing).max() - 1e-6))
+        falls = nothing * np.sign(nothing[largest])  # libraries differ in the sign
+        steps = np.where(falls > 0, weights[left] / np.where(falls > 0, falls, 1.0), np.inf)
+        weights[left] = np.maximum(weights[left] - steps.min() * falls, 0.0)
+        left = np.delete(left, int(steps.argmin()))
+    return left
