@@ -17,7 +17,7 @@ from treeselect.algorithms.base import OWN, Problem, Step, changed_options
 from treeselect.algorithms.final import RefitsForest
 from treeselect.algorithms.linear import LinearColumns, linear_columns
 from treeselect.algorithms.options import check_flag, refuse_costs
-from treeselect.algorithms.ranking import RankingForest, ranked_step
+from treeselect.algorithms.ranking import SCORING, ranked_step
 from treeselect.algorithms.selectors import (
     SIZES,
     ColumnSearch,
@@ -32,9 +32,6 @@ from treeselect.algorithms.selectors import (
 from treeselect.design import BoolArray, FloatArray, WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError, listing
-
-_SCORING = RankingForest(n_trees=100)
-"""There is no ensemble of its own whose score could be told."""
 
 _WHOLE = 1e-9
 """How far the ratio of two weights may be from a whole number, relative to it."""
@@ -241,7 +238,7 @@ class ForeignSelector(RefitsForest):
         for support in found:
             selected, worth = _of_units(support, columns, problem.groups.keep)
             if int(selected.sum()) not in steps:
-                score = _SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+                score = SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
                 tuning = support.size if (selected & ~problem.groups.keep).any() else np.inf
                 step = ranked_step(float(tuning), selected, worth, score)
                 steps[step.size] = dataclasses.replace(step, note=note)
