@@ -23,7 +23,7 @@ from treeselect.algorithms.selectors import (
     ColumnSearch,
     Support,
     Words,
-    check_size,
+    check_taken,
     copy_of,
     looks_like_selector,
     text_of,
@@ -109,7 +109,7 @@ class ForeignSelector(RefitsForest):
         check_flag(self, "prune")
         lost = isinstance(self.selector, Words)
         if not lost and not looks_like_selector(self.selector):
-            raise not_a_method(self.selector)
+            raise _not_a_method(self.selector)
         asked = self.columns
         whole = isinstance(asked, int | np.integer) and not isinstance(asked, bool) and asked > 0
         if not whole and asked not in ("auto", OWN, None):
@@ -341,11 +341,11 @@ class ForeignSelector(RefitsForest):
 
     def _taken(self, take: Any, parameter: str, size: int) -> Support:
         support: Support = take(size)
-        check_size(self.name, parameter, size, support.size)
+        check_taken(self.name, parameter, size, support.size)
         return support
 
 
-def not_a_method(found: object) -> MethodError:
+def _not_a_method(found: object) -> MethodError:
     """The error for what is neither a method nor a selector."""
     what = type(found).__name__
     advice = "It has no `get_support()`." if hasattr(found, "fit") else ""
@@ -368,7 +368,7 @@ def foreign_selector(selector: Any) -> ForeignSelector:
         If it is none.
     """
     if not looks_like_selector(selector):
-        raise not_a_method(selector)
+        raise _not_a_method(selector)
     return ForeignSelector(copy_of(selector))
 
 

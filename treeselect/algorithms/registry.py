@@ -80,7 +80,7 @@ def method_text(method: Any) -> Any:
     """A method as it could be typed: a selector as the call that makes it, in words."""
     if isinstance(method, str) or type(method) in METHODS.values():
         return method
-    return Typed(repr(method) if isinstance(method, ForeignSelector) else text_of(method))
+    return _Typed(repr(method) if isinstance(method, ForeignSelector) else text_of(method))
 
 
 def method_label(method: SelectionMethod) -> str:
@@ -93,7 +93,7 @@ def method_label(method: SelectionMethod) -> str:
     return f"{method.name}({options})"
 
 
-class Typed(str):
+class _Typed(str):
     """Text that is its own representation."""
 
     __slots__ = ()
