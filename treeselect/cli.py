@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect._version import __version__
 from treeselect.cli_compare import add_compare
-from treeselect.cli_shared import add_data, add_problem, add_run, read_size, records, write_text
+from treeselect.cli_shared import (
+    add_data,
+    add_problem,
+    add_run,
+    json_text,
+    print_written,
+    read_size,
+    records,
+    write_text,
+)
 from treeselect.errors import TreeselectError
 
 if TYPE_CHECKING:
@@ -55,7 +64,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"treeselect {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for add in (_add_select, add_compare, _add_predict, _add_methods, _add_demo):
+        add(commands)
+    return parser
 
+
+def _add_select(commands: Any) -> None:
     select = commands.add_parser(
         "select",
         help="select terms and print the summary",
@@ -87,8 +101,8 @@ def _parser() -> argparse.ArgumentParser:
     select.add_argument("--json", metavar="FILE", help="write the tables of the result as JSON")
     select.set_defaults(run=_select)
 
-    add_compare(commands)
 
+def _add_predict(commands: Any) -> None:
     predict = commands.add_parser(
         "predict",
         help="predict new data from a saved model",
@@ -101,6 +115,8 @@ def _parser() -> argparse.ArgumentParser:
     predict.add_argument("--output", "-o", metavar="FILE.csv", help="default: standard output")
     predict.set_defaults(run=_predict)
 
+
+def _add_methods(commands: Any) -> None:
     listed = commands.add_parser(
         "methods",
         help="list the methods",
@@ -108,6 +124,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     listed.set_defaults(run=_methods)
 
+
+def _add_demo(commands: Any) -> None:
     demo = commands.add_parser(
         "demo",
         help="the passengers of the Titanic: summary and titanic.html",
@@ -118,7 +136,6 @@ def _parser() -> argparse.ArgumentParser:
     demo.set_defaults(jobs=-1)
     demo.add_argument("--report", metavar="FILE.html", default="titanic.html")
     demo.set_defaults(run=_demo)
-    return parser
 
 
 def _add_common(parser: argparse.ArgumentParser, *, resamples: int, seed: int | None) -> None:
@@ -162,18 +179,14 @@ def _select(options: argparse.Namespace) -> None:
     if options.save:
         written.append(f"Model: {result.save(options.save)}")
     if options.json:
-        written.append(f"Tables: {write_text(options.json, _as_json(result, found))}")
-    if written:
-        print("", *written, sep="\n")
+        written.append(f"Tables: {write_text(options.json, json_text(_tables(result, found)))}")
+    print_written(written)
 
 
-def _as_json(result: SelectionResult, performance: Performance | None) -> str:
+def _tables(result: SelectionResult, performance: Performance | None) -> dict[str, Any]:
     """Tables of a result: ``glance`` an object, ``tidy`` and ``path`` lists of them; of its
     performance an object with ``glance`` and ``tidy``."""
-    import json
-
     tables: dict[str, Any] = {
-        "treeselect": __version__,
         "call": result.call.text,
         "formula": result.formula,
         "selected": result.selected,
@@ -191,7 +204,7 @@ def _as_json(result: SelectionResult, performance: Performance | None) -> str:
             "glance": records(performance.glance())[0],
             "tidy": records(performance.tidy()),
         }
-    return json.dumps(tables, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    return tables
 
 
 def _predict(options: argparse.Namespace) -> None:
