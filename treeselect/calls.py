@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from treeselect.algorithms.base import SelectionMethod, changed_options
 from treeselect.folds import Splitter
 
@@ -36,9 +38,10 @@ _PER_ROW = ("weights", "offset", "folds", "fold_groups")
 def call_text(function: str, formula: str, data: object, arguments: Mapping[str, Any]) -> str:
     """The call as it could be typed again, without the arguments that have their default."""
     source = repr(str(data)) if isinstance(data, str | os.PathLike) else "data"
+    plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in arguments.items()}
     given = [
         f"{name}={_shown(name, value)}"
-        for name, value in arguments.items()
+        for name, value in plain.items()
         if not (value is None and name in _NONE) and not _is_default(name, value)
     ]
     return f"{function}({', '.join([repr(formula), source, *given])})"

@@ -149,7 +149,7 @@ def compare(
         units=names,
         terms_of_unit=tuple(model_data.terms_of([name]) for name in names),
         assessed=~model_data.arrays.groups.keep,
-        rule=k if isinstance(k, str | int) else "1se",
+        rule=_rule(k),
         repeat_of_fold=_repeat_of_fold(asked, len(splits)),
         n_train=np.array([used[s.train].sum() for s in splits], dtype=np.int64),
         n_test=np.array([used[s.test].sum() for s in splits], dtype=np.int64),
@@ -241,6 +241,13 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int, ...]:
             f" in {given}. Leave the others out."
         )
     return tuple(sorted(int(size) for size in given))
+
+
+def _rule(k: Any) -> int | str:
+    """Where methods are compared: at one size, or each at its own by the name of a rule."""
+    if isinstance(k, str):
+        return k
+    return "1se" if isinstance(k, Sequence | np.ndarray) else int(k)
 
 
 def _up_to(most: int, groups: FeatureGroups) -> tuple[int, ...]:
