@@ -48,7 +48,14 @@ class RefitsForest:
 
     prune: bool = False
 
+    tuning_name: ClassVar[str]
     left_out: ClassVar[str] = "the others are not used by any tree that helps"
+
+    @property
+    def tuning_value(self) -> float | str | None:
+        """The option of that name: what the user fixed, None for the path."""
+        fixed: float | str | None = getattr(self, self.tuning_name)
+        return fixed
 
     @property
     def was_fitted(self) -> bool:

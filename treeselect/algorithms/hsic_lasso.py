@@ -121,11 +121,6 @@ class HSICLasso(RefitsForest):
         """Bins are not enough."""
         return True
 
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed penalty, None for the path."""
-        return self.lam
-
     def path(
         self,
         problem: Problem,

@@ -110,11 +110,6 @@ class Stepwise(RefitsForest):
         """Bins are not enough."""
         return True
 
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed penalty, None for the path."""
-        return self.penalty
-
     def path(
         self,
         problem: Problem,

@@ -109,11 +109,6 @@ class SVMRFE(RefitsForest):
         """Bins are not enough."""
         return True
 
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed share that is left, None for the path."""
-        return self.share
-
     def path(
         self,
         problem: Problem,
