@@ -147,3 +147,13 @@ class RefitsForest:
     ) -> ForestModel:
         """Forest of 200 trees on the selected units."""
         return refit_forest(problem, weight, step.selected, seed=seed, n_threads=n_threads)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadsColumns(RefitsForest):
+    """The same of methods that look at the columns themselves: bins are not enough."""
+
+    @property
+    def reads_columns(self) -> bool:
+        """They must be there."""
+        return True

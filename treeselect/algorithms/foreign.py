@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.base import OWN, Problem, Step, changed_options
-from treeselect.algorithms.final import RefitsForest
+from treeselect.algorithms.final import ReadsColumns
 from treeselect.algorithms.linear import LinearColumns, linear_columns
 from treeselect.algorithms.options import check_flag, refuse_costs
 from treeselect.algorithms.ranking import SCORING, ranked_step
@@ -38,7 +38,7 @@ _WHOLE = 1e-9
 
 
 @dataclass(frozen=True)
-class ForeignSelector(RefitsForest):
+class ForeignSelector(ReadsColumns):
     """A selector of scikit-learn, or anything else with ``fit(X, y)`` and ``get_support()``.
 
     ``select(..., method=SelectKBest())`` makes one of the selector by itself.
@@ -169,11 +169,6 @@ class ForeignSelector(RefitsForest):
             f" indicator for each level of a factor, {scale}. A unit is in if any of its columns"
             " is. A forest on the selected terms predicts."
         )
-
-    @property
-    def reads_columns(self) -> bool:
-        """Bins are not enough."""
-        return True
 
     @property
     def tuning_value(self) -> int | str | None:

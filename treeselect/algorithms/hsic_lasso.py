@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.base import Problem, Step
-from treeselect.algorithms.final import RefitsForest
+from treeselect.algorithms.final import ReadsColumns
 from treeselect.algorithms.information import joint_cells, row_mass
 from treeselect.algorithms.linear import of_number, standardised
 from treeselect.algorithms.options import check_flag, check_integer, check_number
@@ -36,7 +36,7 @@ _NEAR_END = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class HSICLasso(RefitsForest):
+class HSICLasso(ReadsColumns):
     """Lasso on kernels by the Hilbert-Schmidt independence criterion, for few rows.
 
     Sees what a unit tells in any form, also where its mean effect is none, and takes units that do
@@ -115,11 +115,6 @@ class HSICLasso(RefitsForest):
         check_integer(self, "block_size", least=5, optional=True)
         check_integer(self, "n_shuffles", least=1)
         check_flag(self, "prune")
-
-    @property
-    def reads_columns(self) -> bool:
-        """Bins are not enough."""
-        return True
 
     def path(
         self,
