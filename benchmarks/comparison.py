@@ -25,7 +25,7 @@ import time
 from pathlib import Path
 
 import pandas as pd
-from tables import RESULTS, with_earlier, write_table
+from tables import RESULTS, data_folder, options_text, with_earlier, write_table
 
 import treeselect
 from treeselect import comparing
@@ -57,8 +57,7 @@ def load(name):
         simulated = treeselect.datasets.simulate_friedman(200, seed=1)
         return simulated.data, simulated.formula
     file, response = SETS[name]
-    folder = Path(os.environ.get("TREESELECT_DATA", "../shared/data"))
-    return pd.read_parquet(folder / f"{file}.parquet").head(MOST_ROWS), f"{response} ~ ."
+    return pd.read_parquet(data_folder() / f"{file}.parquet").head(MOST_ROWS), f"{response} ~ ."
 
 
 def family_of_processes():
@@ -167,17 +166,13 @@ def one_case(name, methods, n_jobs, n_folds):
     seconds = at_size.groupby("method", sort=False)["seconds"].sum().to_dict()
     scores = at_size.groupby("method", sort=False)["score"].mean().to_dict()
     each = [
-        {"case": case["case"], "method": m, "options": options_of(m), "wall s": seconds[m],
-         "score": scores[m]}
+        {
+            "case": case["case"], "method": m, "options": options_text(METHODS.get(m, {})),
+            "wall s": seconds[m], "score": scores[m],
+        }
         for m in built
     ]  # fmt: skip
     return {"case": [case], "each": each}
-
-
-def options_of(method):
-    """Those that are not the default."""
-    options = METHODS.get(method, {})
-    return ", ".join(f"{name}={value}" for name, value in options.items()) or "default"
 
 
 def cases_table(summary):

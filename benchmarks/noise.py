@@ -20,7 +20,15 @@ import time
 
 import numpy as np
 import pandas as pd
-from tables import RESULTS, mean_and_error, run_all, shown, with_earlier, write_table
+from tables import (
+    RESULTS,
+    mean_and_error,
+    options_text,
+    run_all,
+    shown,
+    with_earlier,
+    write_table,
+)
 
 import treeselect
 from treeselect.choosing import Choice, run_selection
@@ -81,10 +89,9 @@ def one_set(method, seed, n_rows, n_columns, size):
 def line_of(method, results):
     """The row of a method in the results."""
     nested, outside, sizes, seconds = zip(*results, strict=True)
-    options = ", ".join(f"{name}={value}" for name, value in REDUCED.get(method, {}).items())
     return {
         "method": method,
-        "options": options or "default",
+        "options": options_text(REDUCED.get(method, {})),
         "sets": len(results),
         "nested": mean_and_error(nested)[0],
         "nested s.e.": mean_and_error(nested)[1],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,16 @@ import numpy as np
 import pandas as pd
 
 RESULTS = Path(__file__).parent / "results"
+
+
+def data_folder() -> Path:
+    """Where the benchmark sets are: TREESELECT_DATA, by default ../shared/data."""
+    return Path(os.environ.get("TREESELECT_DATA", "../shared/data"))
+
+
+def options_text(options: Mapping[str, Any]) -> str:
+    """The options of a method that are not the default."""
+    return ", ".join(f"{name}={value}" for name, value in options.items()) or "default"
 
 
 def run_all(

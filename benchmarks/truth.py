@@ -21,13 +21,20 @@ table anew. Madelon is read from the folder in TREESELECT_DATA, by default ../sh
 from __future__ import annotations
 
 import argparse
-import os
 import time
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tables import RESULTS, mean_and_error, run_all, shown, with_earlier, write_table
+from tables import (
+    RESULTS,
+    data_folder,
+    mean_and_error,
+    options_text,
+    run_all,
+    shown,
+    with_earlier,
+    write_table,
+)
 
 import treeselect
 from treeselect.engine.blas import one_thread
@@ -92,8 +99,7 @@ def xor(seed, n=500, n_noise=18):
 
 def madelon(seed, n=1000):
     """Some rows of the set itself."""
-    folder = Path(os.environ.get("TREESELECT_DATA", "../shared/data"))
-    frame = pd.read_parquet(folder / "madelon.parquet").sample(n, random_state=seed)
+    frame = pd.read_parquet(data_folder() / "madelon.parquet").sample(n, random_state=seed)
     frame = frame.rename(columns={"target": "y"}).reset_index(drop=True)
     return frame, [{f"V{j}"} for j in MADELON]
 
@@ -124,13 +130,12 @@ def one_seed(case, method, seed, reduced, quick):
 
 def line_of(case, method, results):
     """The row of a case and a method in the results."""
-    options = ", ".join(f"{name}={value}" for name, value in REDUCED.get(method, {}).items())
     names = ("recall", "false", "CPU s", "recall, 1se", "false, 1se", "CPU s, 1se", "k, 1se")
     line = {
         "run": f"{case}, {method}",
         "case": case,
         "method": method,
-        "options": options or "default",
+        "options": options_text(REDUCED.get(method, {})),
         "seeds": len(results),
     }
     for name, values in zip(names, zip(*results, strict=True), strict=True):

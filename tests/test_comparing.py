@@ -106,6 +106,15 @@ def test_sizes_that_are_asked_for(mixed):
     )
 
 
+def test_whole_numbers_and_sizes_of_numpy(mixed):
+    one = treeselect.compare(FORMULA, mixed, ["mrmr"], k=np.int64(2), folds=2, seed=1)
+    assert (one.rule, one.glance()["k"].tolist()) == (2, [2])
+    assert ", k=2," in one.call
+    several = treeselect.compare(FORMULA, mixed, ["mrmr"], k=np.array([1, 2]), folds=2, seed=1)
+    assert (several.rule, several.curves()["k"].tolist()) == ("1se", [1, 2])
+    assert ", k=[1, 2]," in several.call
+
+
 def test_kept_units_are_in_every_set_but_that_of_the_constant_model(mixed):
     found = treeselect.compare(
         FORMULA, mixed, ["mrmr"], k=3, keep=["noise", "flag"], folds=3, seed=1

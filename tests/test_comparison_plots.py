@@ -158,8 +158,12 @@ def test_what_can_t_be_plotted(kind, says):
 
 def test_one_method_has_scores_and_a_front():
     one = made(1)
-    one.plot("scores")
-    one.plot("front")
+    (label,) = texts(one.plot("scores").get_legend().get_texts())
+    assert label.startswith("method0, k = ")
+    front = one.plot("front")
+    at = one.glance().iloc[0]
+    (x,), (y,) = front.get_lines()[0].get_data()
+    assert (x, y) == (at["n_selected"], at["score"])
 
 
 def test_without_matplotlib_the_error_says_what_to_install(four, monkeypatch):

@@ -8,6 +8,7 @@ from pathlib import Path
 import matplotlib
 import pytest
 import sklearn
+from sklearn.feature_selection import SelectKBest
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -19,13 +20,13 @@ PAGE = Path(__file__).parent.parent / "docs" / "features.md"
 
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the sdist has no docs")
 
-CALL = re.compile(r"`((?:fit\.|pairs\.|select\(|treeselect\.|TreeSelector\()[^`]*)`")
+CALL = re.compile(r"`((?:fit\.|pairs\.|select\(|compare\(|treeselect\.|TreeSelector\()[^`]*)`")
 
+WITHOUT_TREES = ("cfs", "fcbf", "hsic_lasso", "lasso", "mrmr", "stepwise", "svm_rfe")
 QUICK = {
     "controlburn": {"forests": 1, "n_trees": 5},
     "boruta": {"n_trees": 5, "max_rounds": 5},
-    "lasso": {},
-    "mrmr": {},
+    **{method: {} for method in WITHOUT_TREES},
 }
 """Small models for calls that say nothing of their size."""
 
@@ -42,8 +43,13 @@ def calls():
 def quick_select(formula, data, **arguments):
     """``select`` with two units of a small model, unless the call says otherwise."""
     method = arguments.get("method", "controlburn")
-    options = {"k": 2, "seed": 1} | QUICK.get(method, {"n_trees": 5})
-    return treeselect.select(formula, data, **(options | arguments))
+    small = QUICK.get(method, {"n_trees": 5}) if isinstance(method, str) else {}
+    return treeselect.select(formula, data, **({"k": 2, "seed": 1} | small | arguments))
+
+
+def quick_compare(formula, data, methods):
+    """``compare`` at one size in two folds."""
+    return treeselect.compare(formula, data, methods, k=[2], folds=2, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +63,8 @@ def names():
         "fit": fit,
         "pairs": fit.resample(8, scheme="complementary"),
         "select": quick_select,
+        "compare": quick_compare,
+        "SelectKBest": SelectKBest,
         "treeselect": treeselect,
         "TreeSelector": treeselect.TreeSelector,
     }

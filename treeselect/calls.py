@@ -38,20 +38,13 @@ _PER_ROW = ("weights", "offset", "folds", "fold_groups")
 def call_text(function: str, formula: str, data: object, arguments: Mapping[str, Any]) -> str:
     """The call as it could be typed again, without the arguments that have their default."""
     source = repr(str(data)) if isinstance(data, str | os.PathLike) else "data"
+    plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in arguments.items()}
     given = [
         f"{name}={_shown(name, value)}"
-        for name, value in _typed(arguments).items()
+        for name, value in plain.items()
         if not (value is None and name in _NONE) and not _is_default(name, value)
     ]
     return f"{function}({', '.join([repr(formula), source, *given])})"
-
-
-def _typed(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments with numbers of numpy as those that are typed."""
-    return {
-        name: value.item() if isinstance(value, np.number) else value
-        for name, value in arguments.items()
-    }
 
 
 def data_text(data: object, frame: pd.DataFrame) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.base import Model, Problem, SelectionMethod, Step
+from treeselect.algorithms.base import Model, Problem, SelectionMethod, Step, shares
 from treeselect.cross_validation import ScoreBySize, score_by_size
 from treeselect.design import BoolArray, FeatureGroups, WeightArray
 from treeselect.engine.random import stream_seed
@@ -180,11 +180,5 @@ def step_of_size(path: Sequence[Step], size: int, keep: BoolArray) -> Step:
     chosen = np.argsort(-worth, kind="stable")[:size]
     selected = np.zeros_like(step.selected)
     selected[chosen] = True
-    importance = np.where(selected, step.importance, 0.0)
-    total = importance.sum()
-    return dataclasses.replace(
-        step,
-        selected=selected,
-        importance=importance / total if total > 0 else importance,
-        cut_from=step.size,
-    )
+    importance = shares(np.where(selected, step.importance, 0.0))
+    return dataclasses.replace(step, selected=selected, importance=importance, cut_from=step.size)

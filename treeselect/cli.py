@@ -14,6 +14,8 @@ from treeselect.cli_shared import (
     add_problem,
     add_run,
     check_places,
+    json_text,
+    print_written,
     read_size,
     records,
     write_text,
@@ -63,7 +65,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"treeselect {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for add in (_add_select, add_compare, _add_predict, _add_methods, _add_demo):
+        add(commands)
+    return parser
 
+
+def _add_select(commands: Any) -> None:
     select = commands.add_parser(
         "select",
         help="select terms and print the summary",
@@ -95,8 +102,8 @@ def _parser() -> argparse.ArgumentParser:
     select.add_argument("--json", metavar="FILE", help="write the tables of the result as JSON")
     select.set_defaults(run=_select)
 
-    add_compare(commands)
 
+def _add_predict(commands: Any) -> None:
     predict = commands.add_parser(
         "predict",
         help="predict new data from a saved model",
@@ -109,6 +116,8 @@ def _parser() -> argparse.ArgumentParser:
     predict.add_argument("--output", "-o", metavar="FILE.csv", help="default: standard output")
     predict.set_defaults(run=_predict)
 
+
+def _add_methods(commands: Any) -> None:
     listed = commands.add_parser(
         "methods",
         help="list the methods",
@@ -116,6 +125,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     listed.set_defaults(run=_methods)
 
+
+def _add_demo(commands: Any) -> None:
     demo = commands.add_parser(
         "demo",
         help="the passengers of the Titanic: summary and titanic.html",
@@ -126,7 +137,6 @@ def _parser() -> argparse.ArgumentParser:
     demo.set_defaults(jobs=-1)
     demo.add_argument("--report", metavar="FILE.html", default="titanic.html")
     demo.set_defaults(run=_demo)
-    return parser
 
 
 def _add_common(parser: argparse.ArgumentParser, *, resamples: int, seed: int | None) -> None:
@@ -171,18 +181,14 @@ def _select(options: argparse.Namespace) -> None:
     if options.save:
         written.append(f"Model: {result.save(options.save)}")
     if options.json:
-        written.append(f"Tables: {write_text(options.json, _as_json(result, found))}")
-    if written:
-        print("", *written, sep="\n")
+        written.append(f"Tables: {write_text(options.json, json_text(_tables(result, found)))}")
+    print_written(written)
 
 
-def _as_json(result: SelectionResult, performance: Performance | None) -> str:
+def _tables(result: SelectionResult, performance: Performance | None) -> dict[str, Any]:
     """Tables of a result: ``glance`` an object, ``tidy`` and ``path`` lists of them; of its
     performance an object with ``glance`` and ``tidy``."""
-    import json
-
     tables: dict[str, Any] = {
-        "treeselect": __version__,
         "call": result.call.text,
         "formula": result.formula,
         "selected": result.selected,
@@ -200,7 +206,7 @@ def _as_json(result: SelectionResult, performance: Performance | None) -> str:
             "glance": records(performance.glance())[0],
             "tidy": records(performance.tidy()),
         }
-    return json.dumps(tables, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    return tables
 
 
 def _predict(options: argparse.Namespace) -> None:

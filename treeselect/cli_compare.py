@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from treeselect._version import __version__
 from treeselect.cli_shared import (
     add_data,
     add_problem,
     add_run,
     check_places,
+    json_text,
+    print_written,
     read_size,
     records,
     write_text,
@@ -89,17 +90,13 @@ def _compare(options: argparse.Namespace) -> None:
     if options.report:
         written.append(f"Report: {found.report(options.report)}")
     if options.json:
-        written.append(f"Tables: {write_text(options.json, _as_json(found))}")
-    if written:
-        print("", *written, sep="\n")
+        written.append(f"Tables: {write_text(options.json, json_text(_tables(found)))}")
+    print_written(written)
 
 
-def _as_json(found: Comparison) -> str:
+def _tables(found: Comparison) -> dict[str, Any]:
     """Tables of a comparison as lists of objects, one for each row."""
-    import json
-
-    tables: dict[str, Any] = {
-        "treeselect": __version__,
+    return {
         "call": found.call,
         "seed": found.seed,
         "score": found.score_name,
@@ -110,4 +107,3 @@ def _as_json(found: Comparison) -> str:
         "terms": records(found.terms()),
         "tidy": records(found.tidy()),
     }
-    return json.dumps(tables, indent=1, allow_nan=False, ensure_ascii=False) + "\n"

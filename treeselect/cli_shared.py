@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from treeselect._version import __version__
 from treeselect.errors import OptionError, quoted
 
 if TYPE_CHECKING:
@@ -82,6 +84,14 @@ def check_places(**files: str | None) -> None:
             raise OptionError(f"Can't write the {what} {quoted(path)}.\n  {found}")
 
 
+def json_text(tables: Mapping[str, Any]) -> str:
+    """Tables and single values as JSON, with the version that they come from."""
+    import json
+
+    versioned = {"treeselect": __version__, **tables}
+    return json.dumps(versioned, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
 def write_text(path: str, text: str) -> str:
     """Write a file.
 
@@ -95,3 +105,9 @@ def write_text(path: str, text: str) -> str:
     except OSError as error:
         raise OptionError(f"Can't write {quoted(path)}.\n  {error}") from None
     return path
+
+
+def print_written(files: Sequence[str]) -> None:
+    """Say which files were written, below what was printed before."""
+    if files:
+        print("", *files, sep="\n")

@@ -97,8 +97,8 @@ def compare(
     Returns
     -------
     Comparison
-        ``.summary()``, ``.tidy()``, ``.glance()``, ``.curves()``, ``.differences()``, ``.terms()``.
-
+        ``.summary()``, ``.plot(kind)``, ``.report(path)``; tables ``.glance()``, ``.curves()``,
+        ``.differences()``, ``.terms()``, ``.tidy()``.
 
     Raises
     ------

@@ -215,6 +215,10 @@ class Comparison:
         frame["front"] = _front(frame)
         return frame.astype({"k": "Int64", "k_1se": "Int64"})
 
+    def ranked_table(self) -> pd.DataFrame:
+        """:meth:`glance_table` with the best scores first, as tables and figures show them."""
+        return self.glance_table().sort_values("score", ascending=False, kind="stable")
+
     def differences(self, reference: str | None = None, *, k: int | None = None) -> Any:
         """Scores of the other methods less that of one, paired by fold.
 

@@ -123,7 +123,7 @@ def _differences(found: Comparison, ax: Axes | None) -> Axes:
 
 
 def _front(found: Comparison, ax: Axes | None) -> Axes:
-    table = found.glance_table().sort_values("score", ascending=False, kind="stable")
+    table = found.ranked_table()
     shown = table.head(_MOST_LABELS)
     ax = new_axes(ax, 7.2, max(4.0, 1.2 + 0.24 * len(shown)))
     for inside, fill in ((True, ACCENT), (False, "white")):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.summary import SummaryContent
+from treeselect.summary import SummaryContent, options_text
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from treeselect.comparison import Comparison
 
 _NONE = "–"
@@ -68,15 +67,16 @@ def comparison_columns(found: Comparison) -> tuple[str, ...]:
 
 def comparison_rows(found: Comparison) -> tuple[tuple[str, ...], ...]:
     """A row for each method, those of the best scores first."""
-    table = found.glance_table().sort_values("score", ascending=False, kind="stable")
-    against = found.difference_table().set_index("method")
+    table = found.ranked_table()
+    against = found.difference_table().set_index("method").to_dict("index")
     rows = []
     for row in table.to_dict("records"):
         cells = [str(row["method"]), size_text(row["k"], row["n_selected"])]
         cells += [size_text(row["k_1se"], np.nan)] if isinstance(found.rule, int) else []
         cells += [f"{row['score']:.3f}", f"{row['standard_error']:.3f}"]
         if len(found.runs) > 1:
-            cells += _difference_cells(against, row["method"])
+            other = against.get(row["method"])
+            cells += ("reference", "", "") if other is None else difference_cells(other)
         cells += [number(row["stability"], ".2f"), f"{row['seconds']:.2g}"]
         cells += ["yes" if row["front"] else "no"] if len(found.runs) > 1 else []
         rows.append(tuple(cells))
@@ -97,15 +97,13 @@ def number(value: float, form: str) -> str:
     return format(value, form) if np.isfinite(value) else _NONE
 
 
-def _difference_cells(against: pd.DataFrame, method: str) -> list[str]:
-    if method not in against.index:
-        return ["reference", "", ""]
-    row = against.to_dict("index")[method]
-    return [
+def difference_cells(row: Mapping[Any, Any]) -> tuple[str, str, str]:
+    """A difference with its interval and its p-value."""
+    return (
         f"{row['difference']:+.3f}",
         interval_text(row["ci_low"], row["ci_high"]),
-        p_text(row["p_value"]),
-    ]
+        _p_text(row["p_value"]),
+    )
 
 
 def interval_text(low: float, high: float) -> str:
@@ -113,7 +111,7 @@ def interval_text(low: float, high: float) -> str:
     return f"{low:+.3f} to {high:+.3f}" if np.isfinite(low) else _NONE
 
 
-def p_text(p: float) -> str:
+def _p_text(p: float) -> str:
     """A p-value with three digits at most; a dash where there is none."""
     if np.isnan(p):
         return _NONE
@@ -158,7 +156,6 @@ def comparison_notes(found: Comparison) -> tuple[str, ...]:
 def method_notes(found: Comparison) -> tuple[str, ...]:
     """Which method each name stands for, with the options that are not the default."""
     return tuple(
-        f"{run.label}: {run.title}"
-        + (f", {', '.join(f'{k} = {v}' for k, v in run.options.items())}." if run.options else ".")
+        f"{run.label}: {', '.join(filter(None, (run.title, options_text(run.options))))}."
         for run in found.runs
     )

@@ -201,7 +201,7 @@ def measure(
     frame = here.all_rows() if data is None else read_data(data)
     outer = _outer_folds(result.choice.folds, here, frame, folds, repeats, fold_groups)
     choice = _inner_choice(result.choice, here, frame, inner_folds, outer)
-    inside, outside = _families(here.response.family, choice, scoring)
+    inside, outside = _families(here.response.family, scoring)
     check_scoring(outside, here.response.y, here.weight)
     problem = dataclasses.replace(
         here.problem_for(result.chosen_method), family=inside, wants_scores=False
@@ -323,7 +323,7 @@ def _inner_choice(
     return dataclasses.replace(of_fit, folds=folds)
 
 
-def _families(of_fit: Family, choice: Choice, scoring: Scoring) -> tuple[Family, Family]:
+def _families(of_fit: Family, scoring: Scoring) -> tuple[Family, Family]:
     """The family with the score that chooses k, and with that of the held-out rows."""
     outside = with_scoring(of_fit, scoring)
     if not is_lost(of_fit):

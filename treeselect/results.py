@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treeselect.algorithms.base import Model, SelectionMethod, Step, without_tuning
+from treeselect.algorithms.base import Model, SelectionMethod, Step, shares, without_tuning
 from treeselect.algorithms.weighted import WeightedForest
 from treeselect.arguments import check_choice, check_count
 from treeselect.choosing import Choice, ScoreBySize, skipped_sizes
@@ -119,8 +119,7 @@ class SelectionResult:
         """Importance of each unit in the model that predicts, shape (n_groups,), summing to 1 (or
         0): its share of the unpenalised gain of a forest, or of what the trees of the sparse forest
         move (each shared by gain)."""
-        total = self.model.importance.sum()
-        return self.model.importance / total if total > 0 else self.model.importance
+        return shares(self.model.importance)
 
     @property
     def selected(self) -> tuple[str, ...]:

@@ -69,7 +69,7 @@ def score_lines(found: Comparison, most: int | None = None) -> tuple[ScoreLine, 
     most : int, optional
         So many of the best methods; all by default.
     """
-    compared = found.glance_table().sort_values("score", ascending=False, kind="stable")
+    compared = found.ranked_table()
     curves = dict(list(found.curve_table().groupby("method", sort=False)))
     rows = compared.to_dict("records")[:most]
     return tuple(_line(row, curves[row["method"]]) for row in rows)

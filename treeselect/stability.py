@@ -168,6 +168,8 @@ class Stability:
     seed: int
     library: str = "pandas"
     groups_name: str | bool = False
+    fixed_size: bool = True
+    association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
 
     @property
     def words(self) -> str:
@@ -175,9 +177,6 @@ class Stability:
         name = f" of {self.groups_name}" if isinstance(self.groups_name, str) else ""
         whole = f" of whole groups{name}" if self.groups_name else ""
         return f"{self.n_resamples:,} {self.scheme} resamples{whole}"
-
-    fixed_size: bool = True
-    association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
 
     @property
     def n_resamples(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -90,8 +91,12 @@ def _facts(result: SelectionResult) -> tuple[tuple[str, str], ...]:
 
 def _options(result: SelectionResult) -> str:
     """The options that were set otherwise than by default, or "default options"."""
-    changed = changed_options(result.chosen_method)
-    return ", ".join(f"{k} = {v}" for k, v in changed.items()) or "default options"
+    return options_text(changed_options(result.chosen_method)) or "default options"
+
+
+def options_text(options: Mapping[str, object]) -> str:
+    """Options with their values."""
+    return ", ".join(f"{name} = {value}" for name, value in options.items())
 
 
 def _term_table(result: SelectionResult) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import io
-import os
 import re
 import sys
 from collections.abc import Sequence
@@ -43,7 +42,8 @@ BoolArray = NDArray[np.bool_]
 RESULTS = Path(__file__).parent / "results"
 with_earlier = functools.partial(tables.with_earlier, folder=RESULTS)
 write_table = functools.partial(tables.write_table, folder=RESULTS)
-mean_and_error, run_all, shown = tables.mean_and_error, tables.run_all, tables.shown
+data_folder, run_all = tables.data_folder, tables.run_all
+mean_and_error, shown = tables.mean_and_error, tables.shown
 
 LOOKS = {
     "MDI": {"label": "MDI", "color": "#666666", "marker": "s", "linestyle": "--"},
@@ -64,11 +64,6 @@ LOOKS = {
     },
 }  # fmt: skip
 """How a method is drawn, in every figure: told apart by its marker, too, not by colour alone."""
-
-
-def data_folder() -> Path:
-    """Folder of the benchmark sets."""
-    return Path(os.environ.get("TREESELECT_DATA", "../shared/data"))
 
 
 def binned(

@@ -285,13 +285,18 @@ def empty_step(n_groups: int) -> Step:
 
 def step_of_gains(tuning: float, gains: FloatArray, keep: BoolArray, train_score: float) -> Step:
     """The step of an ensemble by the unpenalised gain of each unit in it."""
-    total = gains.sum()
     return Step(
         tuning=tuning,
         selected=(gains > 0) | keep,
-        importance=gains / total if total > 0 else gains,
+        importance=shares(gains),
         train_score=train_score,
     )
+
+
+def shares(values: FloatArray) -> FloatArray:
+    """Each of some values, at least 0, by their sum; as they are if all are 0."""
+    total = values.sum()
+    return np.asarray(values / total) if total > 0 else values
 
 
 def best_of_each_size(steps: Iterable[Step]) -> dict[int, Step]:

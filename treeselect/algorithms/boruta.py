@@ -103,11 +103,6 @@ class Boruta(RankingForest):
         check_integer(self, "max_rounds", least=1)
         check_choice(self, "correction", ("bonferroni", "bh"))
 
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed level, None for the path."""
-        return self.level
-
     def path(
         self,
         problem: Problem,

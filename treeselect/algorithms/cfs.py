@@ -96,11 +96,6 @@ class CFS(RefitsForest):
         check_integer(self, "n_bins", least=2, most=100)
         check_flag(self, "prune")
 
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed gain, None for the path."""
-        return self.gain
-
     def path(
         self,
         problem: Problem,

@@ -77,11 +77,6 @@ class RecursiveElimination(RankingForest):
         super().__post_init__()
         check_shares(self)
 
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed share that is left, None for the path."""
-        return self.share
-
     def path(
         self,
         problem: Problem,

@@ -87,11 +87,6 @@ class FCBF(RefitsForest):
         check_integer(self, "n_bins", least=2, most=100)
         check_flag(self, "prune")
 
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed least uncertainty, None for the path."""
-        return self.delta
-
     def path(
         self,
         problem: Problem,

@@ -48,7 +48,14 @@ class RefitsForest:
 
     prune: bool = False
 
+    tuning_name: ClassVar[str]
     left_out: ClassVar[str] = "the others are not used by any tree that helps"
+
+    @property
+    def tuning_value(self) -> float | str | None:
+        """The option of that name: what the user fixed, None for the path."""
+        fixed: float | str | None = getattr(self, self.tuning_name)
+        return fixed
 
     @property
     def was_fitted(self) -> bool:
@@ -140,3 +147,13 @@ class RefitsForest:
     ) -> ForestModel:
         """Forest of 200 trees on the selected units."""
         return refit_forest(problem, weight, step.selected, seed=seed, n_threads=n_threads)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadsColumns(RefitsForest):
+    """The same of methods that look at the columns themselves: bins are not enough."""
+
+    @property
+    def reads_columns(self) -> bool:
+        """They must be there."""
+        return True

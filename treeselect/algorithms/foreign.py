@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.base import OWN, Problem, Step, changed_options
-from treeselect.algorithms.final import RefitsForest
+from treeselect.algorithms.final import ReadsColumns
 from treeselect.algorithms.linear import LinearColumns, linear_columns
 from treeselect.algorithms.options import check_flag, refuse_costs
-from treeselect.algorithms.ranking import RankingForest, ranked_step
+from treeselect.algorithms.ranking import SCORING, ranked_step
 from treeselect.algorithms.selectors import (
     SIZES,
     ColumnSearch,
     Support,
     Words,
-    check_size,
+    check_taken,
     copy_of,
     looks_like_selector,
     text_of,
@@ -33,15 +33,12 @@ from treeselect.design import BoolArray, FloatArray, WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError, listing
 
-_SCORING = RankingForest(n_trees=100)
-"""There is no ensemble of its own whose score could be told."""
-
 _WHOLE = 1e-9
 """How far the ratio of two weights may be from a whole number, relative to it."""
 
 
 @dataclass(frozen=True)
-class ForeignSelector(RefitsForest):
+class ForeignSelector(ReadsColumns):
     """A selector of scikit-learn, or anything else with ``fit(X, y)`` and ``get_support()``.
 
     ``select(..., method=SelectKBest())`` makes one of the selector by itself.
@@ -112,7 +109,7 @@ class ForeignSelector(RefitsForest):
         check_flag(self, "prune")
         lost = isinstance(self.selector, Words)
         if not lost and not looks_like_selector(self.selector):
-            raise not_a_method(self.selector)
+            raise _not_a_method(self.selector)
         asked = self.columns
         whole = isinstance(asked, int | np.integer) and not isinstance(asked, bool) and asked > 0
         if not whole and asked not in ("auto", OWN, None):
@@ -172,11 +169,6 @@ class ForeignSelector(RefitsForest):
             f" indicator for each level of a factor, {scale}. A unit is in if any of its columns"
             " is. A forest on the selected terms predicts."
         )
-
-    @property
-    def reads_columns(self) -> bool:
-        """Bins are not enough."""
-        return True
 
     @property
     def tuning_value(self) -> int | str | None:
@@ -241,7 +233,7 @@ class ForeignSelector(RefitsForest):
         for support in found:
             selected, worth = _of_units(support, columns, problem.groups.keep)
             if int(selected.sum()) not in steps:
-                score = _SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+                score = SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
                 tuning = support.size if (selected & ~problem.groups.keep).any() else np.inf
                 step = ranked_step(float(tuning), selected, worth, score)
                 steps[step.size] = dataclasses.replace(step, note=note)
@@ -344,11 +336,11 @@ class ForeignSelector(RefitsForest):
 
     def _taken(self, take: Any, parameter: str, size: int) -> Support:
         support: Support = take(size)
-        check_size(self.name, parameter, size, support.size)
+        check_taken(self.name, parameter, size, support.size)
         return support
 
 
-def not_a_method(found: object) -> MethodError:
+def _not_a_method(found: object) -> MethodError:
     """The error for what is neither a method nor a selector."""
     what = type(found).__name__
     advice = "It has no `get_support()`." if hasattr(found, "fit") else ""
@@ -371,7 +363,7 @@ def foreign_selector(selector: Any) -> ForeignSelector:
         If it is none.
     """
     if not looks_like_selector(selector):
-        raise not_a_method(selector)
+        raise _not_a_method(selector)
     return ForeignSelector(copy_of(selector))
 
 

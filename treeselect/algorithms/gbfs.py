@@ -133,11 +133,6 @@ class GBFS(RefitsForest):
         check_flag(self, "prune")
         object.__setattr__(self, "discounts", _read_discounts(self.discounts))
 
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed price, None for the path."""
-        return self.mu
-
     def path(
         self,
         problem: Problem,

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.base import Problem, Step
-from treeselect.algorithms.final import RefitsForest
-from treeselect.algorithms.information import row_mass
+from treeselect.algorithms.final import ReadsColumns
+from treeselect.algorithms.information import joint_cells, row_mass
 from treeselect.algorithms.linear import of_number, standardised
 from treeselect.algorithms.options import check_flag, check_integer, check_number
 from treeselect.algorithms.ranking import SCORING, ranked_step
@@ -36,7 +36,7 @@ _NEAR_END = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class HSICLasso(RefitsForest):
+class HSICLasso(ReadsColumns):
     """Lasso on kernels by the Hilbert-Schmidt independence criterion, for few rows.
 
     Sees what a unit tells in any form, also where its mean effect is none, and takes units that do
@@ -115,16 +115,6 @@ class HSICLasso(RefitsForest):
         check_integer(self, "block_size", least=5, optional=True)
         check_integer(self, "n_shuffles", least=1)
         check_flag(self, "prune")
-
-    @property
-    def reads_columns(self) -> bool:
-        """Bins are not enough."""
-        return True
-
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed penalty, None for the path."""
-        return self.lam
 
     def path(
         self,
@@ -293,9 +283,10 @@ def unit_kernel(design: Design, group: int, rows: IntArray, mass: FloatArray) ->
         numbers.append(standardised(filled, share))
     varying = [column for column in numbers if column is not None]
     x = np.array(varying).reshape(-1, len(rows)) / np.sqrt(max(len(varying), 1))
+    n = len(rows)
     if not codes:
-        return Kernel(x, _jointly(missing) if missing else None)
-    return Kernel(x, _jointly([*codes, *missing]), _scale(_jointly(codes), mass))
+        return Kernel(x, joint_cells(missing, n) if missing else None)
+    return Kernel(x, joint_cells([*codes, *missing], n), _scale(joint_cells(codes, n), mass))
 
 
 def response_kernel(
@@ -303,20 +294,11 @@ def response_kernel(
 ) -> Kernel:
     """The kernel of the response, or of the negative gradient at the constant model."""
     if problem.family.has_classes and problem.offset is None:
-        labels = _jointly([problem.y[rows].astype(np.int64)])
+        labels = joint_cells([problem.y[rows].astype(np.int64)], len(rows))
         return Kernel(np.empty((0, len(rows))), labels, _scale(labels, mass))
     left = problem.family.loss.negative_gradient(problem.y, problem.constant(weight))[rows]
     made = standardised(left, mass / mass.sum())
     return Kernel(np.zeros((1, len(rows))) if made is None else made[np.newaxis])
-
-
-def _jointly(columns: list[IntArray]) -> IntArray:
-    """Cells of the combinations that are there, from 0."""
-    cells = np.zeros(len(columns[0]), dtype=np.int64)
-    for column in columns:
-        cells = cells * (column.max() - column.min() + 1) + column - column.min()
-        cells = np.unique(cells, return_inverse=True)[1]
-    return cells
 
 
 def _scale(labels: IntArray, mass: FloatArray) -> FloatArray:

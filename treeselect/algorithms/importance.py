@@ -82,11 +82,6 @@ class ForestImportance(RankingForest):
         super().__post_init__()
         check_number(self, "threshold", least=0.0, most=1.0, optional=True)
 
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed threshold, None for the path."""
-        return self.threshold
-
     def path(
         self,
         problem: Problem,

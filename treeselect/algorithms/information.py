@@ -13,7 +13,6 @@ from treeselect.engine.binning import BinnedData
 _MOST_EMPTY = 100
 """Cells of a table for each row, up to which the empty ones are counted along."""
 
-
 _ROUNDING = 1e-12
 """Information that is none."""
 
@@ -50,13 +49,21 @@ def unit_cells(
     data: BinnedData, group: int, rows: IntArray, mass: FloatArray, n_bins: int
 ) -> IntArray:
     """Cells of a unit: the combinations of its columns' bins that are there."""
-    cells = np.zeros(len(rows), dtype=np.int64)
+    columns = []
     for j in range(data.group_start[group], data.group_start[group + 1]):
         codes = data.column(j)[rows].astype(np.int64)
         if not data.is_factor[j]:
             known = codes > 0
             codes[known] = 1 + coarsened(codes[known], mass[known], n_bins)
-        codes = np.unique(codes, return_inverse=True)[1]
+        columns.append(codes)
+    return joint_cells(columns, len(rows))
+
+
+def joint_cells(columns: Iterable[IntArray], n_rows: int) -> IntArray:
+    """Number, from 0 without gaps, of the combination of codes that each row has."""
+    cells = np.zeros(n_rows, dtype=np.int64)
+    for column in columns:
+        codes = np.unique(column, return_inverse=True)[1]
         cells = np.unique(cells * (codes.max() + 1) + codes, return_inverse=True)[1]
     return cells
 
@@ -83,7 +90,7 @@ def response_cells(
         eta = problem.constant(weight)
         left = problem.family.loss.negative_gradient(problem.y, eta)[rows]
         labels = coarsened(left, mass, n_bins)
-    return np.asarray(np.unique(labels, return_inverse=True)[1], dtype=np.int64)
+    return joint_cells([labels], len(rows))
 
 
 class Uncertainties:

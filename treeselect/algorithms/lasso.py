@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.base import Problem, Step
-from treeselect.algorithms.final import RefitsForest
+from treeselect.algorithms.final import ReadsColumns
 from treeselect.algorithms.linear import LinearColumns, linear_columns
 from treeselect.algorithms.options import check_flag, check_number
 from treeselect.algorithms.ranking import ranked_step
@@ -30,7 +30,7 @@ _FITTED = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lasso(RefitsForest):
+class Lasso(ReadsColumns):
     """Group lasso over terms: all columns of a unit enter a linear predictor together.
 
     The baseline that sees no interactions and no curves, but for those in the formula. Of exact
@@ -94,16 +94,6 @@ class Lasso(RefitsForest):
     def __post_init__(self) -> None:
         check_number(self, "lam", above=0.0, optional=True)
         check_flag(self, "prune")
-
-    @property
-    def reads_columns(self) -> bool:
-        """Bins are not enough."""
-        return True
-
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed penalty, None for the path."""
-        return self.lam
 
     def path(
         self,

@@ -102,11 +102,6 @@ class MRMR(RefitsForest):
         check_integer(self, "n_bins", least=2, most=100)
         check_flag(self, "prune")
 
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed threshold, None for the path."""
-        return self.threshold
-
     def path(
         self,
         problem: Problem,

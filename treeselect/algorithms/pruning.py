@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, Step, best_of_each_size
+from treeselect.algorithms.base import Problem, Step, best_of_each_size, shares
 from treeselect.design import BoolArray, FloatArray, WeightArray
 from treeselect.engine.binning import select_groups
 from treeselect.engine.forests import BOOTSTRAP, bagged_forest
@@ -144,14 +144,8 @@ def prune_path(
 
 
 def _reduced(step: Step, selected: BoolArray, error: float) -> Step:
-    importance = np.where(selected, step.importance, 0.0)
-    total = importance.sum()
-    return dataclasses.replace(
-        step,
-        selected=selected,
-        importance=importance / total if total > 0 else importance,
-        error=error,
-    )
+    importance = shares(np.where(selected, step.importance, 0.0))
+    return dataclasses.replace(step, selected=selected, importance=importance, error=error)
 
 
 def _without(selected: BoolArray, group: int) -> BoolArray:

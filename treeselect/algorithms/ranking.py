@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.base import Problem, Step, shares
 from treeselect.algorithms.final import RefitsForest
 from treeselect.algorithms.options import check_choice, check_flag, check_integer
 from treeselect.algorithms.regularised import forest_target, out_of_bag_mean, out_of_bag_score
@@ -218,5 +218,4 @@ def ranked_step(
 ) -> Step:
     """The step of a set, with the positive importances as shares."""
     worth = np.where(selected & np.isfinite(importance), np.maximum(importance, 0.0), 0.0)
-    total = worth.sum()
-    return Step(tuning, selected, worth / total if total > 0 else worth, train_score)
+    return Step(tuning, selected, shares(worth), train_score)

@@ -128,11 +128,6 @@ class RBoost(RefitsForest):
         )
         refuse_together(self, form="gradient", ties="random", way='Use `ties="used"`.')
 
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed coefficient, None for the path."""
-        return self.lam
-
     def path(
         self,
         problem: Problem,

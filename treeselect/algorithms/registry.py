@@ -82,7 +82,7 @@ def method_text(method: Any) -> Any:
         return str(method)  # numpy's text would say so
     if type(method) in METHODS.values():
         return method
-    return Typed(repr(method) if isinstance(method, ForeignSelector) else text_of(method))
+    return _Typed(repr(method) if isinstance(method, ForeignSelector) else text_of(method))
 
 
 def method_label(method: SelectionMethod) -> str:
@@ -95,7 +95,7 @@ def method_label(method: SelectionMethod) -> str:
     return f"{method.name}({options})"
 
 
-class Typed(str):
+class _Typed(str):
     """Text that is its own representation."""
 
     __slots__ = ()

@@ -157,11 +157,6 @@ class RRF(_RegularisedForest):
         super().__post_init__()
         check_number(self, "lam", least=0.0, most=1.0, optional=True)
 
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed coefficient, None for the path."""
-        return self.lam
-
     def path(
         self,
         problem: Problem,
@@ -243,11 +238,6 @@ class GRRF(_RegularisedForest):
         super().__post_init__()
         check_number(self, "gamma", least=0.0, most=1.0, optional=True)
         check_number(self, "lam", least=0.0, most=1.0)
-
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed weight of the importance, None for the path."""
-        return self.gamma
 
     def path(
         self,

@@ -65,33 +65,33 @@ def looks_like_selector(value: object) -> bool:
     """Whether it has ``fit`` and ``get_support``, or could have ``support_`` after the fit."""
     if isinstance(value, type):
         return False
-    last = last_step(value)
+    last = _last_step(value)
     # What predicts and has no `get_support` is a model; of what transforms the fit will tell.
     could = hasattr(last, "transform") and not hasattr(last, "predict")
     return hasattr(value, "fit") and (hasattr(last, "get_support") or could)
 
 
-def last_step(selector: Any) -> Any:
+def _last_step(selector: Any) -> Any:
     """The selector itself, or the last step of a pipeline."""
-    return selector.steps[-1][1] if is_pipeline(selector) else selector
+    return selector.steps[-1][1] if _is_pipeline(selector) else selector
 
 
-def is_pipeline(selector: Any) -> bool:
+def _is_pipeline(selector: Any) -> bool:
     """Whether it has steps, of which the last one selects."""
     steps = getattr(selector, "steps", None)
     return hasattr(selector, "named_steps") and isinstance(steps, list) and len(steps) > 0
 
 
-def size_parameter(selector: Any) -> str | None:
+def _size_parameter(selector: Any) -> str | None:
     """The parameter with the number of columns, if there is one."""
-    last = last_step(selector)
+    last = _last_step(selector)
     known = last.get_params(deep=False) if hasattr(last, "get_params") else {}
     return next((name for name in SIZES if name in known), None)
 
 
 def words_of(selector: Any) -> Words:
     """What people are told of it."""
-    last = last_step(selector)
+    last = _last_step(selector)
     name, package = type(last).__name__, type(last).__module__.split(".")[0]
     origin = {"sklearn": " of scikit-learn", "__main__": ""}.get(package, f" of {package}")
     title = f"{name}{origin}{'' if last is selector else ' in a pipeline'}"
@@ -101,8 +101,8 @@ def words_of(selector: Any) -> Words:
         title=title,
         paper=paper,
         text=text_of(selector),
-        parameters=parameters_of(selector, full=True),
-        size=size_parameter(selector) or "",
+        parameters=_parameters_of(selector, full=True),
+        size=_size_parameter(selector) or "",
     )
 
 
@@ -117,13 +117,13 @@ def text_of(value: Any) -> str:
         inside = ", ".join(map(text_of, value))
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
     if hasattr(value, "get_params"):
-        return f"{type(value).__name__}({parameters_of(value)})"
+        return f"{type(value).__name__}({_parameters_of(value)})"
     text = repr(value)
     plain = len(text) <= _LONGEST and " at 0x" not in text and "\n" not in text
     return text if plain else f"<{type(value).__name__}>"
 
 
-def parameters_of(estimator: Any, *, full: bool = False) -> str:
+def _parameters_of(estimator: Any, *, full: bool = False) -> str:
     """Parameters of an estimator: all, or those that differ from the defaults."""
     if not hasattr(estimator, "get_params"):
         return ""
@@ -143,7 +143,7 @@ def _is_same(value: Any, default: Any) -> bool:
     return type(value) is type(default) and isinstance(value, plain) and bool(value == default)
 
 
-def said_by(error: Exception) -> str:
+def _said_by(error: Exception) -> str:
     """The first line of an error of others."""
     return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"
 
@@ -166,7 +166,7 @@ def copy_of(selector: Any) -> Any:
     except Exception as error:  # code of others can fail in any way
         raise MethodError(
             f"Can't copy {type(selector).__name__}, which is fitted anew on every set of rows.\n"
-            f"  {said_by(error)}"
+            f"  {_said_by(error)}"
         ) from None
 
 
@@ -269,7 +269,7 @@ class ColumnSearch:
         """
         from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest
 
-        kind, alone = type(last_step(self._selector)), not is_pipeline(self._selector)
+        kind, alone = type(_last_step(self._selector)), not _is_pipeline(self._selector)
         if kind is SelectKBest:
             fitted = self._fitted(self._with_size(1))
             return (lambda size: self._read(fitted, k=size)), True
@@ -278,21 +278,21 @@ class ColumnSearch:
             return (lambda size: self._read(self._fitted(_around(fitted, size)))), True
         if kind is RFE and self._x.shape[1] > 1:
             fitted = self._fitted(self._with_size(1))
-            ranking = last_step(fitted).ranking_
+            ranking = _last_step(fitted).ranking_
             if len(np.unique(ranking)) == len(ranking):
                 columns = self._passed(fitted)
                 return (lambda size: self._spread(columns, ranking <= size, 1 / ranking)), True
         return self._refitted, False
 
     def _refitted(self, size: int) -> Support:
-        if size >= len(self._arriving) and size_parameter(self._selector) != "max_features":
+        if size >= len(self._arriving) and _size_parameter(self._selector) != "max_features":
             everything = np.ones(len(self._arriving), dtype=bool)  # some refuse to select all
             return self._spread(self._arriving, everything, everything.astype(np.float64))
         return self._read(self._fitted(self._with_size(size)))
 
     def _with_size(self, size: int) -> Any:
-        twin, name = seeded(self._selector, self._seed), size_parameter(self._selector)
-        last_step(twin).set_params(**{str(name): size})
+        twin, name = seeded(self._selector, self._seed), _size_parameter(self._selector)
+        _last_step(twin).set_params(**{str(name): size})
         return twin
 
     def _fitted(self, selector: Any) -> Any:
@@ -305,8 +305,8 @@ class ColumnSearch:
             except Exception as error:  # code of others can fail in any way
                 n, p = self._x.shape
                 raise MethodError(
-                    f"{type(last_step(selector)).__name__} can't be fitted to {p:,} columns of"
-                    f" {n:,} rows.\n  {said_by(error)}{self._advice}"
+                    f"{type(_last_step(selector)).__name__} can't be fitted to {p:,} columns of"
+                    f" {n:,} rows.\n  {_said_by(error)}{self._advice}"
                 ) from None
         for item in caught:
             said = item.message
@@ -315,7 +315,7 @@ class ColumnSearch:
         return selector
 
     def _read(self, fitted: Any, **parameters: int) -> Support:
-        last, columns = last_step(fitted), self._passed(fitted)
+        last, columns = _last_step(fitted), self._passed(fitted)
         self._arriving = columns
         if parameters:
             last.set_params(**parameters)
@@ -332,7 +332,7 @@ class ColumnSearch:
     def _passed(self, fitted: Any) -> IntArray:
         """Columns that arrive at the last step of a pipeline."""
         n = self._x.shape[1]
-        if not is_pipeline(fitted) or len(fitted.steps) == 1:
+        if not _is_pipeline(fitted) or len(fitted.steps) == 1:
             return np.arange(n)
         names = [f"x{j}" for j in range(n)]
         place = {name: j for j, name in enumerate(names)}
@@ -411,7 +411,7 @@ def _of_columns(values: Any, taken: BoolArray) -> FloatArray | None:
     return found if found.any() else None
 
 
-def check_size(name: str, parameter: str, asked: int, found: int) -> None:
+def check_taken(name: str, parameter: str, asked: int, found: int) -> None:
     """Raise a MethodError if more columns were taken than were asked for."""
     if found > asked:
         raise MethodError(

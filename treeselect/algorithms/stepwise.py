@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from treeselect.algorithms.base import Problem, Step
-from treeselect.algorithms.final import RefitsForest
+from treeselect.algorithms.final import ReadsColumns
 from treeselect.algorithms.linear import linear_columns
 from treeselect.algorithms.options import check_choice, check_flag, check_number, refuse_costs
 from treeselect.algorithms.ranking import ranked_step
@@ -25,7 +25,7 @@ _LESS = 1e-7
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stepwise(RefitsForest):
+class Stepwise(ReadsColumns):
     """Stepwise selection of a linear predictor by BIC or AIC.
 
     What most statisticians know: terms come in and go, one at a time, as the criterion falls. It
@@ -104,16 +104,6 @@ class Stepwise(RefitsForest):
         check_choice(self, "criterion", ("bic", "aic"))
         check_choice(self, "direction", ("both", "forward", "backward"))
         check_flag(self, "prune")
-
-    @property
-    def reads_columns(self) -> bool:
-        """Bins are not enough."""
-        return True
-
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed penalty, None for the path."""
-        return self.penalty
 
     def path(
         self,

@@ -9,7 +9,7 @@ import numpy as np
 
 from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.eliminating import check_shares, path_of_shares
-from treeselect.algorithms.final import RefitsForest
+from treeselect.algorithms.final import ReadsColumns
 from treeselect.algorithms.linear import linear_columns
 from treeselect.algorithms.options import check_flag, check_number
 from treeselect.algorithms.ranking import SCORING
@@ -28,7 +28,7 @@ _DIGITS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class SVMRFE(RefitsForest):
+class SVMRFE(ReadsColumns):
     """Recursive feature elimination by a linear support vector machine (SVM-RFE).
 
     A machine is trained on all units, those with the least weights go, and so on until none is
@@ -103,16 +103,6 @@ class SVMRFE(RefitsForest):
         check_number(self, "C", above=0.0)
         check_number(self, "epsilon", least=0.0)
         check_flag(self, "prune")
-
-    @property
-    def reads_columns(self) -> bool:
-        """Bins are not enough."""
-        return True
-
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed share that is left, None for the path."""
-        return self.share
 
     def path(
         self,

@@ -102,11 +102,6 @@ class VarSelRF(RankingForest):
         check_number(self, "step", above=0.0, most=0.9)
         check_flag(self, "recompute")
 
-    @property
-    def tuning_value(self) -> float | None:
-        """The fixed number of standard errors, None for the path."""
-        return self.c_sd
-
     def path(
         self,
         problem: Problem,

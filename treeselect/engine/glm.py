@@ -92,6 +92,11 @@ class Glm:
         How often each row counts, above 0.
     loss : Loss
     offset : ndarray of float, shape (n_rows,), or None
+
+    Attributes
+    ----------
+    best_misfit : float
+        That of a fit that explains all.
     """
 
     def __init__(

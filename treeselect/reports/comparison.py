@@ -18,10 +18,9 @@ from treeselect.comparison_words import (
     comparison_facts,
     comparison_notes,
     comparison_rows,
-    interval_text,
+    difference_cells,
     method_notes,
     number,
-    p_text,
     size_text,
 )
 from treeselect.reports.comparison_figures import (
@@ -36,6 +35,7 @@ from treeselect.reports.gather import software_versions
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, enumeration
 from treeselect.reports.render import render, time_of_writing, write_page
 from treeselect.score_lines import MOST_LINES, ScoreLine, score_lines
+from treeselect.summary import options_text
 
 if TYPE_CHECKING:
     from treeselect.comparison import Comparison, Run
@@ -176,7 +176,7 @@ def gather_comparison(
     versions : mapping of str to str
         Versions of the software.
     """
-    glance = found.glance_table().sort_values("score", ascending=False, kind="stable")
+    glance = found.ranked_table()
     differences = found.difference_table()
     lines = score_lines(found)
     about_methods = method_notes(found)
@@ -357,9 +357,7 @@ def _differences(found: Comparison, table: pd.DataFrame) -> DifferenceSection:
         (
             str(row["method"]),
             size_text(row["k"], np.nan),
-            f"{row['difference']:+.3f}",
-            interval_text(row["ci_low"], row["ci_high"]),
-            p_text(row["p_value"]),
+            *difference_cells(row),
         )
         for row in table.head(MOST_ROWS).to_dict("records")
     )
@@ -429,5 +427,5 @@ def _share(share: float) -> Share:
 
 
 def _paper(run: Run) -> MethodPaper:
-    options = ", ".join(f"{name} = {value}" for name, value in run.options.items())
-    return MethodPaper(run.label, run.title, options or "default options", run.paper)
+    options = options_text(run.options) or "default options"
+    return MethodPaper(run.label, run.title, options, run.paper)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
@@ -144,31 +144,17 @@ def series_figure(
     ends = [y(last) for (last,) in lasts]
     heights = spread(ends, 18.0, top, bottom)
     labels = distinct([one.name for one in series], 10.0)
-    drawn = []
-    for i, one in enumerate(series):
-        places = [
-            (x(size, i), y(value)) if math.isfinite(value) else None
-            for size, value in zip(one.sizes, one.values, strict=True)
-        ]
-        shown = _marked(one)
-        drawn.append(
-            DrawnSeries(
-                name=one.name,
-                label=labels[i],
-                parts=_parts(places),
-                whiskers=" ".join(
-                    f"M{x(s, i)} {y(v - e)}V{y(v + e)}m-2.5 0h5M{x(s, i) - 2.5:.1f} {y(v - e)}h5"
-                    for s, v, e, mark in zip(one.sizes, one.values, one.errors, shown, strict=True)
-                    if mark and math.isfinite(v) and math.isfinite(e)
-                ),
-                marks=tuple(p for p, mark in zip(places, shown, strict=True) if p and mark),
-                rings=tuple(p for p, ring in zip(places, one.ringed, strict=True) if p and ring),
-                number=one.number,
-                end=ends[i] if len(one.sizes) > 1 and one.sizes[-1] == most else None,
-                label_y=heights[i],
-                text=_text(one),
-            )
+    drawn = [
+        _drawn(
+            one,
+            [x(size, i) for size in one.sizes],
+            y,
+            label=labels[i],
+            label_y=heights[i],
+            end=ends[i] if len(one.sizes) > 1 and one.sizes[-1] == most else None,
         )
+        for i, one in enumerate(series)
+    ]
     return SeriesFigure(
         width,
         height,
@@ -183,6 +169,39 @@ def series_figure(
         ),
         tuple(map(Tick, map(y, ticks), tick_labels(ticks))),
         more,
+    )
+
+
+def _drawn(
+    one: Series,
+    xs: Sequence[float],
+    y: Callable[[float], float],
+    *,
+    label: str,
+    label_y: float,
+    end: float | None,
+) -> DrawnSeries:
+    """One line at its places, from left to right."""
+    places = [
+        (x, y(value)) if math.isfinite(value) else None
+        for x, value in zip(xs, one.values, strict=True)
+    ]
+    shown = _marked(one)
+    return DrawnSeries(
+        name=one.name,
+        label=label,
+        parts=_parts(places),
+        whiskers=" ".join(
+            f"M{x} {y(v - e)}V{y(v + e)}m-2.5 0h5M{x - 2.5:.1f} {y(v - e)}h5"
+            for x, v, e, mark in zip(xs, one.values, one.errors, shown, strict=True)
+            if mark and math.isfinite(v) and math.isfinite(e)
+        ),
+        marks=tuple(p for p, mark in zip(places, shown, strict=True) if p and mark),
+        rings=tuple(p for p, ring in zip(places, one.ringed, strict=True) if p and ring),
+        number=one.number,
+        end=end,
+        label_y=label_y,
+        text=_text(one),
     )
 
 
