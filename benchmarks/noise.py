@@ -41,11 +41,13 @@ METHODS = tuple(treeselect.methods()["method"])
 OUTER, INNER, SIZE = 5, 3, 10
 
 REDUCED = {
-    "rrf": {"n_trees": 50},
-    "grrf": {"n_trees": 50},
-    "rboost": {"n_trees": 10},
-    "gbfs": {"n_trees": 50},
-    "boruta": {"max_rounds": 20},
+    "rrf": {"n_trees": 30},
+    "grrf": {"n_trees": 30},
+    "rboost": {"n_trees": 5},
+    "gbfs": {"n_trees": 20, "prune": False},
+    "rfe": {"n_trees": 50},
+    "varselrf": {"n_trees": 100},
+    "boruta": {"n_trees": 50, "max_rounds": 20},
 }
 """Options of methods that would take hours otherwise; the others have their defaults."""
 
