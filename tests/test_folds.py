@@ -36,10 +36,10 @@ def numeric(cross_validated):
     return cross_validated.design.problem
 
 
-def splits(problem, folds=5, repeats=1, groups=None, weight=None):
+def splits(problem, folds=5, repeats=1, groups=None, weight=None, seed=1):
     frame = pd.DataFrame(index=range(N))
     weight = np.ones(N, dtype=np.int64) if weight is None else weight
-    return split_rows(problem, weight, read_folds(folds, repeats, groups, frame), seed=1)
+    return split_rows(problem, weight, read_folds(folds, repeats, groups, frame), seed=seed)
 
 
 # --- the rule ----------------------------------------------------------------------------------
@@ -76,6 +76,17 @@ def test_random_splits_count_as_repeats(problem):
     """100 splits that hold out a fifth each are not worth 100 folds."""
     found = splits(problem, ShuffleSplit(100, test_size=0.2, random_state=1))
     assert mean_repeats(found) == pytest.approx(20, rel=1e-6)
+
+
+def test_a_splitter_without_a_seed_of_its_own_draws_by_the_seed(problem):
+    free = ShuffleSplit(3)
+    first, again = (splits(problem, free, seed=s) for s in (1, 1))
+    other = splits(problem, free, seed=2)
+    own = splits(problem, ShuffleSplit(3, random_state=5), seed=1)
+    assert all(np.array_equal(a.test, b.test) for a, b in zip(first, again, strict=True))
+    assert not np.array_equal(first[0].test, other[0].test)
+    assert not np.array_equal(first[0].test, own[0].test)
+    assert free.random_state is None
 
 
 # --- pairs of rows -----------------------------------------------------------------------------

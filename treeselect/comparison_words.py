@@ -61,7 +61,7 @@ def comparison_columns(found: Comparison) -> tuple[str, ...]:
     columns = ["Method", "k"]
     columns += ["k (1 s.e.)"] if isinstance(found.rule, int) else []
     columns += [found.score_name, "s.e."]
-    columns += ["Difference", "95 % interval", "p"] if len(found.runs) > 1 else []
+    columns += ["Difference", "95 % interval"] if len(found.runs) > 1 else []
     return (*columns, "Stability", "Seconds", *(["Front"] if len(found.runs) > 1 else []))
 
 
@@ -76,7 +76,7 @@ def comparison_rows(found: Comparison) -> tuple[tuple[str, ...], ...]:
         cells += [f"{row['score']:.3f}", f"{row['standard_error']:.3f}"]
         if len(found.runs) > 1:
             other = against.get(row["method"])
-            cells += ("reference", "", "") if other is None else difference_cells(other)
+            cells += ("reference", "") if other is None else difference_cells(other)[:2]
         cells += [number(row["stability"], ".2f"), f"{row['seconds']:.2g}"]
         cells += ["yes" if row["front"] else "no"] if len(found.runs) > 1 else []
         rows.append(tuple(cells))
@@ -131,8 +131,8 @@ def comparison_notes(found: Comparison) -> tuple[str, ...]:
     if len(found.runs) > 1:
         notes += [
             f"Differences are from {found.best}, which has the best mean, paired by fold: corrected"
-            " resampled t (Nadeau and Bengio 2003), not adjusted for the number of methods nor for"
-            " the choice of the best.",
+            " resampled t (Nadeau and Bengio 2003; p-values in `.differences()`), not adjusted for"
+            " the number of methods nor for the choice of the best.",
             "Front: no other method is at least as good in score, number of units and stability,"
             " and better in one of them.",
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import warnings
 from collections.abc import Sequence
@@ -267,7 +268,7 @@ def split_rows(problem: Problem, weight: WeightArray, folds: Folds, seed: int) -
             " the file that the model was loaded from."
         )
     else:
-        found = _splits_by(folds.folds, problem, rows, groups)
+        found = _splits_by(_seeded(folds.folds, seed), problem, rows, groups)
     if len(found) < 2:
         raise OptionError(f"`folds` must give at least two folds.\n  Found: {len(found)}.")
     for number, split in enumerate(found):
@@ -359,6 +360,15 @@ def _splits_of(fold: IntArray, rows: IntArray) -> list[Split]:
     """Each fold held out in turn; a negative number never is."""
     here = fold[rows]
     return [Split(rows[here != f], rows[here == f]) for f in np.unique(here[here >= 0])]
+
+
+def _seeded(splitter: Splitter, seed: int) -> Splitter:
+    """A splitter that would draw anew at each call, drawing by the seed; any other as it is."""
+    if getattr(splitter, "random_state", seed) is not None:
+        return splitter
+    own: Any = copy.copy(splitter)
+    own.random_state = stream_seed(seed, "folds") % 2**32
+    return own  # type: ignore[no-any-return]
 
 
 def _splits_by(

@@ -105,8 +105,8 @@ def select(
         Folds of the cross-validation behind ``"1se"`` and ``"best"``: their number, at least 2,
         with classes spread evenly; a splitter of scikit-learn such as ``TimeSeriesSplit()``, which
         sees the rows that are used (those with a known response and a positive weight), numbered
-        from 0 in their order; or the number of each row's fold, negative for rows that are in every
-        training set.
+        from 0 in their order, and draws by `seed` if its ``random_state`` is None; or the number of
+        each row's fold, negative for rows that are in every training set.
     repeats : int
         How often to draw a number of `folds`. The standard error is the standard deviation over all
         folds of all repeats, divided by the root of the number of folds in one: repeats are not
