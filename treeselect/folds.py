@@ -368,7 +368,7 @@ def _seeded(splitter: Splitter, seed: int) -> Splitter:
         return splitter
     own: Any = copy.copy(splitter)
     own.random_state = stream_seed(seed, "folds") % 2**32
-    return own  # type: ignore[no-any-return]
+    return own
 
 
 def _splits_by(

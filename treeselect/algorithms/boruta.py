@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from scipy.stats import binom, false_discovery_control
 
 from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.options import check_choice, check_integer, check_number, refuse_costs
@@ -155,8 +154,8 @@ class Boruta(RankingForest):
             hits += np.nan_to_num(real) > best_shadow
             total += np.nan_to_num(real)
             seen += left
-            confirmed = binom.sf(hits - 1, number, 0.5) * n <= level
-            rejected = left & (binom.cdf(hits, number, 0.5) * n <= level)
+            confirmed = _tail(hits, number) * n <= level
+            rejected = left & (_tail(number - hits, number) * n <= level)
             undecided = undecided & ~confirmed & ~rejected
             left = left & ~rejected
         return Contest(hits, number, total / np.maximum(seen, 1), is_used)
@@ -202,7 +201,15 @@ class Contest:
     @property
     def p_values(self) -> FloatArray:
         """Probability of so many heads, or more, of a fair coin; not adjusted."""
-        return np.asarray(binom.sf(self.hits - 1, self.n_rounds, 0.5))
+        return _tail(self.hits, self.n_rounds)
+
+
+def _tail(hits: FloatArray, n_rounds: int) -> FloatArray:
+    """Probability of so many heads, or more, of a fair coin."""
+    # Loaded here: every method is known once one is used, and most need no statistics.
+    from scipy.stats import binom
+
+    return np.asarray(binom.sf(hits - 1, n_rounds, 0.5))
 
 
 def adjusted(p_values: FloatArray, correction: Correction) -> FloatArray:
@@ -210,6 +217,8 @@ def adjusted(p_values: FloatArray, correction: Correction) -> FloatArray:
     n = len(p_values)
     if correction == "bonferroni":
         return np.minimum(p_values * n, 1.0)
+    from scipy.stats import false_discovery_control
+
     return np.asarray(false_discovery_control(p_values))
 
 
