@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.summary import SummaryContent, options_text
+from treeselect.summary import SummaryContent, options_text, p_text
 
 if TYPE_CHECKING:
     from treeselect.comparison import Comparison
@@ -102,20 +102,13 @@ def difference_cells(row: Mapping[Any, Any]) -> tuple[str, str, str]:
     return (
         f"{row['difference']:+.3f}",
         interval_text(row["ci_low"], row["ci_high"]),
-        _p_text(row["p_value"]),
+        p_text(row["p_value"]) if np.isfinite(row["p_value"]) else _NONE,
     )
 
 
 def interval_text(low: float, high: float) -> str:
     """An interval of a difference; a dash where there is none."""
     return f"{low:+.3f} to {high:+.3f}" if np.isfinite(low) else _NONE
-
-
-def _p_text(p: float) -> str:
-    """A p-value with three digits at most; a dash where there is none."""
-    if np.isnan(p):
-        return _NONE
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def comparison_notes(found: Comparison) -> tuple[str, ...]:

@@ -31,8 +31,8 @@ from treeselect.modeldata import ModelData
 from treeselect.parallel import run_all
 from treeselect.parts import draw_parts
 from treeselect.progress import track
-from treeselect.refitting import p_text, table_head, table_row
-from treeselect.summary import MOST_ROWS, Summary, SummaryContent
+from treeselect.refitting import table_head, table_row
+from treeselect.summary import MOST_ROWS, Summary, SummaryContent, p_text
 
 if TYPE_CHECKING:
     import pandas as pd

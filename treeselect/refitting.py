@@ -35,7 +35,7 @@ from treeselect.linear import (
 )
 from treeselect.modeldata import ModelData
 from treeselect.parallel import engine_threads
-from treeselect.summary import Summary, SummaryContent
+from treeselect.summary import Summary, SummaryContent, p_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -256,11 +256,6 @@ def table_row(row: Any) -> tuple[str, ...]:
         p_text(row.p_value),
         f"{row.ci_low:.4g} to {row.ci_high:.4g}",
     )
-
-
-def p_text(p: float) -> str:
-    """A p-value as it is printed."""
-    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 # --- estimators of scikit-learn ----------------------------------------------------------------

@@ -291,6 +291,11 @@ class Summary:
         )
 
 
+def p_text(p: float) -> str:
+    """A p-value as it is printed."""
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
 def _table(columns: tuple[str, ...] | list[str], rows: object) -> SimpleTable:
     from statsmodels.iolib.table import SimpleTable
 

@@ -14,7 +14,7 @@ MOST_UNITS = 30
 MOST_ROWS = 50
 """Rows in a table; more are counted."""
 
-_NUMBER = re.compile(r"[+-]?[\d.,]*(e[+-]?\d+)?|\([\d.,]+\)|<0\.001|∞|–")
+_NUMBER = re.compile(r"[+-]?[\d.,]*(e[+-]?\d+)?|\([\d.,]+\)|<0\.0+1|∞|–")
 
 
 @dataclass(frozen=True, slots=True)
