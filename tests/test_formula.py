@@ -200,7 +200,7 @@ def test_parts_of_an_interaction():
         ("y ~ hashed(a)", "without its number of levels"),
         ("y ~ bs(a, lag=3)", "the argument `lag` of `bs`"),
         ("y ~ bs(a, degree=3.5e9)", "must be from 0 to 20"),
-        ("y ~ bs(a, 'many')", "must be a number"),
+        ("y ~ bs(a, 'many')", "must be a whole number"),
         ("y ~ I(poly(a, 2))", "must be the whole term"),
         ("y ~ lag(a)", "taken for exchangeable"),
     ],

@@ -52,8 +52,6 @@ class DesignSpec:
     new_levels : {"error", "missing", "other"}
         What to do with labels that were not there when the model was fitted: refuse them, treat
         them as missing, or treat them as none of the known levels.
-    trusted : bool
-        Whether the formula may run any code.
     """
 
     formula: ParsedFormula
@@ -62,7 +60,6 @@ class DesignSpec:
     state: Mapping[str, Any]
     units: Units
     new_levels: NewLevels
-    trusted: bool
     _by_name: dict[str, TermSpec] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -124,9 +121,7 @@ class DesignSpec:
         self, spec: FactorSpec, columns: Mapping[str, Numbers | Labels], term: Term
     ) -> Values:
         try:
-            values = evaluate(
-                spec.factor, columns, deepcopy(self.state[spec.factor.name]), trusted=self.trusted
-            )
+            values = evaluate(spec.factor, columns, deepcopy(self.state[spec.factor.name]))
         except NewDataError:
             raise
         except DataError as error:
@@ -213,7 +208,6 @@ def build_design(
     units: Units,
     *,
     new_levels: NewLevels = "error",
-    trusted: bool = False,
 ) -> tuple[Design, DesignSpec, list[str]]:
     """Encode the right-hand side of a formula and bin it.
 
@@ -236,7 +230,7 @@ def build_design(
     DataError
         If a column can't be used; text that looks like an identifier among them.
     """
-    spec, values = learn_design(formula, frame, units, new_levels=new_levels, trusted=trusted)
+    spec, values = learn_design(formula, frame, units, new_levels=new_levels)
     names: list[str] = []
     columns: list[NDArray[Any]] = []
     n_levels: list[int | None] = []
@@ -267,7 +261,6 @@ def learn_design(
     units: Units,
     *,
     new_levels: NewLevels = "error",
-    trusted: bool = False,
 ) -> tuple[DesignSpec, dict[str, Values]]:
     """What :func:`build_design` learns, and the values of every factor, by its name.
 
@@ -278,10 +271,7 @@ def learn_design(
     columns = {name: read_column(frame[name], name) for name in names}
     factors = {f.name: f for term in formula.terms for f in term.factors}
     state: dict[str, dict[str, Any]] = {name: {} for name in factors}
-    values = {
-        name: evaluate(factor, columns, state[name], trusted=trusted)
-        for name, factor in factors.items()
-    }
+    values = {name: evaluate(factor, columns, state[name]) for name, factor in factors.items()}
     _check_identifiers(formula, values)
     spec = DesignSpec(
         formula=formula,
@@ -290,7 +280,6 @@ def learn_design(
         state=state,
         units=units,
         new_levels=new_levels,
-        trusted=trusted,
     )
     return spec, values
 

@@ -74,7 +74,12 @@ _LONGEST = 200
 
 def quoted(name: str) -> str:
     """A name between backticks."""
-    return f"`{name}`" if len(name) <= _LONGEST else f"`{name[:_LONGEST]} ...`"
+    return f"`{shortened(name)}`"
+
+
+def shortened(text: str) -> str:
+    """A text, cut if it is long."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 
 def listing(names: Iterable[object], most: int = 12) -> str:

@@ -146,7 +146,7 @@ class ModelData:
             If the case weights are missing or do not fit.
         """
         frame = read_data(data)
-        formula, trusted = self.spec.formula, self.spec.trusted
+        formula = self.spec.formula
         given: str | Sequence[float] | None = weights
         if isinstance(self.weights, str):
             given = self.weights
@@ -154,7 +154,7 @@ class ModelData:
             raise OptionError(
                 "`weights` must be given with `data`: the model was fitted with an array of them."
             )
-        response = read_response(formula, frame, self.response.family.name, trusted=trusted)
+        response = read_response(formula, frame, self.response.family.name)
         weight = read_weights(given, frame)[response.rows]
         known = self.offset_of(frame, offset)
         check_offset(known, response.rows)
@@ -239,7 +239,6 @@ class ModelData:
             complete,
             terms,
             full_rank=full_rank,
-            trusted=self.spec.trusted,
         )
 
     def linear_matrix(
@@ -270,8 +269,7 @@ class ModelData:
         for name in variables:
             if frame[name].dtype == "category":
                 frame[name] = frame[name].cat.remove_unused_categories()
-        text, trusted = self.spec.formula.text, self.spec.trusted
-        matrix, number = term_matrix(text, frame, chosen, trusted=trusted)
+        matrix, number = term_matrix(self.spec.formula.text, frame, chosen)
         matrix = matrix[np.isfinite(matrix.to_numpy()).all(axis=1)]
         names = [term.name for term in chosen]
         term_of = [names[i] if i >= 0 else INTERCEPT for i in number]

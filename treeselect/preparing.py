@@ -65,7 +65,7 @@ def prepare(
             f"`offset` must not be the response.\n  Found: {offset!r}, which is on the left."
         )
     units = make_units(parsed.terms, groups, costs, keep)
-    response = read_response(parsed, frame, family, trusted=trusted)
+    response = read_response(parsed, frame, family)
     weight = read_weights(weights, frame)[response.rows]
     check_weight(weight, response.y)
     scored = with_scoring(response.family, scoring)
@@ -79,7 +79,7 @@ def prepare(
             f" predictor.\n  Found: {response.family.n_classes} classes in {quoted(response.name)}."
         )
     used = frame if response.n_dropped == 0 else frame.iloc[response.rows].reset_index(drop=True)
-    design, spec, notes = build_design(parsed, used, units, new_levels=new_levels, trusted=trusted)
+    design, spec, notes = build_design(parsed, used, units, new_levels=new_levels)
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which is not among the terms of `.`.")
     if offset is not None:

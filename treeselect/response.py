@@ -58,9 +58,7 @@ class Response:
     n_dropped: int
 
 
-def read_response(
-    formula: ParsedFormula, frame: pd.DataFrame, family: str, *, trusted: bool = False
-) -> Response:
+def read_response(formula: ParsedFormula, frame: pd.DataFrame, family: str) -> Response:
     """Evaluate the left-hand side and settle the family.
 
     Text, truth values, categories and numbers that are only 0 and 1 are classes. Of two, the
@@ -77,7 +75,7 @@ def read_response(
         raise OptionError(f"`family` must be one of {listing(FAMILIES)}.\n  Found: {family!r}.")
     term = formula.response
     columns = {name: read_column(frame[name], name, needed=True) for name in term.variables}
-    values = evaluate(term.factors[0], columns, {}, trusted=trusted)
+    values = evaluate(term.factors[0], columns, {})
     if isinstance(values, Labels):
         return _classes(term.name, values, family)
     if isinstance(values, Basis):

@@ -17,6 +17,7 @@ from treeselect.columns import FactorSpec, TermSpec
 from treeselect.design import Design
 from treeselect.encoding import DesignSpec
 from treeselect.engine.binning import MAX_BINS, bin_columns
+from treeselect.expressions import Code, Transform, nodes
 from treeselect.families import Family, family_of
 from treeselect.folds import Folds
 from treeselect.formula import parse_formula
@@ -27,6 +28,7 @@ from treeselect.response import Response
 from treeselect.results import Call, SelectionResult
 from treeselect.scoring import with_lost_scoring, with_scoring
 from treeselect.stability import SCHEMES, Stability
+from treeselect.terms import Factor
 from treeselect.units import Units
 
 if TYPE_CHECKING:
@@ -129,6 +131,8 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         and all(isinstance(learned, dict) for learned in state.values()),
         "formula and transforms",
     )
+    for factor in (f for t in parsed.terms for f in t.factors):
+        check(_fits(factor, state[factor.name]), "formula and transforms")
     check(content["new_levels"] in ("error", "missing", "other"), "new_levels")
     return DesignSpec(
         formula=parsed,
@@ -137,8 +141,21 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         state=state,
         units=_units(content["units"], [term.name for term in parsed.terms]),
         new_levels=content["new_levels"],
-        trusted=trusted,
     )
+
+
+def _fits(factor: Factor, learned: Mapping[str, Any]) -> bool:
+    """Whether something was learned for each of its transforms: else new data would teach them.
+
+    Of a column without a value nothing is learned, and of trusted code nobody knows.
+    """
+    texts = {
+        node.text
+        for node in nodes(factor.node)
+        if isinstance(node, Transform) and node.function not in ("C", "hashed")
+    }
+    found = set(learned) - {"fitted"}
+    return not found or found == texts or any(isinstance(n, Code) for n in nodes(factor.node))
 
 
 def _labels(levels: list[Any]) -> tuple[Any, ...]:
