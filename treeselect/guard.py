@@ -112,6 +112,9 @@ _LIMITS = {
 }  # fmt: skip
 """Smallest and largest numbers of some arguments: more would only fill the memory."""
 
+_MAYBE_NONE = frozenset(["df", "knots", "lower_bound", "upper_bound", "constraints", "contrasts"])
+"""Arguments that may be None."""
+
 _SIGNS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
     ast.Pow: "**", ast.BitAnd: "&", ast.BitOr: "|", ast.Invert: "~", ast.UAdd: "+", ast.USub: "-",
@@ -456,7 +459,7 @@ class _Reader:
             found = ast.literal_eval(value)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             found = value
-        if not _is_of_kind(found, kind):
+        if not _is_of_kind(found, kind) or (found is None and argument not in _MAYBE_NONE):
             self.refuse(
                 f"{quoted(ast.unparse(value))} as {quoted(argument)} of {quoted(name)}: it must be"
                 f" {_KINDS[kind]}"
@@ -551,7 +554,7 @@ _KINDS = {
     CENTERED: "'center'",
     BEYOND: "'raise', 'clip', 'na', 'zero' or 'extend'",
     NUMBERS: f"a list of at most {LARGEST_LIST:,} numbers",
-    LABELS: f"a list of at most {LARGEST_LIST:,} labels",
+    LABELS: f"a list of at most {LARGEST_LIST:,} labels, each once",
 }
 
 
@@ -572,6 +575,7 @@ def _is_of_kind(value: object, kind: str) -> bool:
         isinstance(value, list | tuple)
         and 0 < len(value) <= LARGEST_LIST
         and all(_is_number(v) or (kind == LABELS and isinstance(v, str | bool)) for v in value)
+        and (kind == NUMBERS or len(set(value)) == len(value))
     )
 
 

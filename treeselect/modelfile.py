@@ -28,6 +28,7 @@ from treeselect._version import __version__
 from treeselect.archive import read_archive, write_archive
 from treeselect.errors import FormulaError, ModelFileError, quoted
 from treeselect.packing import pack
+from treeselect.preparing import check_trusted
 from treeselect.results import SelectionResult
 from treeselect.unpacking import unpack
 
@@ -80,6 +81,8 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
         later version. Nothing in a model file is run.
     FormulaError
         If its formula does what needs `trusted`.
+    OptionError
+        If `trusted` is not True or False.
 
     Examples
     --------
@@ -91,6 +94,7 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
     >>> bool((again.predict(data) == fit.predict(data)).all())
     True
     """
+    check_trusted(trusted)
     path = Path(path)
     if not path.is_file():
         raise ModelFileError(

@@ -56,8 +56,7 @@ def prepare(
         If another argument is not allowed.
     """
     check_choice("new_levels", new_levels, _NEW_LEVELS)
-    if not isinstance(trusted, bool):
-        raise OptionError(f"`trusted` must be True or False.\n  Found: {trusted!r}.")
+    check_trusted(trusted)
     check_rows(frame)
     parsed = parse_formula(formula, list(frame.columns), hidden=hidden, trusted=trusted)
     if isinstance(offset, str) and offset in parsed.response.variables:
@@ -98,3 +97,9 @@ def prepare(
         notes=tuple(notes),
         sources=sources,
     )
+
+
+def check_trusted(trusted: object) -> None:
+    """Raise an OptionError if `trusted` is no truth value: 1 or "no" may have been a mistake."""
+    if not isinstance(trusted, bool):
+        raise OptionError(f"`trusted` must be True or False.\n  Found: {trusted!r}.")

@@ -155,7 +155,22 @@ def _fits(factor: Factor, learned: Mapping[str, Any]) -> bool:
         if isinstance(node, Transform) and node.function not in ("C", "hashed")
     }
     found = set(learned) - {"fitted"}
+    if not _is_small(learned):
+        return False
     return not found or found == texts or any(isinstance(n, Code) for n in nodes(factor.node))
+
+
+_MOST_LEARNED = 5_000
+"""Most numbers of one kind that a transform learns; a spline has at most 1,000 knots."""
+
+
+def _is_small(learned: Any) -> bool:
+    """Whether a transform can replay it in no time: a million knots would take the memory."""
+    if isinstance(learned, Mapping):
+        return len(learned) <= _MOST_LEARNED and all(map(_is_small, learned.values()))
+    if isinstance(learned, list):
+        return len(learned) <= _MOST_LEARNED and all(map(_is_small, learned))
+    return np.size(learned) <= _MOST_LEARNED
 
 
 def _labels(levels: list[Any]) -> tuple[Any, ...]:
