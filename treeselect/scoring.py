@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.design import FloatArray, WeightArray
+from treeselect.engine.rounding import settled
 from treeselect.errors import OptionError, did_you_mean, near, quoted
 from treeselect.families import Family
 
@@ -65,7 +66,7 @@ class CustomScore:
             return float("nan")
         rows = weight > 0
         truth = y[rows].astype(np.int64) if self.n_classes else y[rows]
-        known = self._within_range(prediction[rows])
+        known = settled(self._within_range(prediction[rows]))
         extra = {"sample_weight": weight[rows]} if self.weighted else {}
         try:
             with warnings.catch_warnings():
