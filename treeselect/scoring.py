@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.design import FloatArray, WeightArray
-from treeselect.engine.rounding import settled
+from treeselect.engine.rounding import at_least, largest_in_row, settled
 from treeselect.errors import OptionError, did_you_mean, near, quoted
 from treeselect.families import Family
 
@@ -141,8 +141,8 @@ def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
 
         def predict(self, X: Any) -> Any:
             if n_classes == 2:
-                return (prediction >= 0.5).astype(np.int64)
-            return prediction.argmax(axis=1)
+                return at_least(prediction, 0.5).astype(np.int64)
+            return largest_in_row(prediction)
 
         def predict_proba(self, X: Any) -> FloatArray:
             return np.column_stack([1 - prediction, prediction]) if n_classes == 2 else prediction

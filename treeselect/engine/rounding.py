@@ -61,29 +61,22 @@ def levels(values: FloatArray) -> IntArray:
 
 
 def settled(values: FloatArray) -> FloatArray:
-    """The numbers with equal ones made equal: the least of them, without digits that are rounding.
+    """The numbers, each of those that are equal made the least of them; the others as they are.
 
-    For functions of others, which compare without a tolerance: what should be one half is.
+    For functions of others, which compare without a tolerance.
 
     Examples
     --------
     >>> import numpy as np
     >>> from treeselect.engine.rounding import settled
-    >>> settled(np.array([0.1 + 0.2, 0.3, 0.5 - 1e-16])).tolist()
+    >>> settled(np.array([0.1 + 0.2, 0.3, 0.5])).tolist()
     [0.3, 0.3, 0.5]
     """
     flat = np.asarray(values, dtype=np.float64).ravel()
-    if not len(flat):
-        return np.asarray(values, dtype=np.float64)
     place = levels(flat)
-    least = np.full(int(place.max()) + 1, np.inf)
+    least = np.full(int(place.max(initial=0)) + 1, np.inf)
     np.fmin.at(least, place, flat)
-    if np.isnan(flat).any():
-        least[-1] = np.nan
-    step = slack(flat)
-    if step > 0:
-        least = np.round(least, -int(np.ceil(np.log10(step))))
-    return np.asarray(least[place].reshape(np.shape(values)))
+    return np.asarray(np.where(np.isnan(flat), np.nan, least[place]).reshape(np.shape(values)))
 
 
 def at_least(values: Any, bound: Any) -> Any:
