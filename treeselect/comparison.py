@@ -14,9 +14,10 @@ from treeselect.arguments import check_choice
 from treeselect.choosing import best_size, one_standard_error_size
 from treeselect.cross_validation import FoldPath, ScoreBySize
 from treeselect.design import BoolArray, FloatArray, IntArray
+from treeselect.engine.rounding import falling, first_largest
 from treeselect.errors import OptionError, did_you_mean, listing, near
 from treeselect.libraries import in_library
-from treeselect.paired import paired_difference
+from treeselect.paired import differences, paired_difference
 from treeselect.pareto import pareto_front
 from treeselect.stability import stability_index
 
@@ -134,7 +135,7 @@ class Comparison:
     @property
     def best(self) -> str:
         """The method with the best mean score where it is compared; of equal ones the first."""
-        return self.methods[int(np.argmax([self._scores(run).mean() for run in self.runs]))]
+        return self.methods[first_largest([self._scores(run).mean() for run in self.runs])]
 
     # --- tables --------------------------------------------------------------------------------
 
@@ -217,7 +218,8 @@ class Comparison:
 
     def ranked_table(self) -> pd.DataFrame:
         """:meth:`glance_table` with the best scores first, as tables and figures show them."""
-        return self.glance_table().sort_values("score", ascending=False, kind="stable")
+        frame = self.glance_table()
+        return frame.iloc[falling(frame["score"].to_numpy(float))]
 
     def differences(self, reference: str | None = None, *, k: int | None = None) -> Any:
         """Scores of the other methods less that of one, paired by fold.
@@ -257,7 +259,7 @@ class Comparison:
             if run is base:
                 continue
             place = self._place(run, k)
-            found = paired_difference(run.scores[:, place] - base.scores[:, at], share)
+            found = paired_difference(differences(run.scores[:, place], base.scores[:, at]), share)
             rows.append(
                 {
                     "method": run.label,

@@ -17,6 +17,7 @@ from treeselect.arguments import check_choice, check_count
 from treeselect.choosing import Choice, ScoreBySize, skipped_sizes
 from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import at_least, falling, largest_in_row
 from treeselect.errors import NotBuiltError, OptionError, StabilityError, quoted
 from treeselect.folds import Folds, Splitter, with_groups
 from treeselect.frames import read_data
@@ -111,8 +112,7 @@ class SelectionResult:
         """Selected units, most important first."""
         names = self.design.arrays.groups.names
         selected = np.flatnonzero(self.step.selected)
-        importance = self.importance
-        return tuple(names[g] for g in sorted(selected, key=lambda g: -importance[g]))
+        return tuple(names[g] for g in selected[falling(self.importance[selected])])
 
     @property
     def importance(self) -> FloatArray:
@@ -470,7 +470,7 @@ class SelectionResult:
             )
         mean = self._predict_mean(read_data(new), offset)
         if type == "class":
-            chosen = mean.argmax(axis=1) if mean.ndim == 2 else (mean >= 0.5).astype(int)
+            chosen = largest_in_row(mean) if mean.ndim == 2 else at_least(mean, 0.5).astype(int)
             return [response.classes[i] for i in chosen]
         if mean.ndim == 2:
             shown = mean if type == "response" else response.family.link(mean)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeselect.engine.rounding import falling
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -25,7 +27,7 @@ def path_table(result: SelectionResult) -> pd.DataFrame:
             "k": sizes,
             "tuning": [s.tuning for s in result.steps],
             "terms": [
-                tuple(n for n in names[np.argsort(-s.importance, kind="stable")] if n in kept)
+                tuple(n for n in names[falling(s.importance)] if n in kept)
                 for s in result.steps
                 for kept in [set(names[s.selected])]
             ],

@@ -203,6 +203,50 @@ def test_constant_and_missing_columns_are_never_selected(method):
     assert fit.predict(data).nunique() == 1
 
 
+def assert_same_answer(one, other, data, rows=slice(None)):
+    """Steps and predictions bit for bit; `other` may know more units."""
+    names = [np.array(fit.design.arrays.groups.names) for fit in (one, other)]
+    assert len(one.steps) == len(other.steps)
+    for a, b in zip(one.steps, other.steps, strict=True):
+        assert a.tuning == b.tuning or np.isnan(a.tuning) and np.isnan(b.tuning)
+        assert names[0][a.selected].tolist() == names[1][b.selected].tolist()
+        assert a.importance[a.selected].tolist() == b.importance[b.selected].tolist()
+    assert one.selected == other.selected
+    np.testing.assert_array_equal(one.predict(data), np.asarray(other.predict(data))[rows])
+
+
+@EVERY
+@pytest.mark.parametrize("formula", ["died ~ . - dose", "dose ~ . - died"])
+def test_columns_that_cant_split_change_nothing(mixed, method, formula):
+    """Neither a draw, nor a share or root of the number of units, nor a threshold of p-values."""
+    plain = select(formula, mixed, method, k=2)
+    useless = {"a": 1.0, "hollow": np.nan, "one": "same", "z": True, "empty": None}
+    more = select(formula, mixed.assign(**useless), method, k=2)
+    assert_same_answer(plain, more, mixed.assign(**useless))
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("rfe", {"share": 0.5}),
+        ("svm_rfe", {"share": 0.5}),
+        ("varselrf", {"c_sd": 1.0}),
+        ("boruta", {"level": 0.3, "correction": "bh"}),
+        ("controlburn", {"forest": "single-feature", "k": 2}),
+        ("controlburn", {"forest": "double bag-boosting", "max_features": 0.5, "k": 2}),
+        ("rboost", {"form": "gradient", "k": 2}),
+        ("rboost", {"ties": "random", "k": 2}),
+        ("rrf", {"lam": 0.9, "ties": "random"}),
+        ("rrf", {"folds": 2}),
+    ],
+)
+def test_nor_do_they_with_other_options(mixed, method, options):
+    plain = select("died ~ . - dose", mixed, method, **options)
+    useless = mixed.assign(a=1.0, hollow=np.nan, one="same")
+    more = select("died ~ . - dose", useless, method, **options)
+    assert_same_answer(plain, more, useless)
+
+
 @EVERY
 def test_models_are_saved_and_loaded(mixed, method, tmp_path):
     fit = select("died ~ . - dose", mixed, method, k=2)

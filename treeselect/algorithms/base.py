@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from treeselect.design import BoolArray, Design, FeatureGroups, FloatArray, WeightArray
 from treeselect.engine.binning import BinnedData
+from treeselect.engine.rounding import at_least
 from treeselect.families import Family
 
 if TYPE_CHECKING:
@@ -295,7 +296,7 @@ def step_of_gains(tuning: float, gains: FloatArray, keep: BoolArray, train_score
 
 def shares(values: FloatArray) -> FloatArray:
     """Each of some values, at least 0, by their sum; as they are if all are 0."""
-    total = values.sum()
+    total = np.cumsum(values)[-1] if len(values) else 0.0  # one by one: zeros change no bit of it
     return np.asarray(values / total) if total > 0 else values
 
 
@@ -304,7 +305,8 @@ def best_of_each_size(steps: Iterable[Step]) -> dict[int, Step]:
     best: dict[int, Step] = {}
     for step in steps:
         other = best.setdefault(step.size, step)
-        if step.error is not None and other.error is not None and step.error < other.error:
+        errors = step.error, other.error
+        if None not in errors and not at_least(*errors):
             best[step.size] = step
     return best
 

@@ -14,7 +14,9 @@ from treeselect.algorithms.options import check_choice, check_integer, check_num
 from treeselect.algorithms.ranking import Kind, RankingForest, first_units, ranked_step
 from treeselect.design import BoolArray, FeatureGroups, FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import BinnedData, pack_blocks
+from treeselect.engine.candidates import can_split
 from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import levels
 
 _LEAST_SHADOWS = 5
 """Shadows there are at least, as in the authors' package, as far as there are units."""
@@ -116,9 +118,11 @@ class Boruta(RankingForest):
         refuse_costs(self, problem.groups)
         groups, n = problem.groups, len(problem.groups.names)
         found = self._rounds(problem, weight, seed, n_threads)
-        p_values = adjusted(found.p_values, self.correction)
+        able = can_split(problem.data, weight)
+        p_values = np.ones(n)
+        p_values[able] = adjusted(found.p_values[able], self.correction)
         can_enter = groups.keep | found.is_used
-        order = np.lexsort((groups.ranks(seed), -found.importance, p_values, ~groups.keep))
+        order = np.lexsort((groups.ranks(seed), -levels(found.importance), p_values, ~groups.keep))
         order = order[can_enter[order]]
 
         def step_of_first(size: int, tuning: float) -> Step:
@@ -139,34 +143,40 @@ class Boruta(RankingForest):
         return self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
 
     def _rounds(self, problem: Problem, weight: WeightArray, seed: int, n_threads: int) -> Contest:
-        n = len(problem.groups.names)
+        n, able = len(problem.groups.names), can_split(problem.data, weight)
         level = self.level or _LEVEL
         hits, total, seen = np.zeros((3, n))
         is_used = np.zeros(n, dtype=bool)
-        left = undecided = np.ones(n, dtype=bool)
+        left = undecided = able  # the others are no hypotheses
         number = 0
         while number < self.max_rounds and undecided.any():
             own_seed = stream_seed(seed, "round", number)
-            score = self._round(problem, weight, left, own_seed, n_threads)
+            score = self._round(problem, weight, able, left, own_seed, n_threads)
             real, best_shadow = score[:n], max(np.nanmax(score[n:], initial=0.0), 0.0)
             number += 1
             is_used |= ~np.isnan(real)
             hits += np.nan_to_num(real) > best_shadow
             total += np.nan_to_num(real)
             seen += left
-            confirmed = _tail(hits, number) * n <= level
-            rejected = left & (_tail(number - hits, number) * n <= level)
+            confirmed = _tail(hits, number) * able.sum() <= level
+            rejected = left & (_tail(number - hits, number) * able.sum() <= level)
             undecided = undecided & ~confirmed & ~rejected
             left = left & ~rejected
         return Contest(hits, number, total / np.maximum(seen, 1), is_used)
 
     def _round(
-        self, problem: Problem, weight: WeightArray, left: BoolArray, seed: int, n_threads: int
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        able: BoolArray,
+        left: BoolArray,
+        seed: int,
+        n_threads: int,
     ) -> FloatArray:
         """Importance of the units that are left and then of the shadows, NaN of those that no tree
         splits on, shape (2 * n_groups,)."""
         shadows = left.copy()
-        shadows[np.flatnonzero(~left)[: max(_LEAST_SHADOWS - int(left.sum()), 0)]] = True
+        shadows[np.flatnonzero(able & ~left)[: max(_LEAST_SHADOWS - int(left.sum()), 0)]] = True
         found = self.measure(
             with_shadows(problem, weight, seed), weight, np.concatenate([left, shadows]),
             seed=stream_seed(seed, "forest"), n_threads=n_threads,
@@ -215,7 +225,7 @@ def _tail(hits: FloatArray, n_rounds: int) -> FloatArray:
 def adjusted(p_values: FloatArray, correction: Correction) -> FloatArray:
     """P-values adjusted for their number."""
     n = len(p_values)
-    if correction == "bonferroni":
+    if correction == "bonferroni" or n == 0:
         return np.minimum(p_values * n, 1.0)
     from scipy.stats import false_discovery_control
 

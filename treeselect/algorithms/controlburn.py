@@ -18,6 +18,7 @@ from treeselect.algorithms.weighted import no_trees
 from treeselect.design import WeightArray
 from treeselect.engine.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoosting
 from treeselect.engine.blas import one_thread
+from treeselect.engine.candidates import n_able
 from treeselect.errors import MethodError
 
 _MAX_DEPTH = 16
@@ -448,7 +449,7 @@ class ControlBurn:
             max_trees=_MAX_TREES_PER_DEPTH,
             max_depth=self.max_depth or _MAX_DEPTH,
             min_weight=1,
-            n_candidates=int(np.ceil(self.max_features * problem.data.n_groups)),
+            n_candidates=int(np.ceil(self.max_features * n_able(problem.data, weight))),
             most_groups=max(max_size, FIRST_PATH),
             scheme=self.forest,
         )

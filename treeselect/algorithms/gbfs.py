@@ -21,6 +21,7 @@ from treeselect.engine.nodes import Trees, group_gains
 from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.prediction import predict_sum
 from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import first_smallest
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
 
 _MOST_TREES = 2000
@@ -250,7 +251,7 @@ class Ensembles:
             return depth, n_trees
         depths = (depth,) if depth is not None else _DEPTHS
         found = [self._validate(mu, d, n_trees or _MOST_TREES) for d in depths]
-        best = min(range(len(depths)), key=lambda i: found[i][0])
+        best = first_smallest([loss for loss, _ in found])
         return depths[best], n_trees or found[best][1]
 
     def _validate(self, mu: float, depth: int, n_trees: int) -> tuple[float, int]:
@@ -259,7 +260,7 @@ class Ensembles:
         curves = [self._curve(mu, depth, n_trees, split) for split in range(n_splits)]
         length = min(len(curve) for curve in curves)
         mean = np.mean([curve[:length] for curve in curves], axis=0)
-        return float(mean.min()), max(int(mean.argmin()), 1)
+        return float(mean.min()), max(first_smallest(mean), 1)
 
     def _curve(self, mu: float, depth: int, n_trees: int, split: int) -> list[float]:
         """Loss on the rows of one split that are held out, from the constant model on."""
@@ -297,7 +298,7 @@ class _Judge:
             step = predict_sum(tree, self._data)
             self._eta += step if self._eta.ndim == 2 else step[:, 0]
         self.losses.append(self._value())
-        best = int(np.argmin(self.losses))
+        best = first_smallest(self.losses)
         return number - best >= _PATIENCE or _ends_without_split(number, eta, trees)
 
 

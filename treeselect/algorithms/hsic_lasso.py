@@ -18,6 +18,7 @@ from treeselect.engine.blas import one_thread
 from treeselect.engine.homotopy import Homotopy
 from treeselect.engine.hsic import Blocks, Kernel, all_rows, inner_products, shuffled_blocks
 from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import falling
 
 _MOST_ROWS = 1000
 """Rows that are all compared with each other, unless blocks are asked for."""
@@ -187,7 +188,7 @@ class KernelFits:
         free = self._prices == 0
         alone = np.where(free, np.inf, self.relevance / np.where(free, 1.0, self._prices))
         self._alone = np.where(self.relevance > 0, alone, 0.0)
-        order = np.lexsort((groups.ranks(seed), -self._alone))
+        order = falling(self._alone, groups.ranks(seed))
         self._order: IntArray = order[self._alone[order] > 0]
 
     def gram(self, units: IntArray) -> FloatArray:

@@ -19,6 +19,7 @@ from treeselect.algorithms.options import (
 from treeselect.algorithms.regularised import Criterion, Gain, Ties
 from treeselect.design import FloatArray, WeightArray
 from treeselect.engine.boosting import Boosting, boost
+from treeselect.engine.candidates import n_able
 from treeselect.engine.forests import ALL_ROWS, bagged_forest
 from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.engine.losses import GradientOnly
@@ -27,6 +28,7 @@ from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.prediction import predict_mean
 from treeselect.engine.random import stream_seed
 from treeselect.engine.reweighting import reweight
+from treeselect.engine.rounding import largest_in_row
 from treeselect.engine.targets import class_target
 from treeselect.errors import MethodError
 
@@ -179,6 +181,7 @@ class RBoost(RefitsForest):
         data, groups, family = problem.exact or problem.data, problem.groups, problem.family
         label, n_classes = problem.y.astype(np.int64), family.n_classes
         target = class_target(label, n_classes, entropy=self.criterion == "entropy")
+        growth = self._growth(n_able(data, weight))
         rows = np.flatnonzero(weight > 0)
         boosting = start = np.asarray(weight, dtype=np.float64) / weight.sum()
         is_open, gains = groups.keep.copy(), np.zeros(data.n_groups)
@@ -189,13 +192,13 @@ class RBoost(RefitsForest):
             counts = np.zeros(len(label), dtype=np.int64)
             counts[rows] = drawn
             tree = bagged_forest(
-                data, target, counts, n_trees=1, growth=self._growth(data.n_groups),
+                data, target, counts, n_trees=1, growth=growth,
                 seed=stream_seed(seed, "tree", number), rank=groups.ranks(seed),
                 sampling=ALL_ROWS, penalty=self._penalty(problem, lam), is_open=is_open,
                 shared=True,
             )  # fmt: skip
             gains += group_gains(tree, data)[0]
-            guess = predict_mean(tree, data).argmax(axis=1)
+            guess = largest_in_row(predict_mean(tree, data))
             round_ = reweight(boosting, guess != label, n_classes, start=start)
             votes[np.arange(len(label)), guess] += round_.vote
             boosting = round_.weight
@@ -207,7 +210,7 @@ class RBoost(RefitsForest):
     def _by_gradient(self, problem: Problem, weight: WeightArray, lam: float, seed: int) -> Step:
         data, groups, loss = problem.exact or problem.data, problem.groups, problem.family.loss
         depth = self.max_depth or _GRADIENT_DEPTH
-        growth = self._growth(data.n_groups)._replace(
+        growth = self._growth(n_able(data, weight))._replace(
             max_depth=depth, order=BEST_FIRST, max_leaves=2 ** min(depth, 20)
         )
         found = boost(

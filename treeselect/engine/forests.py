@@ -189,7 +189,7 @@ class _Chunk:
     def grow(self, seeds: UInt64Array) -> Trees:
         """One tree per seed."""
         data, target, n_in = self._data, self._target, len(self._in_rows)
-        work: Workspace = workspace(data, target)
+        work: Workspace = workspace(data, target, self._weight)
         table: LeafTable = leaf_table(
             data, target, self._growth, n_in if self._growth.order == BEST_FIRST else 0
         )
