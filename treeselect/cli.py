@@ -16,7 +16,7 @@ from treeselect.cli_shared import (
     check_places,
     json_text,
     print_written,
-    read_size,
+    read_whole,
     records,
     write_text,
 )
@@ -79,7 +79,7 @@ def _add_select(commands: Any) -> None:
     add_data(select)
     select.add_argument("--method", "-m", default="controlburn", help="see `treeselect methods`")
     select.add_argument(
-        "-k", default="1se", type=read_size, help="a whole number, 1se (the default) or best"
+        "-k", default="1se", type=read_whole, help="a whole number, 1se (the default) or best"
     )
     add_problem(select)
     select.add_argument(

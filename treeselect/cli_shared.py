@@ -44,13 +44,16 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
 def add_run(parser: argparse.ArgumentParser, *, seed: int | None) -> None:
     """Randomness and processes."""
     drawn = "drawn and printed" if seed is None else seed
-    parser.add_argument("--seed", type=int, default=seed, help=f"default: {drawn}")
+    parser.add_argument("--seed", type=read_whole, default=seed, help=f"default: {drawn}")
     parser.add_argument("--jobs", "-j", type=int, help="processes, -1 for all")
 
 
-def read_size(text: str) -> int | str:
-    """A whole number if it is one, else the text."""
-    return int(text) if text.lstrip("-").isdigit() else text
+def read_whole(text: str) -> int | str:
+    """A whole number if it is one, else the text, which is refused where numbers are checked."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
