@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from treeselect._version import __version__
 from treeselect.cli_compare import add_compare
@@ -21,6 +21,7 @@ from treeselect.cli_shared import (
     write_text,
 )
 from treeselect.errors import TreeselectError
+from treeselect.shown import shown
 
 if TYPE_CHECKING:
     from treeselect.performance import Performance
@@ -58,8 +59,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints hold no control characters of what was typed."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(shown(message))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="treeselect",
         description="Which few of these variables carry the signal, and how stable is the answer?",
     )

@@ -27,6 +27,7 @@ from treeselect.parallel import check_n_jobs, run_all
 from treeselect.preparing import prepare
 from treeselect.progress import announce_compilation, track
 from treeselect.scoring import Scoring
+from treeselect.shown import is_broken
 
 Methods = Sequence[Any] | Mapping[str, Any]
 """Names, methods, or selectors of scikit-learn."""
@@ -189,6 +190,11 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
             if not isinstance(label, str) or not label.strip():
                 raise OptionError(
                     f"`methods` must have names that are text for keys.\n  Found: {label!r}."
+                )
+            if is_broken(label):
+                raise OptionError(
+                    "`methods` must have names of whole characters for keys.\n"
+                    f"  Found: {quoted(label)}, with half of one."
                 )
         return tuple(Contestant(name, find_method(m, {})) for name, m in methods.items())
     if isinstance(methods, str | SelectionMethod) or not isinstance(methods, Iterable):
