@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from treeselect._version import __version__
 from treeselect.cli_compare import add_compare
@@ -16,11 +16,12 @@ from treeselect.cli_shared import (
     check_places,
     json_text,
     print_written,
-    read_size,
+    read_whole,
     records,
     write_text,
 )
 from treeselect.errors import TreeselectError
+from treeselect.shown import shown
 
 if TYPE_CHECKING:
     from treeselect.performance import Performance
@@ -58,8 +59,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints hold no control characters of what was typed."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(shown(message))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="treeselect",
         description="Which few of these variables carry the signal, and how stable is the answer?",
     )
@@ -79,7 +87,7 @@ def _add_select(commands: Any) -> None:
     add_data(select)
     select.add_argument("--method", "-m", default="controlburn", help="see `treeselect methods`")
     select.add_argument(
-        "-k", default="1se", type=read_size, help="a whole number, 1se (the default) or best"
+        "-k", default="1se", type=read_whole, help="a whole number, 1se (the default) or best"
     )
     add_problem(select)
     select.add_argument(

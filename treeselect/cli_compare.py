@@ -12,7 +12,7 @@ from treeselect.cli_shared import (
     check_places,
     json_text,
     print_written,
-    read_size,
+    read_whole,
     records,
     write_text,
 )
@@ -62,7 +62,9 @@ def add_compare(commands: Any) -> None:
 
 def _sizes(text: str) -> int | str | list[int | str]:
     """A size, a rule, or sizes between commas."""
-    return [read_size(part.strip()) for part in text.split(",")] if "," in text else read_size(text)
+    return (
+        [read_whole(part.strip()) for part in text.split(",")] if "," in text else read_whole(text)
+    )
 
 
 def _compare(options: argparse.Namespace) -> None:

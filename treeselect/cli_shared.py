@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treeselect._version import __version__
 from treeselect.errors import OptionError, quoted
+from treeselect.shown import HIDDEN, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,13 +46,16 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
 def add_run(parser: argparse.ArgumentParser, *, seed: int | None) -> None:
     """Randomness and processes."""
     drawn = "drawn and printed" if seed is None else seed
-    parser.add_argument("--seed", type=int, default=seed, help=f"default: {drawn}")
+    parser.add_argument("--seed", type=read_whole, default=seed, help=f"default: {drawn}")
     parser.add_argument("--jobs", "-j", type=int, help="processes, -1 for all")
 
 
-def read_size(text: str) -> int | str:
-    """A whole number if it is one, else the text."""
-    return int(text) if text.lstrip("-").isdigit() else text
+def read_whole(text: str) -> int | str:
+    """A whole number if it is one, else the text, which is refused where numbers are checked."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -85,15 +90,25 @@ def check_places(**files: str | None) -> None:
 
 
 def json_text(tables: Mapping[str, Any]) -> str:
-    """Tables and single values as JSON, with the version that they come from."""
+    """Tables and single values as JSON, with the version that they come from.
+
+    Control characters are escaped as JSON does it, so that every reader gets them back.
+    """
     import json
 
     versioned = {"treeselect": __version__, **tables}
-    return json.dumps(versioned, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    text = json.dumps(versioned, indent=1, allow_nan=False, ensure_ascii=False)
+    return "\n".join(HIDDEN.sub(_json_escape, line) for line in text.split("\n")) + "\n"
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    import json
+
+    return json.dumps(found[0])[1:-1]
 
 
 def write_text(path: str, text: str) -> str:
-    """Write a file.
+    """Write a file; half a character, which UTF-8 can't hold, as its escape.
 
     Raises
     ------
@@ -101,7 +116,7 @@ def write_text(path: str, text: str) -> str:
         If it can't be written.
     """
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise OptionError(f"Can't write {quoted(path)}.\n  {error}") from None
     return path
@@ -110,4 +125,4 @@ def write_text(path: str, text: str) -> str:
 def print_written(files: Sequence[str]) -> None:
     """Say which files were written, below what was printed before."""
     if files:
-        print("", *files, sep="\n")
+        print("", *map(shown, files), sep="\n")

@@ -27,6 +27,7 @@ from treeselect.parallel import check_n_jobs, run_all
 from treeselect.preparing import prepare
 from treeselect.progress import announce_compilation, track
 from treeselect.scoring import Scoring
+from treeselect.shown import is_broken
 
 Methods = Sequence[Any] | Mapping[str, Any]
 """Names, methods, or selectors of scikit-learn."""
@@ -86,7 +87,7 @@ def compare(
     family, weights, offset, groups, costs, keep, new_levels, trusted
         As in :func:`treeselect.select`. Costs are refused by methods that have no part for them.
     seed : int, optional
-        All randomness, at least 0. The scores by size of a method are those of
+        All randomness, 0 to 2**64 - 1. The scores by size of a method are those of
         ``select(..., method, seed=seed).path`` with the same folds.
     n_jobs : int, optional
         Processes, as joblib counts them, among which pairs of method and fold are shared out; None
@@ -118,7 +119,7 @@ def compare(
     >>> found.glance()["method"].tolist()
     ['rrf', 'mrmr']
     """
-    check_n_jobs(n_jobs)
+    n_jobs, seed = check_n_jobs(n_jobs), read_seed(seed)
     if isinstance(methods, Iterator):
         methods = tuple(methods)  # they are read twice, to run and to be named in the call
     contestants = read_methods(methods)
@@ -130,7 +131,6 @@ def compare(
         formula, frame, hidden, weights, offset, groups, costs, keep, family, scoring, new_levels,
         trusted=trusted,
     )  # fmt: skip
-    seed = read_seed(seed)
     rule, sizes = read_sizes(k, model_data.arrays.groups)
     announce_compilation(progress)
     asked = asked.for_rows(model_data.response.rows)
@@ -191,6 +191,11 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
                 raise OptionError(
                     f"`methods` must have names that are text for keys.\n  Found: {label!r}."
                 )
+            if is_broken(label):
+                raise OptionError(
+                    "`methods` must have names of whole characters for keys.\n"
+                    f"  Found: {quoted(label)}, with half of one."
+                )
         return tuple(Contestant(name, find_method(m, {})) for name, m in methods.items())
     if isinstance(methods, str | SelectionMethod) or not isinstance(methods, Iterable):
         raise OptionError(
@@ -235,23 +240,20 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, 
     most = most_units(groups)
     if isinstance(k, str):
         check_choice("k", k, ("1se", "best"))
-        return k, _up_to(most, groups)
-    if isinstance(k, bool) or not isinstance(k, Sequence | np.ndarray):
-        check_size(k, groups)  # type: ignore[arg-type]
-        size = int(k)  # type: ignore[call-overload]
+        return str(k), _up_to(most, groups)
+    if not isinstance(k, Sequence | np.ndarray) or np.ndim(k) == 0:
+        size = check_size(k, groups)
         return size, _up_to(size, groups)
-    given = list(k)
+    given = [check_size(size, groups) for size in k]
     if not given:
         raise OptionError("`k` must have at least one size.\n  Found: an empty list.")
-    for size in given:
-        check_size(size, groups)
     twice = [size for size, count in Counter(given).items() if count > 1]
     if twice:
         raise OptionError(
             f"`k` must have each size once.\n  Found: {twice[0]} more than once in"
             f" {_plain(given)}. Leave the others out."
         )
-    return "1se", tuple(sorted(int(size) for size in given))
+    return "1se", tuple(sorted(given))
 
 
 def _up_to(most: int, groups: FeatureGroups) -> tuple[int, ...]:

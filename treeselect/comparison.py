@@ -19,6 +19,7 @@ from treeselect.errors import OptionError, did_you_mean, listing, near
 from treeselect.libraries import in_library
 from treeselect.paired import differences, paired_difference
 from treeselect.pareto import pareto_front
+from treeselect.shown import shown
 from treeselect.stability import stability_index
 
 if TYPE_CHECKING:
@@ -384,7 +385,7 @@ class Comparison:
     def __repr__(self) -> str:
         return (
             f"<Comparison: {len(self.runs)} methods in {len(self.n_test)} folds,"
-            f" {self.score_name} best for {self.best}>"
+            f" {self.score_name} best for {shown(self.best)}>"
         )
 
     # --- parts ---------------------------------------------------------------------------------

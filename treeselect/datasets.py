@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeselect.arguments import check_count, check_number, read_seed
 from treeselect.errors import DataError, did_you_mean, listing, near, quoted
 
 if TYPE_CHECKING:  # pandas comes with the first call, so that importing treeselect stays quick
@@ -23,6 +24,10 @@ __all__ = [
     "simulate_friedman",
     "simulate_noisy_copies",
 ]
+
+_MOST_ROWS = 100_000_000
+_MOST_COPIES = 1_000
+_MOST_NOISE = 1e12
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +120,11 @@ def simulate_correlated_titanic(*, seed: int = 1912) -> Simulated:
         1309 rows. The response is real, so ``truth`` is not known by construction: it is the answer
         that the paper gives for three variables.
 
+    Raises
+    ------
+    OptionError
+        If `seed` is not allowed.
+
     Notes
     -----
     Height is the median for age and sex times a normal factor with standard deviation 4 %. Weight
@@ -137,7 +147,7 @@ def simulate_correlated_titanic(*, seed: int = 1912) -> Simulated:
     >>> list(data.columns[5:9])
     ['height', 'weight', 'femur', 'tibia']
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(read_seed(seed))
     real = _titanic()[["pclass", "sex", "age", "sibsp", "parch", "survived"]]
     data = real.assign(
         sex=(real["sex"] == "male").astype("int64"), age=real["age"].fillna(real["age"].median())
@@ -196,11 +206,11 @@ def simulate_friedman(
     Parameters
     ----------
     n : int, default 1000
-        Number of rows.
+        Number of rows, 2 to 100 million.
     seed : int
         Of the random numbers.
     noise : float, default 1.0
-        Standard deviation of the noise.
+        Standard deviation of the noise, at least 0.
     binary : bool, default True
         Whether the response ``y`` is 1 above the median and 0 elsewhere, as in the paper, or the
         number itself.
@@ -209,6 +219,11 @@ def simulate_friedman(
     -------
     Simulated
         The truth is one of ``X1``, ``X11``, one of ``X2``, ``X12`` and so on: five terms.
+
+    Raises
+    ------
+    OptionError
+        If `n`, `noise` or `seed` is not allowed.
 
     References
     ----------
@@ -224,7 +239,8 @@ def simulate_friedman(
     """
     import pandas as pd
 
-    rng = np.random.default_rng(seed)
+    n, noise = _size_and_noise(n, noise)
+    rng = np.random.default_rng(read_seed(seed))
     x = rng.uniform(size=(n, 10))
     signal = (
         10 * np.sin(np.pi * x[:, 0] * x[:, 1])
@@ -257,9 +273,9 @@ def simulate_noisy_copies(
         The numeric columns to copy.
     copies : int
         Copies of each, called ``<column>_copy1``, ``<column>_copy2``, ... and put before the
-        response. A missing value is missing in each copy.
+        response; at most 1,000. A missing value is missing in each copy.
     noise : float, default 0.1
-        Standard deviation of the Gaussian noise, in the column's own unit.
+        Standard deviation of the Gaussian noise, at least 0, in the column's own unit.
     seed : int
         Of the random numbers.
     response : str, optional
@@ -275,6 +291,8 @@ def simulate_noisy_copies(
     ------
     DataError
         If a column is missing, is not numeric or is the response, or if a copy's name is taken.
+    OptionError
+        If `copies`, `noise` or `seed` is not allowed.
 
     References
     ----------
@@ -300,7 +318,9 @@ def simulate_noisy_copies(
             raise DataError(f"{quoted(name)} must not be copied: it is the response.")
         if not is_numeric_dtype(data[name]):
             raise DataError(f"{quoted(name)} must be numeric to be copied, not {data[name].dtype}.")
-    rng = np.random.default_rng(seed)
+    copies = check_count("copies", copies, least=0, most=_MOST_COPIES)
+    noise = check_number("noise", noise, least=0.0, most=_MOST_NOISE)
+    rng = np.random.default_rng(read_seed(seed))
     result = data.drop(columns=response)
     truth = []
     for name in columns:
@@ -330,11 +350,11 @@ def simulate_factors(
     Parameters
     ----------
     n : int, default 1000
-        Number of rows.
+        Number of rows, 2 to 100 million.
     seed : int
         Of the random numbers.
     noise : float, default 1.0
-        Standard deviation of the noise.
+        Standard deviation of the noise, at least 0.
     binary : bool, default True
         Whether the response ``y`` is 1 above the median and 0 elsewhere, or the number itself.
 
@@ -342,6 +362,11 @@ def simulate_factors(
     -------
     Simulated
         The truth is one of ``f1``, ``f1_renamed``, then ``f2``, ``x1``, ``x2``.
+
+    Raises
+    ------
+    OptionError
+        If `n`, `noise` or `seed` is not allowed.
 
     Examples
     --------
@@ -352,7 +377,8 @@ def simulate_factors(
     """
     import pandas as pd
 
-    rng = np.random.default_rng(seed)
+    n, noise = _size_and_noise(n, noise)
+    rng = np.random.default_rng(read_seed(seed))
     levels = pd.Index(list("abcdefgh"))
     codes = rng.integers(len(levels), size=(n, 6))
     x = rng.standard_normal((n, 6))
@@ -366,6 +392,14 @@ def simulate_factors(
     columns["y"] = _response(signal + noise * rng.standard_normal(n), binary=binary)
     truth = ({"f1", "f1_renamed"}, {"f2"}, {"x1"}, {"x2"})
     return Simulated(pd.DataFrame(columns), "y ~ .", tuple(map(frozenset, truth)))
+
+
+def _size_and_noise(n: object, noise: object) -> tuple[int, float]:
+    """Both as Python's; an OptionError unless there are some rows and a spread of at least 0."""
+    return (
+        check_count("n", n, least=2, most=_MOST_ROWS),
+        check_number("noise", noise, least=0.0, most=_MOST_NOISE),
+    )
 
 
 def _response(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from treeselect.errors import MissingPackageError, OptionError, did_you_mean, listing, near
 from treeselect.reports.figures import distinct
+from treeselect.shown import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,5 +71,5 @@ def short_names(names: Sequence[str], most: float) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Text in which a dollar sign begins no formula."""
-    return text.replace("$", r"\$")
+    """Text without control characters, in which a dollar sign begins no formula."""
+    return shown(text).replace("$", r"\$")

@@ -21,6 +21,7 @@ from treeselect.errors import DataError, NewDataError, listing, quoted
 from treeselect.evaluation import Values, as_factor, evaluate
 from treeselect.formula import ParsedFormula
 from treeselect.frames import Labels, Numbers, read_column, read_data
+from treeselect.shown import shown
 from treeselect.terms import Factor, Term
 from treeselect.units import Units
 
@@ -306,12 +307,13 @@ def _check_identifiers(formula: ParsedFormula, values: Mapping[str, Values]) -> 
         f"{quoted(f.name)} has {a:,} different in {b:,} rows" for f, a, b in suspects.values()
     )
     removal = " ".join(f"- {factor.text}" for factor, *_ in suspects.values())
+    kept = shown(f"{formula.text.strip()} {removal}")
     first = next(iter(suspects.values()))[0]
     raise DataError(
         f"Text columns with so many different values look like identifiers:"
         f" {listing(suspects)}.\n  Found: {found}.\n"
-        f"  Leave them out: `{formula.text.strip()} {removal}`. A column that is a factor all"
-        f" the same may be written `C({first.text})`."
+        f"  Leave them out: `{kept}`. A column that is a factor all"
+        f" the same may be written `C({shown(first.text)})`."
     )
 
 

@@ -2,7 +2,8 @@
 
 First line: the problem, with "must" or "can't" and names in backticks; then what was found; then
 the way out. Texts that several places need are built by class methods, so that the same mistake
-always reads the same.
+always reads the same. Control characters of the user's text are escaped: in names by `quoted`,
+in whatever else a message holds when it is made an error.
 """
 
 from __future__ import annotations
@@ -10,9 +11,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from treeselect.shown import said, shown
+
 
 class TreeselectError(Exception):
     """Base of all errors of this package."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*_said(arguments))
 
 
 class FormulaError(TreeselectError, ValueError):
@@ -59,6 +65,9 @@ class StabilityError(TreeselectError, ValueError):
 class TreeselectWarning(UserWarning):
     """An answer was given, but something about it should be known."""
 
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*_said(arguments))
+
 
 class MissingPackageError(TreeselectError, ImportError):
     """A package that only some calls need is not installed."""
@@ -68,25 +77,29 @@ class NotBuiltError(TreeselectError, NotImplementedError):
     """Planned, but not in this version."""
 
 
+def _said(arguments: Iterable[object]) -> Iterable[object]:
+    return (said(text) if isinstance(text, str) else text for text in arguments)
+
+
 _LONGEST = 200
 """Most characters of a name or of a formula in a message."""
 
 
 def quoted(name: str) -> str:
-    """A name between backticks."""
+    """A name between backticks, as it can be shown."""
     return f"`{shortened(name)}`"
 
 
 def shortened(text: str) -> str:
-    """A text, cut if it is long."""
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+    """A text as it can be shown, cut if it is long."""
+    return shown(text) if len(text) <= _LONGEST else f"{shown(text[:_LONGEST])} ..."
 
 
 def listing(names: Iterable[object], most: int = 12) -> str:
     """Names between backticks, separated by commas; the first `most` and how many more."""
     names = list(names)
-    shown = ", ".join(quoted(str(name)) for name in names[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+    first = ", ".join(quoted(str(name)) for name in names[:most])
+    return first + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:
@@ -109,11 +122,13 @@ def _underline(formula: str, token: str) -> list[str]:
 
     Of a long formula, what is around it.
     """
+    # Escaped first: a line end or a character without width would move the carets.
+    formula, token = shown(formula), shown(token)
     start = _last_whole(formula, token)
     if len(formula) > _LONGEST:
         cut = max(start - _LONGEST // 4, 0)
-        shown = formula[cut : cut + _LONGEST]
-        formula = ("... " if cut else "") + shown + (" ..." if formula[cut + _LONGEST :] else "")
+        part = formula[cut : cut + _LONGEST]
+        formula = ("... " if cut else "") + part + (" ..." if formula[cut + _LONGEST :] else "")
         token, start = token[:100], start - cut + (4 if cut else 0) if start >= 0 else start
     if start < 0:
         return [f"  {formula}"]

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from treeselect.algorithms.base import Problem
-from treeselect.arguments import check_count
+from treeselect.arguments import MOST_FOLDS, MOST_REPEATS, check_count
 from treeselect.design import IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
+from treeselect.scalars import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,22 +122,21 @@ def read_folds(
     OptionError
         If one of them is not allowed.
     """
-    check_count("repeats", repeats, least=1)
+    n_repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)
     if isinstance(folds, int | np.integer):
-        check_count("folds", folds, least=2)
-        known: int | Splitter | IntArray = int(folds)
+        known: int | Splitter | IntArray = check_count("folds", folds, least=2, most=MOST_FOLDS)
     else:
-        if repeats != 1:
+        if n_repeats != 1:
             raise OptionError(
                 "`repeats` needs a number of folds, which it draws anew each time.\n"
-                f"  Found: {repeats} repeats of {type(folds).__name__}. Leave it out, or give"
+                f"  Found: {n_repeats} repeats of {type(folds).__name__}. Leave it out, or give"
                 " `RepeatedStratifiedKFold` or the like as `folds`."
             )
         is_splitter = isinstance(folds, Splitter) and not isinstance(folds, type)
         known = folds if is_splitter else _fold_numbers(folds, len(frame))  # type: ignore[assignment]
     return Folds(
         folds=known,
-        repeats=int(repeats),  # type: ignore[call-overload]
+        repeats=n_repeats,
         groups=None if fold_groups is None else read_groups(fold_groups, frame),
         groups_name=fold_groups if isinstance(fold_groups, str) else fold_groups is not None,
     )
@@ -149,7 +149,7 @@ def _fold_numbers(given: object, n_rows: int) -> IntArray:
         " the fold number of each row.\n"
     )
     if isinstance(given, str) or not hasattr(given, "__len__"):
-        raise OptionError(f"{allowed}  Found: {given!r}.")
+        raise OptionError(f"{allowed}  Found: {shown(given)}.")
     try:
         values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from treeselect.errors import DataError, listing, quoted
 from treeselect.guard import formula_name
+from treeselect.shown import is_broken, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -209,7 +210,7 @@ def _check_names(frame: pd.DataFrame) -> None:
             f"  Found: {frame.columns.nlevels} levels.\n"
             '  Join them, for example `data.columns = ["_".join(c) for c in data.columns]`.'
         )
-    odd = [name for name in frame.columns if not isinstance(name, str) or _is_broken(name)]
+    odd = [name for name in frame.columns if not isinstance(name, str) or is_broken(name)]
     if odd:
         raise DataError(
             "Column names of `data` must be text.\n"
@@ -220,15 +221,6 @@ def _check_names(frame: pd.DataFrame) -> None:
     twice = frame.columns[frame.columns.duplicated()].unique()
     if len(twice):
         raise _not_different(twice)
-
-
-def _is_broken(name: str) -> bool:
-    """Whether a name holds half a character, which nothing can show or write."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> Numbers | Labels:
@@ -255,7 +247,7 @@ def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> N
     if isinstance(dtype, pd.CategoricalDtype):
         return Labels(
             series.cat.codes.to_numpy(),
-            tuple(series.cat.categories.tolist()),
+            _whole(series.cat.categories.tolist(), name),
             declared=True,
             ordered=bool(dtype.ordered),
         )
@@ -276,7 +268,7 @@ def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> N
         values = _finite(_floats(series), name)
         return Numbers(values, is_integer=_is_whole(values, dtype))
     if not pd.api.types.is_object_dtype(dtype) and pd.api.types.is_string_dtype(dtype):
-        return _labels(series)
+        return _labels(series, name)
     return _read_objects(series, name, needed)
 
 
@@ -322,7 +314,7 @@ def _read_objects(series: pd.Series[Any], name: str, needed: bool) -> Numbers | 
     present = series[series.notna()]
     kinds = {type(value) for value in present}
     if all(issubclass(kind, str) for kind in kinds):
-        return _labels(series)
+        return _labels(series, name)
     if all(issubclass(kind, bool | np.bool_) for kind in kinds):
         return Numbers(_floats(series), is_bool=True)
     numbers = (int, float, np.integer, np.floating)
@@ -333,7 +325,7 @@ def _read_objects(series: pd.Series[Any], name: str, needed: bool) -> Numbers | 
     named = ", ".join(sorted(kind.__name__ for kind in kinds))
     if any(hasattr(kind, "isoformat") or issubclass(kind, pd.Period) for kind in kinds):
         raise _not_usable(series, name, needed)
-    leave = "" if needed else f", or leave it out with `- {formula_name(name)}`"
+    leave = "" if needed else f", or leave it out with `- {shown(formula_name(name))}`"
     raise DataError(
         f"Column {quoted(name)} must hold numbers, or text, or truth values.\n"
         f"  Found: Python objects of type {named}, for example {present.iloc[0]!r}.\n"
@@ -341,7 +333,20 @@ def _read_objects(series: pd.Series[Any], name: str, needed: bool) -> Numbers | 
     )
 
 
-def _labels(series: pd.Series[Any]) -> Labels:
+def _whole(levels: Iterable[Any], name: str) -> tuple[Any, ...]:
+    """Levels of which none holds half a character."""
+    levels = tuple(levels)
+    for level in levels:
+        if isinstance(level, str) and is_broken(level):
+            raise DataError(
+                f"Column {quoted(name)} must hold text of whole characters.\n"
+                f"  Found: {quoted(level)}, with half of one: it was read with a wrong encoding.\n"
+                '  Mend it, for example with `.str.encode("utf-8", "replace").str.decode()`.'
+            )
+    return levels
+
+
+def _labels(series: pd.Series[Any], name: str) -> Labels:
     import pandas as pd
 
     codes, distinct = pd.factorize(series, use_na_sentinel=True)
@@ -350,7 +355,7 @@ def _labels(series: pd.Series[Any]) -> Labels:
     position = np.empty(len(found) + 1, dtype=np.int32)
     position[order] = np.arange(len(found))
     position[-1] = -1  # code -1, missing, stays -1
-    return Labels(position[codes], tuple(found[i] for i in order))
+    return Labels(position[codes], _whole((found[i] for i in order), name))
 
 
 def _floats(series: pd.Series[Any]) -> NDArray[np.float64]:
@@ -384,7 +389,7 @@ def _finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
 
 
 def _not_usable(series: pd.Series[Any], name: str, needed: bool) -> DataError:
-    leave = "" if needed else f", or leave it out with `- {formula_name(name)}`"
+    leave = "" if needed else f", or leave it out with `- {shown(formula_name(name))}`"
     return DataError(
         f"Column {quoted(name)} must hold numbers, text or categories.\n"
         f"  Found: dates or times ({series.dtype}).\n"

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _MEASURES = ("Spearman", "correlation ratio", "Cramer's V")
 """By the number of factors among two terms."""
 
+_MOST_LISTED = 1_000_000
+"""Most neighbours of a term that can be asked for."""
+
 
 class Associations:
     """How strongly terms and units go together in the data of a fit.
@@ -87,7 +90,7 @@ def neighbour_table(result: SelectionResult, term: str | None, most: int) -> pd.
     """
     import pandas as pd
 
-    check_count("most", most, least=1)
+    most = check_count("most", most, least=1, most=_MOST_LISTED)
     known = [spec.term.name for spec in result.design.spec.terms]
     if term is not None and term not in known:
         close = near(str(term), known)

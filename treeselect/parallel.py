@@ -11,25 +11,32 @@ from typing import Any, TypeVar
 import numpy as np
 
 from treeselect.errors import OptionError
+from treeselect.scalars import shown, whole
 
 Result = TypeVar("Result")
 
 
-def check_n_jobs(n_jobs: int | None) -> None:
-    """Raise an OptionError unless `n_jobs` is None or a whole number other than 0."""
-    whole = isinstance(n_jobs, int) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and (not whole or n_jobs == 0):
+MOST_JOBS = 10_000
+"""Most processes that can be asked for."""
+
+
+def check_n_jobs(n_jobs: object) -> int | None:
+    """The number as Python's; an OptionError unless it is None or a whole number other than 0."""
+    if n_jobs is None:
+        return None
+    found = whole(n_jobs)
+    if found is None or found == 0 or abs(found) > MOST_JOBS:
         raise OptionError(
-            "`n_jobs` must be a whole number other than 0, or None.\n"
-            f"  Found: {n_jobs!r}. -1 means all processors."
+            f"`n_jobs` must be a whole number other than 0, at most {MOST_JOBS:,}, or None.\n"
+            f"  Found: {shown(n_jobs)}. -1 means all processors."
         )
+    return found
 
 
 def engine_threads(n_jobs: int | None) -> int:
     """Threads for one fit outside of folds and resamples; no answer depends on it."""
-    if n_jobs is None or n_jobs < 0:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    return n_jobs
+    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    return here if n_jobs is None or n_jobs < 0 else min(n_jobs, os.cpu_count() or 1)
 
 
 def run_all(

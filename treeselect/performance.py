@@ -190,7 +190,7 @@ def measure(
     fold_groups: str | Sequence[Any] | None,
     inner_folds: int | Splitter | Sequence[int] | None,
     scoring: Scoring,
-    seed: int | None,
+    seed: int,
     n_jobs: int | None,
     data: Any,
     weights: Sequence[float] | None,
@@ -207,7 +207,6 @@ def measure(
     problem = dataclasses.replace(
         here.problem_for(result.chosen_method), family=inside, wants_scores=False
     )
-    seed = result.seed if seed is None else seed
     splits = split_rows(
         dataclasses.replace(problem, family=outside),
         here.weight,

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from treeselect.shown import shown
+
 Item = TypeVar("Item")
 
 
@@ -36,13 +38,13 @@ def track(items: Iterable[Item], label: str, total: int, progress: bool | None) 
     )
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield from bar.track(items, total=total, description=label)
+        yield from bar.track(items, total=total, description=shown(label))
 
 
 def announce_compilation(progress: bool | None) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from treeselect.algorithms.base import Model, SelectionMethod, Step, shares, without_tuning
 from treeselect.algorithms.weighted import WeightedForest
-from treeselect.arguments import check_choice, check_count
+from treeselect.arguments import check_choice, read_seed
 from treeselect.choosing import Choice, ScoreBySize, skipped_sizes
 from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
@@ -385,7 +385,7 @@ class SelectionResult:
         term : str, optional
             Any term of the formula; each selected term by default.
         most : int
-            How many to list for each, at least 1.
+            How many to list for each, 1 to 1,000,000.
 
         Returns
         -------
@@ -579,7 +579,7 @@ class SelectionResult:
             Share of the rows (or groups) to select on, above 0 and below 1; of each class that
             share, as far as whole groups allow.
         repeats : int
-            Number of random splits, at least 1. One split gives coefficients with intervals;
+            Number of random splits, 1 to 10,000. One split gives coefficients with intervals;
             several give one p-value per term that does not depend on the luck of a split.
         seed : int, optional
             The fit's by default.
@@ -655,14 +655,14 @@ class SelectionResult:
         """
         from treeselect.inference import infer
 
-        check_n_jobs(n_jobs)
+        n_jobs = check_n_jobs(n_jobs)
         here = self._with_data(data, weights, offset)
         return infer(
             self,
             here,
             split=split,
             repeats=repeats,
-            seed=self.seed if seed is None else seed,
+            seed=self.seed if seed is None else read_seed(seed),
             gamma_min=gamma_min,
             level=level,
             folds=self._folds_by(fold_groups, here, data),
@@ -697,7 +697,7 @@ class SelectionResult:
         Parameters
         ----------
         n : int
-            Number of resamples, at least 2.
+            Number of resamples, 2 to 100,000.
         scheme : {"bootstrap", "subsample", "complementary"}
             Rows (or groups) with replacement; half of them; both halves of a split in turn.
         k : int, optional
@@ -734,7 +734,8 @@ class SelectionResult:
         """
         if checkpoint is not None:
             raise NotBuiltError("`checkpoint` is not built yet.\n  Leave it out.")
-        check_n_jobs(n_jobs)
+        n_jobs = check_n_jobs(n_jobs)
+        own_seed = self.seed if seed is None else read_seed(seed)
         here = self._with_data(data, weights, offset)
         method = self.chosen_method if k is None else without_tuning(self.chosen_method)
         found = assess(
@@ -745,7 +746,7 @@ class SelectionResult:
             n_resamples=n,
             k=self.k if k is None else k,
             scheme=scheme,
-            seed=stream_seed(self.seed if seed is None else seed, "stability"),
+            seed=stream_seed(own_seed, "stability"),
             folds=self._folds_by(fold_groups, here, data),
             n_jobs=self.n_jobs if n_jobs is None else n_jobs,
             progress=self.progress,
@@ -844,9 +845,7 @@ class SelectionResult:
         """
         from treeselect.performance import measure
 
-        check_n_jobs(n_jobs)
-        if seed is not None:
-            check_count("seed", seed, least=0)
+        n_jobs = check_n_jobs(n_jobs)
         return measure(
             self,
             folds,
@@ -854,7 +853,7 @@ class SelectionResult:
             fold_groups=fold_groups,
             inner_folds=inner_folds,
             scoring=scoring,
-            seed=seed,
+            seed=self.seed if seed is None else read_seed(seed),
             n_jobs=n_jobs,
             data=data,
             weights=weights,

@@ -9,7 +9,13 @@ from typing import Any, Literal
 
 from treeselect.algorithms.base import OWN, Problem, SelectionMethod, Step, tuning_words
 from treeselect.algorithms.registry import find_method, method_text
-from treeselect.arguments import check_choice, check_count, check_size, read_seed
+from treeselect.arguments import (
+    MOST_RESAMPLES,
+    check_choice,
+    check_count,
+    check_size,
+    read_seed,
+)
 from treeselect.calls import call_text, data_text
 from treeselect.choosing import (
     MOST_UNITS,
@@ -100,7 +106,7 @@ def select(
     keep : str or list of str, optional
         Terms, variables or groups that are always in. They count towards `k`.
     resamples : int
-        Bootstrap resamples to assess stability on; 0 for none.
+        Bootstrap resamples to assess stability on, at most 100,000; 0 for none.
     folds : int, splitter or array of int, shape (n_rows,)
         Folds of the cross-validation behind ``"1se"`` and ``"best"``: their number, at least 2,
         with classes spread evenly; a splitter of scikit-learn such as ``TimeSeriesSplit()``, which
@@ -108,9 +114,9 @@ def select(
         from 0 in their order, and draws by `seed` if its ``random_state`` is None; or the number of
         each row's fold, negative for rows that are in every training set.
     repeats : int
-        How often to draw a number of `folds`. The standard error is the standard deviation over all
-        folds of all repeats, divided by the root of the number of folds in one: repeats are not
-        independent (Bengio and Grandvalet 2004).
+        How often to draw a number of `folds`, 1 to 10,000. The standard error is the standard
+        deviation over all folds of all repeats, divided by the root of the number of folds in one:
+        repeats are not independent (Bengio and Grandvalet 2004).
     fold_groups : str or array, shape (n_rows,), optional
         Column or array, for example of patients or sites: rows of one group are never in the
         training and the held-out rows of a fold, and resamples and ``inference()`` draw whole
@@ -123,7 +129,7 @@ def select(
         classes a column for each. Weights are passed if it takes them. None is the family's: R2,
         AUC, or the share of the deviance that is explained.
     seed : int, optional
-        All randomness, at least 0. The same seed gives the same answer for every `n_jobs` and
+        All randomness, 0 to 2**64 - 1. The same seed gives the same answer for every `n_jobs` and
         every order of the columns. None draws one, which the summary tells.
     n_jobs : int, optional
         Processes for folds and resamples, as joblib counts them; None follows
@@ -162,8 +168,9 @@ def select(
     >>> "sex" in fit.selected
     True
     """
-    check_n_jobs(n_jobs)
-    check_count("resamples", resamples, least=0)
+    n_jobs = check_n_jobs(n_jobs)
+    resamples = check_count("resamples", resamples, least=0, most=MOST_RESAMPLES)
+    seed = read_seed(seed)
     arguments = {
         "method": method_text(method),
         "k": k,
@@ -201,7 +208,6 @@ def select(
         trusted=trusted,
     )
     model_data = dataclasses.replace(model_data, library=library_of(data))
-    seed = read_seed(seed)
     problem = model_data.problem_for(chosen_method)
     choice = Choice(
         _check_k(k, chosen_method, problem), asked_folds.for_rows(model_data.response.rows)
@@ -272,9 +278,8 @@ def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str 
         )
     if isinstance(k, str):
         check_choice("k", k, ("1se", "best"))
-        return k
-    check_size(k, problem.groups)  # type: ignore[arg-type]
-    return int(k)  # type: ignore[call-overload]
+        return str(k)
+    return check_size(k, problem.groups)
 
 
 # --- choice ------------------------------------------------------------------------------------

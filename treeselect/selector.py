@@ -15,6 +15,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from treeselect.algorithms.registry import find_method
+from treeselect.arguments import read_seed
 from treeselect.design import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError
 from treeselect.folds import Splitter
@@ -279,10 +280,10 @@ def _numbered(n: int) -> list[str]:
     return [f"x{j}" for j in range(n)]
 
 
-def _seed(random_state: int | np.random.RandomState | None) -> int | None:
-    if random_state is None or isinstance(random_state, int | np.integer):
-        return random_state
-    return int(check_random_state(random_state).randint(2**31 - 1))
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, np.random.RandomState) or random_state is np.random:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    return read_seed(random_state, "random_state")
 
 
 # --- columns by name or number -------------------------------------------------------------------

@@ -12,6 +12,7 @@ import numpy as np
 
 from treeselect.algorithms.base import OWN, changed_options
 from treeselect.error_bounds import no_bound
+from treeselect.shown import shown
 from treeselect.tables import glance_table, tidy_table
 
 if TYPE_CHECKING:
@@ -50,6 +51,16 @@ class SummaryContent:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
+
+    def shown(self) -> SummaryContent:
+        """The same without control characters, which names and labels may hold."""
+        return SummaryContent(
+            title=shown(self.title),
+            facts=tuple((shown(name), shown(value)) for name, value in self.facts),
+            columns=tuple(map(shown, self.columns)),
+            rows=tuple(tuple(map(shown, row)) for row in self.rows),
+            notes=tuple(map(shown, self.notes)),
+        )
 
 
 def summarise(result: SelectionResult) -> SummaryContent:
@@ -204,10 +215,10 @@ def _bound_notes(stability: Stability) -> list[str]:
     passed = f"in {found.threshold:.0%} of the {stability.n_resamples} resamples or more"
     if not found.units:
         return [f"No unit was selected {passed}, so there is none that an error bound speaks of."]
-    shown = ", ".join(found.units[:_MOST_NAMES])
+    first = ", ".join(found.units[:_MOST_NAMES])
     more = len(found.units) - _MOST_NAMES
     return [
-        f"Selected {passed}: {shown}{f' and {more} more' if more > 0 else ''}. At most"
+        f"Selected {passed}: {first}{f' and {more} more' if more > 0 else ''}. At most"
         f" {found.bound:.2g} units without signal are expected to pass ({found.paper}; if such"
         " units are exchangeable)."
     ]
@@ -226,7 +237,7 @@ class Summary:
 
     def as_text(self) -> str:
         """Plain text, at most 88 characters wide unless names are longer."""
-        c = self.content
+        c = self.content.shown()
         table = _table(c.columns, c.rows).as_text() if c.rows else ""
         width = max([_WIDTH, *(len(line) for line in table.splitlines())])
         label = max(len(name) for name, _ in c.facts) + 2
@@ -249,7 +260,7 @@ class Summary:
 
     def as_latex(self) -> str:
         """LaTeX: a tabular of the header, one of the terms, and the notes below."""
-        c = self.content
+        c = self.content.shown()
         facts = "\n".join(f"{_latex(name)}: & {_latex(value)} \\\\" for name, value in c.facts)
         notes = "\n".join(f"  \\item {_latex(note)}" for note in c.notes)
         parts = [
@@ -273,7 +284,7 @@ class Summary:
 
     def _repr_html_(self) -> str:
         """HTML for notebooks; SimpleTable's own is not used because it escapes nothing."""
-        c = self.content
+        c = self.content.shown()
         facts = "".join(
             f"<tr><th scope='row' style='text-align:left'>{html.escape(name)}</th>"
             f"<td style='text-align:left'>{html.escape(value)}</td></tr>"

@@ -9,6 +9,7 @@ import numpy as np
 
 from treeselect.design import FeatureGroups
 from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
+from treeselect.shown import is_broken
 from treeselect.terms import Term
 
 _HIGHEST_PRICE = 1e100
@@ -180,6 +181,11 @@ def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> d
     for group, listed in groups.items():
         if not isinstance(group, str):
             raise OptionError(f"The name of a group in `groups` must be text.\n  Found: {group!r}.")
+        if is_broken(group):
+            raise OptionError(
+                "The name of a group in `groups` must be text of whole characters.\n"
+                f"  Found: {quoted(group)}, with half of one."
+            )
         names = list(listed) if isinstance(listed, Iterable) else []
         if isinstance(listed, str) or not names or not all(isinstance(n, str) for n in names):
             raise OptionError(

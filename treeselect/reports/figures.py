@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from treeselect.shown import shown
+
 WIDTH = 680
 _ROW = 24
 _LABELS = 220.0
@@ -154,8 +156,10 @@ class DotFigure:
 def shorten(name: str, most: float = _LABEL_EMS) -> str:
     """A name that fits into `most` ems; the whole name belongs into the title.
 
-    The middle is left out, because long names often differ at their end only.
+    The middle is left out, because long names often differ at their end only. Control characters
+    are escaped first, since escaped they are wider.
     """
+    name = shown(name)
     if sum(map(ems, name)) <= most:
         return name
     room = most - ems("…")
@@ -169,6 +173,7 @@ def distinct(names: Sequence[str], most: float = _LABEL_EMS) -> list[str]:
 
     Names that would look alike show where they differ: "…00291…".
     """
+    names = list(map(shown, names))
     labels = [shorten(name, most) for name in names]
     alike: dict[str, set[str]] = {}
     for name, label in zip(names, labels, strict=True):
@@ -354,12 +359,12 @@ def bar_figure(
     left = _LABELS
     room = WIDTH - left - 70
     largest = full or max(values, default=0.0) or 1.0
-    shown = labels or distinct(names)
+    beside = labels or distinct(names)
     words = texts or [f"{value:.3f}" for value in values]
     bars = tuple(
         Bar(name, label, i * _ROW + 6.0, round(value / largest * room, 1), text)
         for i, (name, label, value, text) in enumerate(
-            zip(names, shown, values, words, strict=True)
+            zip(names, beside, values, words, strict=True)
         )
     )
     return BarFigure(WIDTH, len(bars) * _ROW + 8, left, _ROW - 9.0, bars, more)

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from treeselect.errors import OptionError, quoted
 from treeselect.reports.gather import gather, software_versions
 from treeselect.reports.templates import template_folder
+from treeselect.shown import shown
 
 if TYPE_CHECKING:
     from treeselect.performance import Performance
@@ -54,6 +55,7 @@ def render(report: object, template: Path | None = None, *, standard: str = TEMP
         loader=FileSystemLoader(folders, encoding="utf-8"),
         # Names of columns are anybody's text: everything is escaped, whatever the file's ending.
         autoescape=True,
+        finalize=_shown,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -72,8 +74,15 @@ def render(report: object, template: Path | None = None, *, standard: str = TEMP
         ) from error
 
 
+def _shown(value: object) -> object:
+    """What a template prints: text without control characters; what is markup already was text
+    that a template has printed, or is the template's own."""
+    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
 def code(text: str) -> Markup:
     """Text with what stands between backticks as code; all of it escaped."""
+    text = shown(text)
     parts = text.split("`")
     if len(parts) % 2 == 0:  # a backtick without a partner is part of some name
         return Markup.escape(text)
