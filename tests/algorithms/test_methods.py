@@ -208,7 +208,7 @@ def assert_same_answer(one, other, data, rows=slice(None)):
     names = [np.array(fit.design.arrays.groups.names) for fit in (one, other)]
     assert len(one.steps) == len(other.steps)
     for a, b in zip(one.steps, other.steps, strict=True):
-        assert a.tuning == b.tuning or np.isnan(a.tuning) and np.isnan(b.tuning)
+        assert a.tuning == b.tuning or (np.isnan(a.tuning) and np.isnan(b.tuning))
         assert names[0][a.selected].tolist() == names[1][b.selected].tolist()
         assert a.importance[a.selected].tolist() == b.importance[b.selected].tolist()
     assert one.selected == other.selected

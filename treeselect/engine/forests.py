@@ -27,7 +27,8 @@ from treeselect.engine.random import draw_bag, tree_seeds
 from treeselect.engine.targets import Target
 
 _ROOM = 400_000
-"""Nodes for which a chunk of trees has room at least (about 16 MB)."""
+"""Nodes for which a chunk of trees has room at first (about 16 MB), unless it can't need it: memory
+that small forests ask for and do not use stays with the process, a piece of it for each thread."""
 
 _MOST_ROOM = 2**26
 """Nodes up to which the room grows at once; then eightfold: what millions of trees would take is
@@ -196,14 +197,15 @@ class _Chunk:
         counts = np.zeros(data.n_rows, dtype=np.int64)
         own = price_list(self._penalty, data, self._is_open)
         opened, state = np.empty_like(self._is_open), np.zeros(1, dtype=np.uint64)
-        nodes = empty_nodes(max(_ROOM, 2 * n_in), target.n_classes)
+        largest = 2 * n_in  # a tree of leaves with one row each
+        nodes = empty_nodes(max(largest, min(_ROOM, len(seeds) * largest)), target.n_classes)
         start = np.zeros(len(seeds) + 1, dtype=np.int64)
         done = 0
         while done < len(seeds):
             if done:  # the room did not suffice: trees of a forest are of about the same size
                 used = int(start[done])
                 expected = min(int(1.1 * len(seeds) / done * used), max(_MOST_ROOM, 8 * used))
-                nodes = more_room(nodes, used, expected + 2 * n_in)
+                nodes = more_room(nodes, used, expected + largest)
             done += grow_bagged_trees(
                 data, target, self._weight, self._in_rows, self._sampling, seeds[done:],
                 self._growth, own, self._is_open, self._shared, self._rank, work, table, counts,
