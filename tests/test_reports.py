@@ -430,7 +430,7 @@ def test_templates_can_be_copied(fitted, tmp_path):
 
 
 def test_missing_folder_and_template(fitted, tmp_path):
-    with pytest.raises(OptionError, match="There is no folder"):
+    with pytest.raises(OptionError, match="Can't find the folder"):
         fitted.report(tmp_path / "no" / "out.html")
     with pytest.raises(OptionError, match="It is a folder"):
         fitted.report(tmp_path)
@@ -462,8 +462,8 @@ def test_a_failed_write_leaves_the_old_file(fitted, tmp_path, monkeypatch):
     def fail(*names):
         raise OSError("disk full")
 
-    monkeypatch.setattr("treeselect.reports.render.os.replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+    monkeypatch.setattr("treeselect.writing.os.replace", fail)
+    with pytest.raises(OptionError, match="disk full"):
         fitted.report(path)
     assert [p.name for p in tmp_path.iterdir()] == ["out.html"]
     assert path.read_text(encoding="utf-8") == "old"

@@ -12,6 +12,7 @@ from treeselect.cli_shared import (
     check_places,
     json_text,
     print_written,
+    put,
     read_whole,
     records,
     write_text,
@@ -70,7 +71,7 @@ def _sizes(text: str) -> int | str | list[int | str]:
 def _compare(options: argparse.Namespace) -> None:
     from treeselect.comparing import compare
 
-    check_places(report=options.report, tables=options.json)
+    check_places(report=options.report, json=options.json)
     found = compare(
         options.formula,
         options.data,
@@ -87,12 +88,12 @@ def _compare(options: argparse.Namespace) -> None:
         seed=options.seed,
         n_jobs=options.jobs,
     )
-    print(found.summary())
+    put(str(found.summary()))
     written = []
     if options.report:
         written.append(f"Report: {found.report(options.report)}")
     if options.json:
-        written.append(f"Tables: {write_text(options.json, json_text(_tables(found)))}")
+        written.append(f"Tables: {write_text(options.json, json_text(_tables(found)), 'json')}")
     print_written(written)
 
 

@@ -19,6 +19,7 @@ from treeselect.errors import OptionError, did_you_mean, listing, near
 from treeselect.libraries import in_library
 from treeselect.paired import differences, paired_difference
 from treeselect.pareto import pareto_front
+from treeselect.paths import file_path
 from treeselect.shown import shown
 from treeselect.stability import stability_index
 
@@ -364,7 +365,7 @@ class Comparison:
         Parameters
         ----------
         path : path
-            File to write; its folder must exist.
+            File to write; replaced if it exists, whole or not at all.
         template : path, optional
             A jinja2 template of your own in place of ``comparison.html.j2``.
 
@@ -376,11 +377,12 @@ class Comparison:
         Raises
         ------
         OptionError
-            If the folder or the template does not exist, or the template can't be rendered.
+            If the file can't be written, or there is no such template or it can't be rendered.
         """
         from treeselect.reports.comparison import write_comparison
 
-        return write_comparison(self, Path(path), None if template is None else Path(template))
+        own = None if template is None else file_path(template, name="template")
+        return write_comparison(self, file_path(path), own)
 
     def __repr__(self) -> str:
         return (

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from treeselect.errors import DataError, listing, quoted
 from treeselect.guard import formula_name
+from treeselect.paths import current_folder, file_path
 from treeselect.shown import is_broken, shown
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def read_data(data: Any) -> pd.DataFrame:
     import pandas as pd
 
     if isinstance(data, str | os.PathLike):
-        data = _read_file(Path(data))
+        data = _read_file(file_path(data, name="data", error=DataError))
     elif not isinstance(data, pd.DataFrame):
         data = _from_arrow(_arrow_table(data))
     _check_names(data)
@@ -152,8 +153,10 @@ def _from_arrow(table: Any) -> pd.DataFrame:
 def _read_file(path: Path) -> pd.DataFrame:
     import pandas as pd
 
-    if not path.is_file():
-        raise DataError(f"Can't find the file {quoted(str(path))}.\n  Current folder: {Path.cwd()}")
+    if not os.path.isfile(path):  # unlike the question of a Path, it takes names of any length
+        raise DataError(
+            f"Can't find the file {quoted(str(path))}.\n  Current folder: {current_folder()}"
+        )
     name = path.name.lower()
     try:
         if name.endswith((".csv", ".csv.gz")):

@@ -28,6 +28,7 @@ from treeselect._version import __version__
 from treeselect.archive import read_archive, write_archive
 from treeselect.errors import FormulaError, ModelFileError, quoted
 from treeselect.packing import pack
+from treeselect.paths import current_folder, file_path, reason
 from treeselect.preparing import check_trusted
 from treeselect.results import SelectionResult
 from treeselect.unpacking import unpack
@@ -77,8 +78,8 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
     Raises
     ------
     ModelFileError
-        If there is no such file, or it is no model file, cut off, damaged, tampered with, or of a
-        later version. Nothing in a model file is run.
+        If there is no such file or it can't be read, or it is no model file, cut off, damaged,
+        tampered with, or of another version. Nothing in a model file is run.
     FormulaError
         If its formula does what needs `trusted`.
     OptionError
@@ -95,11 +96,10 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
     True
     """
     check_trusted(trusted)
-    path = Path(path)
-    if not path.is_file():
-        raise ModelFileError(
-            f"Can't find the model file {quoted(str(path))}.\n  Current folder: {Path.cwd()}"
-        )
+    path = file_path(path, error=ModelFileError)
+    if not os.path.isfile(path):  # unlike the question of a Path, it takes names of any length
+        found = "It is no file." if os.path.exists(path) else f"Current folder: {current_folder()}"
+        raise ModelFileError(f"Can't find the model file {quoted(str(path))}.\n  {found}")
     try:
         document, arrays = read_archive(path)
         return unpack(_check_document(path, document), arrays, trusted=trusted)
@@ -109,6 +109,8 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
         raise FormulaError(
             f"Can't load {quoted(path.name)}: its formula is not allowed.\n  {error}"
         ) from None
+    except MemoryError as error:
+        raise ModelFileError(f"Can't read {quoted(path.name)}.\n  {reason(error)}") from None
     except Exception as error:  # bytes that anybody may have written can fail in any way
         said = str(error).split("\n")[0]
         raise ModelFileError(

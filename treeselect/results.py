@@ -18,7 +18,13 @@ from treeselect.choosing import Choice, ScoreBySize, skipped_sizes
 from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, falling, largest_in_row
-from treeselect.errors import NotBuiltError, OptionError, StabilityError, quoted
+from treeselect.errors import (
+    ModelFileError,
+    NotBuiltError,
+    OptionError,
+    StabilityError,
+    quoted,
+)
 from treeselect.folds import Folds, Splitter, with_groups
 from treeselect.frames import read_data
 from treeselect.inside import importance_path_table, node_table, tree_table
@@ -26,6 +32,7 @@ from treeselect.libraries import as_column, as_frame, in_library, with_column
 from treeselect.modeldata import ModelData
 from treeselect.neighbours import Associations, neighbour_table
 from treeselect.parallel import check_n_jobs, engine_threads
+from treeselect.paths import file_path
 from treeselect.scoring import Scoring
 from treeselect.shapes import interaction_table, shape_table
 from treeselect.stability import Scheme, Stability, assess
@@ -868,7 +875,7 @@ class SelectionResult:
         Parameters
         ----------
         path : path
-            File to write; replaced if it exists. The name may end in anything.
+            File to write; replaced if it exists, whole or not at all. The name may end in anything.
         include_data : bool
             Put the columns behind the terms, the response and the weights into the file. Without
             them it holds names of columns, levels of factors, bin edges and the trees.
@@ -881,7 +888,8 @@ class SelectionResult:
         Raises
         ------
         ModelFileError
-            If the file can't be written, or levels are neither text, numbers nor truth values.
+            If the file can't be written, in which case an older one is as it was, or levels are
+            neither text, numbers nor truth values.
 
         Notes
         -----
@@ -890,7 +898,8 @@ class SelectionResult:
         """
         from treeselect.modelfile import save_result
 
-        return save_result(self, Path(path), include_data=include_data)
+        target = file_path(path, error=ModelFileError)
+        return save_result(self, target, include_data=include_data)
 
     # --- figures and report ---
 
@@ -959,7 +968,7 @@ class SelectionResult:
         Parameters
         ----------
         path : path
-            File to write; replaced if it exists.
+            File to write; replaced if it exists, whole or not at all.
         template : path, optional
             A jinja2 template of one's own; ``templates/report.html.j2`` is the model to copy.
         performance : Performance, optional
@@ -973,13 +982,13 @@ class SelectionResult:
         Raises
         ------
         OptionError
-            If the template or the folder of `path` does not exist, or `performance` is not that of
-            this fit.
+            If the file can't be written, there is no such template or it can't be rendered, or
+            `performance` is not that of this fit.
         """
         from treeselect.reports.render import write_report
 
-        own = None if template is None else Path(template)
-        return write_report(self, Path(path), own, performance)
+        own = None if template is None else file_path(template, name="template")
+        return write_report(self, file_path(path), own, performance)
 
     def __repr__(self) -> str:
         return f"<SelectionResult {self.formula!r}, method {self.method!r}, k = {self.k}>"
