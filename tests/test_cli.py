@@ -22,7 +22,6 @@ def run(*arguments, folder):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
 
