@@ -25,7 +25,6 @@ def run(*arguments, folder):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
 

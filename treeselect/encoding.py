@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.columns import UNSEEN, FactorSpec, TermSpec, conform, design_columns, learn, one_hot
-from treeselect.design import Design
+from treeselect.design import Design, WeightArray
 from treeselect.engine.binning import bin_columns, bin_edges
 from treeselect.errors import DataError, NewDataError, listing, quoted
 from treeselect.evaluation import Values, as_factor, evaluate
@@ -207,6 +207,7 @@ def build_design(
     formula: ParsedFormula,
     frame: pd.DataFrame,
     units: Units,
+    weight: WeightArray | None = None,
     *,
     new_levels: NewLevels = "error",
 ) -> tuple[Design, DesignSpec, list[str]]:
@@ -218,6 +219,9 @@ def build_design(
     frame : pandas.DataFrame
         Checked, without rows that are not to be used.
     units : Units
+    weight : ndarray, shape (n_rows,), optional
+        How often each row counts where numbers are binned, above 0; once by default. What
+        transforms learn (a mean, knots) does not depend on it.
 
     Returns
     -------
@@ -242,7 +246,7 @@ def build_design(
         names += [name] * len(own)
     groups = units.feature_groups(names)
     edges = tuple(
-        None if n is not None else bin_edges(column)
+        None if n is not None else bin_edges(column, weight=weight)
         for column, n in zip(columns, n_levels, strict=True)
     )
     design = Design(

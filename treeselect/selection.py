@@ -90,10 +90,14 @@ def select(
         asked for. Of two classes the positive one is 1, True, the last category, else the second
         in sorted order.
     weights : str or array of float, shape (n_rows,), optional
-        Column or array with case weights, at least 0. If all are whole numbers a weight of 2 is
-        two copies of the row; otherwise weights are relative, and a row counts once where rows are
-        counted (the least size of a leaf, draws of resamples). The column is not among the terms of
-        ``.``.
+        Column or array with case weights, at least 0. A row of weight 0 is as if it were not there.
+        If all are whole numbers a weight of 2 is two copies of the row; otherwise weights are
+        relative, and a row counts once where rows are counted (the least size of a leaf, draws of
+        resamples). Where rows are drawn (bags of trees, folds, resamples) copies go together: in
+        rows of their own some would be in the bag and others out of it, and errors out of bag too
+        good to be true. Methods that draw none give the same answer either way; what transforms in
+        the formula learn (a mean, knots) is learned from the rows without their weights. The column
+        is not among the terms of ``.``.
     offset : str or array of float, shape (n_rows,), optional
         Column or array with a known part of the linear predictor: it is added, and not selected. On
         the scale of the link: the response's own for numbers, log-odds for two classes, the

@@ -29,7 +29,7 @@ from treeselect.engine.prediction import predict_mean
 from treeselect.engine.random import stream_seed
 from treeselect.engine.reweighting import reweight
 from treeselect.engine.rounding import largest_in_row
-from treeselect.engine.targets import class_target
+from treeselect.engine.targets import class_target, copies
 from treeselect.errors import MethodError
 
 Form = Literal["auto", "reweighting", "gradient"]
@@ -78,9 +78,11 @@ class RBoost(RefitsForest):
     Notes
     -----
     Algorithm 2 of [1]_ on boosted random trees. A fully grown tree on weighted rows makes no error
-    on them, which would end AdaBoost at once: each tree grows on a bootstrap sample instead, its
-    error is that over all rows, and weights return to uniform where it is 0 or no better than
-    guessing (SAMME [2]_). Prices are powers of the coefficient, as in :class:`RRF`.
+    on them, which would end AdaBoost at once: each tree grows on a bootstrap sample instead, of as
+    many rows as there are, copies counted; its error is that over all rows, and weights return to
+    uniform where it is 0 or no better than guessing (SAMME [2]_). A row with a weight of 2 and two
+    copies of it are drawn as often as each other, but not in the same draws. Prices are powers of
+    the coefficient, as in :class:`RRF`.
 
     References
     ----------
@@ -183,12 +185,13 @@ class RBoost(RefitsForest):
         target = class_target(label, n_classes, entropy=self.criterion == "entropy")
         growth = self._growth(n_able(data, weight))
         rows = np.flatnonzero(weight > 0)
+        n_draws = int(copies(weight).sum())  # as many as there are rows, copies counted
         boosting = start = np.asarray(weight, dtype=np.float64) / weight.sum()
         is_open, gains = groups.keep.copy(), np.zeros(data.n_groups)
         votes = np.zeros((len(label), n_classes))
         for number in range(self.n_trees):
             rng = np.random.default_rng(stream_seed(seed, "bag", number))
-            drawn = rng.multinomial(len(rows), boosting[rows] / boosting[rows].sum())
+            drawn = rng.multinomial(n_draws, boosting[rows] / boosting[rows].sum())
             counts = np.zeros(len(label), dtype=np.int64)
             counts[rows] = drawn
             tree = bagged_forest(
