@@ -51,6 +51,34 @@ def test_select_prints_the_summary_and_writes_the_report(folder):
     assert "\x1b" not in done.stderr  # no progress bar where there is no terminal
 
 
+def test_another_encoding_and_labels_that_spreadsheets_would_run(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    labels = ["=café", "-1 day", "ok"] * 20
+    data = pd.DataFrame({"y": labels, "x": [0.0, 5.0, 9.0] * 20})
+    data.to_csv("data.csv", index=False, encoding="latin-1")
+    call = ("select", "y ~ x", "data.csv", "-k", "1", "--seed", "1", "--method", "rrf")
+    assert main(call) == 2
+    assert "`--encoding latin-1`" in capsys.readouterr().err
+    assert main([*call, "--encoding", "latin-1", "--save", "fit"]) == 0
+    assert "pandas.read_csv('data.csv', encoding='latin-1')" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    predict = ("predict", "fit", "data.csv", "--encoding", "latin-1", "-o", "out.csv")
+    written = {}
+    for guard in ((), ("--guard-formulas",)):
+        for kind in ("class", "response"):
+            assert main([*predict, "--type", kind, *guard]) == 0
+            written[kind, bool(guard)] = pd.read_csv("out.csv", encoding="utf-8")
+    assert written["class", False]["y"].tolist() == labels
+    assert written["class", True]["y"].tolist() == ["'=café", "'-1 day", "ok"] * 20
+    assert list(written["response", False]) == ["-1 day", "=café", "ok"]
+    assert list(written["response", True]) == ["'-1 day", "'=café", "ok"]
+    plain = written["response", False].to_numpy()
+    assert (written["response", True].to_numpy() == plain).all()
+    assert main(["compare", "y ~ x", "data.csv", "--encoding", "no such"]) == 2
+    assert "`encoding` must be the name of a text encoding" in capsys.readouterr().err
+
+
 def test_groups_of_rows_and_another_score(folder):
     done = run(
         "select", "died ~ signal", "data.csv", "--seed", "3", "--fold-groups", "colour",

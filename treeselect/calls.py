@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.algorithms.base import SelectionMethod, changed_options
+from treeselect.csv_files import EncodedFile
 from treeselect.folds import Splitter
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _PER_ROW = ("weights", "offset", "folds", "fold_groups")
 
 def call_text(function: str, formula: str, data: object, arguments: Mapping[str, Any]) -> str:
     """The call as it could be typed again, without the arguments that have their default."""
-    source = repr(str(data)) if isinstance(data, str | os.PathLike) else "data"
+    source = _source(data)
     plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in arguments.items()}
     given = [
         f"{name}={_shown(name, value)}"
@@ -45,6 +46,12 @@ def call_text(function: str, formula: str, data: object, arguments: Mapping[str,
         if not (value is None and name in _NONE) and not _is_default(name, value)
     ]
     return f"{function}({', '.join([repr(formula), source, *given])})"
+
+
+def _source(data: object) -> str:
+    if isinstance(data, EncodedFile):
+        return f"pandas.read_csv({data.path!r}, encoding={data.encoding!r})"
+    return repr(str(data)) if isinstance(data, str | os.PathLike) else "data"
 
 
 def data_text(data: object, frame: pd.DataFrame) -> str:

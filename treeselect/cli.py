@@ -13,9 +13,11 @@ from treeselect._version import __version__
 from treeselect.cli_compare import add_compare
 from treeselect.cli_shared import (
     add_data,
+    add_file,
     add_problem,
     add_run,
     check_places,
+    data_of,
     end_output,
     json_text,
     print_written,
@@ -26,6 +28,7 @@ from treeselect.cli_shared import (
 )
 from treeselect.errors import TreeselectError
 from treeselect.shown import shown
+from treeselect.spreadsheets import guard_formulas
 
 if TYPE_CHECKING:
     from treeselect.performance import Performance
@@ -139,9 +142,16 @@ def _add_predict(commands: Any) -> None:
         " column as CSV, one line per row of the data.",
     )
     predict.add_argument("model", metavar="MODEL", help="a file written by --save")
-    predict.add_argument("data", metavar="DATA", help="a .csv, .csv.gz, .parquet or .feather file")
+    add_file(predict)
     predict.add_argument("--type", default="response", help="response (the default), link or class")
     predict.add_argument("--output", "-o", metavar="FILE.csv", help="default: standard output")
+    predict.add_argument(
+        "--guard-formulas",
+        action="store_true",
+        help="put an apostrophe before labels and names that begin with =, +, -, @, a tab or a"
+        " carriage return, so that no spreadsheet runs them; numbers stay as they are. By default"
+        " labels are written as they are",
+    )
     predict.set_defaults(run=_predict)
 
 
@@ -184,7 +194,7 @@ def _select(options: argparse.Namespace) -> None:
     check_places(report=options.report, save=options.save, json=options.json)
     result = select(
         options.formula,
-        options.data,
+        data_of(options),
         method=options.method,
         k=options.k,
         family=options.family,
@@ -242,8 +252,10 @@ def _predict(options: argparse.Namespace) -> None:
     from treeselect.modelfile import load
 
     check_places(output=options.output)
-    fitted = load(options.model).predict(options.data, type=options.type)
+    fitted = load(options.model).predict(data_of(options), type=options.type)
     frame = fitted if fitted.ndim == 2 else fitted.to_frame()
+    if options.guard_formulas:
+        frame = guard_formulas(frame)
     text = frame.to_csv(index=False)
     if options.output:
         write_text(options.output, text, "output")

@@ -10,6 +10,7 @@ from treeselect.cli_shared import (
     add_problem,
     add_run,
     check_places,
+    data_of,
     json_text,
     print_written,
     put,
@@ -74,7 +75,7 @@ def _compare(options: argparse.Namespace) -> None:
     check_places(report=options.report, json=options.json)
     found = compare(
         options.formula,
-        options.data,
+        data_of(options),
         [name.strip() for name in options.methods.split(",")],
         k=options.k,
         folds=options.folds,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from treeselect._version import __version__
+from treeselect.csv_files import EncodedFile
 from treeselect.errors import OptionError
 from treeselect.paths import file_path, reason
 from treeselect.shown import HIDDEN, shown
@@ -25,7 +26,28 @@ if TYPE_CHECKING:
 def add_data(parser: argparse.ArgumentParser) -> None:
     """The formula and the data."""
     parser.add_argument("formula", metavar="FORMULA", help="for example 'y ~ . - id'")
+    add_file(parser)
+
+
+def add_file(parser: argparse.ArgumentParser) -> None:
+    """The file with the data, and how its text is written."""
     parser.add_argument("data", metavar="DATA", help="a .csv, .csv.gz, .parquet or .feather file")
+    parser.add_argument(
+        "--encoding", help="that of a CSV file, such as latin-1 or utf-16 (default: utf-8)"
+    )
+
+
+def data_of(options: argparse.Namespace) -> str | EncodedFile:
+    """The file of :func:`add_file`.
+
+    Raises
+    ------
+    OptionError
+        If the encoding is not known, or the file has its own.
+    """
+    if options.encoding is None:
+        return str(options.data)
+    return EncodedFile(options.data, options.encoding)
 
 
 def add_problem(parser: argparse.ArgumentParser) -> None:

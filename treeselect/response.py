@@ -93,7 +93,6 @@ def response_with_weight(
     frame: pd.DataFrame,
     weight: WeightArray,
     family: str,
-    *,
 ) -> Response:
     """The response of the rows with a weight above 0; the others are as if they were not there.
 
