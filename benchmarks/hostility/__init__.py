@@ -5,6 +5,6 @@
 stream of random numbers alone), ``run`` (a plan to an outcome) and ``smaller`` (the plans that are
 a little simpler). ``watching`` hears what Python does while a formula is handled, ``judging``
 tells what passes, ``warming`` loads and compiles what is loaded or compiled once, ``working`` runs
-cases in processes that may die, ``minimising`` shrinks a case that fails, ``telling`` shows it as
-a script.
+cases in processes that may die, ``minimising`` shrinks a case that
+fails.
 """

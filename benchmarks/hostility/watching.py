@@ -97,7 +97,7 @@ def _judged(event: str, arguments: tuple[Any, ...]) -> str:
     if event in ("exec", "compile"):
         return _of_code(event, arguments, files, pseudo)
     if event == "import":
-        outer = next((f for f, _ in files if "importlib" not in f), "")
+        outer = next((f for f, _ in files if "importlib" not in f), __file__)
         wanted = str(arguments[0]).split(".")[0] in PAYLOAD_MODULES
         return f"import of {arguments[0]}" if wanted or _is_pseudo(outer) else ""
     if event in _NEVER:
