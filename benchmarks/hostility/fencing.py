@@ -1,8 +1,8 @@
 """No case harms the machine that it runs on: what would write elsewhere is stopped before it does.
 
-A case hands over paths that nobody expects, perhaps as root. While it runs, an audit hook refuses to
-open for writing, replace or remove anything outside the folder of temporary files and the caches of
-compiled code, and to start a process.
+A case hands over paths that nobody expects, perhaps as root. While it runs, an audit hook refuses
+to open for writing, replace or remove anything outside the folder of temporary files and the
+caches of compiled code, and to start a process.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from typing import Any
+
+from hostility import watching
 
 _ROOTS = tuple(
     os.path.realpath(root) + os.sep
@@ -53,6 +55,7 @@ class _Fence:
 @contextlib.contextmanager
 def fenced() -> Iterator[None]:
     """Refuse, with a PermissionError, to change anything but temporary files and caches."""
+    watching.install()
     if not _Fence.installed:
         sys.addaudithook(_refuse)
         _Fence.installed = True

@@ -67,14 +67,19 @@ _watch = _Watch()
 @contextlib.contextmanager
 def watching() -> Iterator[list[str]]:
     """Events that should not be, as texts. The hook is put in once: it can't be taken out."""
-    if not _watch.installed:
-        sys.addaudithook(_hear)
-        _watch.installed = True
+    install()
     _watch.heard, _watch.on = [], True
     try:
         yield _watch.heard
     finally:
         _watch.on = False
+
+
+def install() -> None:
+    """Put the hook in. It must come before one that raises, or it would not hear of it."""
+    if not _watch.installed:
+        sys.addaudithook(_hear)
+        _watch.installed = True
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:

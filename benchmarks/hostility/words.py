@@ -41,7 +41,8 @@ HOSTILE = (
     "{% raw %}",
     "$x$", "\\textbf{x}", "\\input{x}", "a_b^c", "|", "a|b|c", "[x](y)", "=1+1", "@SUM(A1)", "-1",
     "+1", "%s", "%d",
-    "%n", "{0}", "{0.__class__}", "nowhere/../../x", "/nowhere/passwd", "C:\\x", "x" * 300, "x" * 10_000,
+    "%n", "{0}", "{0.__class__}", "nowhere/../../x",
+    "/nowhere/passwd", "C:\\x", "x" * 300, "x" * 10_000,
     "`" * 50,
     "a " * 500, "(" * 200, "\u0301" * 100,
 )  # fmt: skip
