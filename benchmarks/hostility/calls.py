@@ -1,4 +1,4 @@
-"""Calls of ``select`` and ``compare`` on hostile frames and arguments, and what follows."""
+"""Calls of ``select`` and ``compare`` on hostile frames with hostile arguments, and after."""
 
 from __future__ import annotations
 

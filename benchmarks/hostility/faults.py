@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from hostility.judging import ANSWERED, FAILED, Outcome, check_page, streams, wrong_message
+from hostility.judging import ANSWERED, FAILED, VOID, Outcome, check_page, streams, wrong_message
 
 Plan = dict[str, Any]
 
@@ -56,8 +56,8 @@ TARGETS = (
     "link",
     "read-only file",
     "folder",
-    "/dev/full",
-    "/dev/null",
+    "full device",
+    "null device",
     "long name",
     "no folder",
     "dangling link",
@@ -169,11 +169,15 @@ def _size(name: str) -> int:
 def run(plan: Plan, folder: Path) -> Outcome:
     """Let a child write under the fault, then look at what stands there."""
     if not sys.platform.startswith("linux"):
-        return Outcome("void")
+        return Outcome(VOID)
     size = _size(plan["writer"])
     where = folder / f"faults_{os.getpid()}"
     where.mkdir(exist_ok=True)
-    target, before = _target(plan["target"], where)
+    try:
+        target, before = _target(plan["target"], where)
+    except PermissionError:  # only root makes devices
+        where.rmdir()
+        return Outcome(VOID, "PermissionError")
     try:
         if plan["fault"] == "together":
             return _together(plan, target)
@@ -191,8 +195,11 @@ def run(plan: Plan, folder: Path) -> Outcome:
 def _target(kind: str, where: Path) -> tuple[Path, bytes | None]:
     """The path that is written to, and what stands there before."""
     path = where / "target.html"
-    if kind.startswith("/dev"):
-        return Path(kind), None
+    if kind.endswith("device"):
+        # A device of our own: a writer that replaces its target would break the machine's.
+        path = where / kind.replace(" ", "_")
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 7 if kind == "full device" else 3))
+        return path, None
     if kind == "no folder":
         return where / "nowhere" / "target.html", None
     if kind == "long name":
@@ -304,10 +311,10 @@ def _verdict(
         return failed(f"{said[1:].split(':')[0]}")
     if said.startswith("-") and (wrong := wrong_message(said.split(": ", 1)[-1])):
         return failed(f"{wrong} in the error")
-    if plan["target"].startswith("/dev"):
+    if plan["target"].endswith("device"):
         if not stat.S_ISCHR(target.stat().st_mode):
             return failed("a device was replaced")
-        if plan["target"] == "/dev/full" and said.startswith("+"):
+        if plan["target"] == "full device" and said.startswith("+"):
             return failed("a full disk is not noticed")
         return Outcome(ANSWERED)
     if plan["target"] in ("folder", "no folder"):

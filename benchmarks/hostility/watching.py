@@ -67,14 +67,19 @@ _watch = _Watch()
 @contextlib.contextmanager
 def watching() -> Iterator[list[str]]:
     """Events that should not be, as texts. The hook is put in once: it can't be taken out."""
-    if not _watch.installed:
-        sys.addaudithook(_hear)
-        _watch.installed = True
+    install()
     _watch.heard, _watch.on = [], True
     try:
         yield _watch.heard
     finally:
         _watch.on = False
+
+
+def install() -> None:
+    """Put the hook in. It must come before one that raises, or it would not hear of it."""
+    if not _watch.installed:
+        sys.addaudithook(_hear)
+        _watch.installed = True
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
@@ -97,7 +102,7 @@ def _judged(event: str, arguments: tuple[Any, ...]) -> str:
     if event in ("exec", "compile"):
         return _of_code(event, arguments, files, pseudo)
     if event == "import":
-        outer = next((f for f, _ in files if "importlib" not in f), "")
+        outer = next((f for f, _ in files if "importlib" not in f), __file__)
         wanted = str(arguments[0]).split(".")[0] in PAYLOAD_MODULES
         return f"import of {arguments[0]}" if wanted or _is_pseudo(outer) else ""
     if event in _NEVER:

@@ -40,11 +40,13 @@ _CASES = 400
 def judged(family: str, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Run a plan here: its outcome, seconds and megabytes."""
     from hostility.families import FAMILIES
+    from hostility.fencing import fenced
     from hostility.judging import forget_peak, peak_memory
 
     forget_peak()
     before, start = peak_memory(), time.perf_counter()
-    outcome = FAMILIES[family].run(plan, folder)
+    with fenced():
+        outcome = FAMILIES[family].run(plan, folder)
     seconds, grown = time.perf_counter() - start, peak_memory() - before
     if outcome.kind != FAILED and seconds > SECONDS:
         outcome = Outcome(FAILED, "Time", f"{seconds:.1f} s", _costly(family, plan, "slow"))
