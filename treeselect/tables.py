@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeselect.errors import OptionError
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -53,6 +55,7 @@ def tidy_table(result: SelectionResult) -> pd.DataFrame:
             "term": terms,
             "group": np.array(groups.names, dtype=object)[at],
             "selected": result.step.selected[at],
+            "decision": np.array(_decisions(result), dtype=object)[at],
             "step": entry[at],
             "importance": result.importance[at],
             "cost": groups.costs[at],
@@ -67,6 +70,43 @@ def tidy_table(result: SelectionResult) -> pd.DataFrame:
         ascending=[False, False, True],
         kind="stable",
         ignore_index=True,
+    )
+
+
+def _decisions(result: SelectionResult) -> tuple[str | None, ...]:
+    """The decision on each unit in words; None of methods that make none."""
+    found = result.step.decisions
+    return (None,) * len(result.design.arrays.groups.names) if found is None else found.words
+
+
+def history_table(result: SelectionResult) -> pd.DataFrame:
+    """One row per round and unit (see ``SelectionResult.history``).
+
+    Raises
+    ------
+    OptionError
+        If the method makes no decisions.
+    """
+    import pandas as pd
+
+    found = result.step.decisions
+    if found is None:
+        raise OptionError(
+            f"There is no history: {result.method} does not decide in rounds, as `boruta` does.\n"
+            "  The importances along its path are in `fit.importance_path()`."
+        )
+    rounds, n = found.history.shape
+    least, mean, most = np.repeat(found.shadows, n, axis=0).T
+    return pd.DataFrame(
+        {
+            "round": np.repeat(np.arange(1, rounds + 1), n),
+            "term": np.tile(np.array(result.design.arrays.groups.names, dtype=object), rounds),
+            "decision": np.tile(np.array(found.words, dtype=object), rounds),
+            "importance": found.history.ravel(),
+            "shadow_min": least,
+            "shadow_mean": mean,
+            "shadow_max": most,
+        }
     )
 
 

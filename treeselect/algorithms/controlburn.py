@@ -107,8 +107,8 @@ class ControlBurn:
         resample), above 0; then the best one so far is taken, and the summary tells its optimality
         gap.
     sketch : int, optional
-        Rows of a sketch on which the sparse-forest problem is solved, 2 to 1,000,000 (section 3.3.3).
-        None: all rows.
+        Rows of a sketch on which the sparse-forest problem is solved, 2 to 1,000,000 (section
+        3.3.3). None: all rows.
     sketch_kind : {"rows", "gaussian"}
         A sample of the rows, or Gaussian combinations of them, which the squared error alone can
         have (problem 3).
