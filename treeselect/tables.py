@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,7 +55,7 @@ def tidy_table(result: SelectionResult) -> pd.DataFrame:
             "term": terms,
             "group": np.array(groups.names, dtype=object)[at],
             "selected": result.step.selected[at],
-            "decision": np.array(_decisions(result), dtype=object)[at],
+            "decision": _decisions(result).take(at),
             "step": entry[at],
             "importance": result.importance[at],
             "cost": groups.costs[at],
@@ -73,10 +73,13 @@ def tidy_table(result: SelectionResult) -> pd.DataFrame:
     )
 
 
-def _decisions(result: SelectionResult) -> tuple[str | None, ...]:
-    """The decision on each unit in words; None of methods that make none."""
-    found = result.step.decisions
-    return (None,) * len(result.design.arrays.groups.names) if found is None else found.words
+def _decisions(result: SelectionResult) -> Any:
+    """The decision on each unit in words; missing text of methods that make none."""
+    import pandas as pd
+
+    found, n = result.step.decisions, len(result.design.arrays.groups.names)
+    words = [None] * n if found is None else list(found.words)
+    return pd.Series(words, dtype=pd.Series(["text"]).dtype).array
 
 
 def history_table(result: SelectionResult) -> pd.DataFrame:
@@ -108,6 +111,25 @@ def history_table(result: SelectionResult) -> pd.DataFrame:
             "shadow_max": most,
         }
     )
+
+
+def decision_table(result: SelectionResult) -> tuple[pd.DataFrame, float]:
+    """One row per unit by falling importance, and the median of the greatest shadows.
+
+    Columns ``term``, ``decision``, ``hits``, ``rounds`` (in which it took part), and ``median``,
+    ``low`` and ``high``, the 5th and 95th percentile, of its importance in these.
+    """
+    history = history_table(result)
+    history["hits"] = history["importance"] > history["shadow_max"]
+    by_unit = history.groupby("term", sort=False)
+    importance = by_unit["importance"]
+    frame = by_unit.agg(
+        decision=("decision", "first"), hits=("hits", "sum"), rounds=("importance", "count"),
+        median=("importance", "median"),
+    )  # fmt: skip
+    frame["low"], frame["high"] = importance.quantile(0.05), importance.quantile(0.95)
+    bar = float(history.drop_duplicates("round")["shadow_max"].median())
+    return frame.sort_values("median", ascending=False, kind="stable").reset_index(), bar
 
 
 def _entry(result: SelectionResult, group: int) -> float:
