@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from treeselect.errors import OptionError, listing
-from treeselect.scalars import finite, shown, whole
+from treeselect.scalars import NotGiven, finite, shown, whole
 
 if TYPE_CHECKING:
     from treeselect.design import FeatureGroups
+
+USUAL_SIZE: Any = NotGiven("1se")
+"""The default of `k`: the rule of one standard error, unless the method decides by itself."""
 
 MOST_RESAMPLES = 100_000
 """Most resamples of a fit."""

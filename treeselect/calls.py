@@ -12,13 +12,13 @@ import numpy as np
 from treeselect.algorithms.base import SelectionMethod, changed_options
 from treeselect.csv_files import EncodedFile
 from treeselect.folds import Splitter
+from treeselect.scalars import NotGiven
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _DEFAULTS = {
     "method": "controlburn",
-    "k": "1se",
     "family": "auto",
     "resamples": 0,
     "folds": 5,
@@ -62,6 +62,8 @@ def data_text(data: object, frame: pd.DataFrame) -> str:
 
 
 def _is_default(name: str, value: object) -> bool:
+    if isinstance(value, NotGiven):
+        return True
     return name in _DEFAULTS and isinstance(value, _SHORT) and value == _DEFAULTS[name]
 
 

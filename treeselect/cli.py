@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from treeselect._version import __version__
+from treeselect.arguments import USUAL_SIZE
 from treeselect.cli_compare import add_compare
 from treeselect.cli_shared import (
     add_data,
@@ -110,7 +111,10 @@ def _add_select(commands: Any) -> None:
     add_data(select)
     select.add_argument("--method", "-m", default="controlburn", help="see `treeselect methods`")
     select.add_argument(
-        "-k", default="1se", type=read_whole, help="a whole number, 1se (the default) or best"
+        "-k",
+        default=USUAL_SIZE,
+        type=read_whole,
+        help="a whole number, 1se (the default, but for methods that decide by themselves) or best",
     )
     add_problem(select)
     select.add_argument(

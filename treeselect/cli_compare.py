@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from treeselect.arguments import USUAL_SIZE
 from treeselect.cli_shared import (
     add_data,
     add_problem,
@@ -44,7 +45,7 @@ def add_compare(commands: Any) -> None:
     )
     compare.add_argument(
         "-k",
-        default="1se",
+        default=USUAL_SIZE,
         type=_sizes,
         help="where methods are compared: each at its own size by the rule 1se (the default) or"
         " best, all at a whole number, or a list such as 3,5,10 of the sizes to score",

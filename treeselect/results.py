@@ -36,7 +36,7 @@ from treeselect.paths import file_path
 from treeselect.scoring import Scoring
 from treeselect.shapes import interaction_table, shape_table
 from treeselect.stability import Scheme, Stability, assess
-from treeselect.tables import glance_table, path_table, tidy_table
+from treeselect.tables import glance_table, history_table, path_table, tidy_table
 from treeselect.trees import rules
 from treeselect.weights import check_offset
 
@@ -199,7 +199,9 @@ class SelectionResult:
         Returns
         -------
         frame, in the library of the data
-            ``term``; ``group``, its unit; ``selected``; ``step``, the size of the path's step at
+            ``term``; ``group``, its unit; ``selected``; ``decision``, ``"confirmed"``,
+            ``"tentative"`` or ``"rejected"`` by methods that decide by themselves (``"boruta"``),
+            missing for others; ``step``, the size of the path's step at
             which it first was in (missing if never); ``importance`` of the unit in the model that
             predicts (:attr:`importance`); ``cost`` of the unit alone; and, if there are resamples,
             ``frequency``, ``ci_low``, ``ci_high``.
@@ -320,6 +322,24 @@ class SelectionResult:
             summing to 1 over the units of a step.
         """
         return in_library(importance_path_table(self), self.design.library)
+
+    def history(self) -> Any:
+        """How a method that decides by itself came to its decisions, round by round.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per round and unit: ``round``, from 1; ``term``, the unit; ``decision`` in the
+            end; ``importance`` in that round (missing once it was rejected); and the least, mean
+            and greatest importance of the shadows, ``shadow_min``, ``shadow_mean``,
+            ``shadow_max``. What is more important than the greatest has a hit.
+
+        Raises
+        ------
+        OptionError
+            If the method makes no decisions.
+        """
+        return in_library(history_table(self), self.design.library)
 
     def shape(self, term: str, other: str | None = None) -> Any:
         """Shape function of a selected term, or of two together: partial dependence of the model
@@ -923,7 +943,8 @@ class SelectionResult:
             ``"substitutes"``: what stood in for selected units on resamples without them.
             ``"shape"``: the effect of `term`, or a map of `term` and `other`.
             ``"interactions"``: strengths of all pairs. ``"importance_path"``: importances against
-            the number of units.
+            the number of units. ``"history"``: importances in the rounds of a method that decides
+            by itself, with those of the shadows.
         term, other : str, optional
             Selected terms with one variable behind each, for ``"shape"``.
         ax : matplotlib.axes.Axes, optional

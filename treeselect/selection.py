@@ -7,10 +7,18 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from treeselect.algorithms.base import OWN, Problem, SelectionMethod, Step, tuning_words
+from treeselect.algorithms.base import (
+    OWN,
+    Problem,
+    SelectionMethod,
+    Step,
+    settled,
+    tuning_words,
+)
 from treeselect.algorithms.registry import find_method, method_text
 from treeselect.arguments import (
     MOST_RESAMPLES,
+    USUAL_SIZE,
     check_choice,
     check_count,
     check_size,
@@ -42,7 +50,7 @@ def select(
     data: Any,
     *,
     method: Any = "controlburn",
-    k: int | Literal["1se", "best"] | None = "1se",
+    k: int | Literal["1se", "best"] | None = USUAL_SIZE,
     family: str = "auto",
     weights: str | Sequence[float] | None = None,
     offset: str | Sequence[float] | None = None,
@@ -83,7 +91,8 @@ def select(
         within one standard error of the best; ``"best"``; or None, where the method's tuning
         value decides (giving that value implies it). ``"1se"`` and ``"best"`` consider up to 30
         units. Where the path jumps over an integer, the next larger support is cut to it. A
-        selector of scikit-learn that finds a set of its own size has its way by default.
+        method that decides by itself (``"boruta"``), or a selector of scikit-learn that finds a
+        set of its own size, has its way by default, and is cut where `k` is given.
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson"}
         ``"auto"`` takes text, truth values, categories and numbers that are only 0 and 1 for
         classes, two (binomial) or more (multinomial), other numbers for gaussian; counts must be
@@ -193,7 +202,8 @@ def select(
         "trusted": trusted,
         **method_options,
     }
-    chosen_method = find_method(method, method_options, k)
+    asked_method = find_method(method, method_options, k)
+    chosen_method = settled(asked_method, k)
     frame = read_data(data)
     asked_folds = read_folds(folds, repeats, fold_groups, frame)
     hidden = [name for name in (weights, offset, fold_groups) if isinstance(name, str)]
@@ -229,7 +239,8 @@ def select(
     )
     if found.step.warning is not None:
         warnings.warn(found.step.warning, TreeselectWarning, stacklevel=2)
-    rule = _rule(found, choice, chosen_method, problem)
+    decides = asked_method.tuning_value is None
+    rule = _rule(found, choice, chosen_method, problem, decides=decides)
     result = SelectionResult(
         design=model_data,
         call=Call(call_text("select", formula, data, arguments), data_text(data, frame), rule),
@@ -289,9 +300,13 @@ def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str 
 # --- choice ------------------------------------------------------------------------------------
 
 
-def _rule(found: Chosen, choice: Choice, method: SelectionMethod, problem: Problem) -> str:
+def _rule(
+    found: Chosen, choice: Choice, method: SelectionMethod, problem: Problem, *, decides: bool
+) -> str:
     """How the number of units was chosen, in words."""
     if choice.k is None:
+        if decides:
+            return f"as {method.name} decides ({tuning_words(method)})"
         own = method.tuning_value == OWN
         return f"{tuning_words(method)}{'' if own else ' as asked'}"
     if isinstance(choice.k, int):

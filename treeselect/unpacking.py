@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.base import Model, Step
+from treeselect.algorithms.decisions import WORDS, Decisions
 from treeselect.algorithms.registry import method_of_record
 from treeselect.choosing import Choice, ScoreBySize
 from treeselect.columns import FactorSpec, TermSpec
@@ -71,7 +72,8 @@ def unpack(
         data = _with_sources(data, content["sources"], arrays)
     n_groups = len(spec.units.names)
     gaps = content.get("gaps", [None] * len(content["cut_from"]))
-    steps = _steps(content["cut_from"], gaps, arrays, n_groups)
+    decisions = _decisions(arrays, n_groups)
+    steps = _steps(content["cut_from"], gaps, arrays, n_groups, decisions)
     subforest = subforest_of(arrays, empty, response.family)
     model: Model | None = subforest
     if "forest_groups" in arrays:
@@ -349,7 +351,11 @@ def _with_sources(
 
 
 def _steps(
-    cut_from: list[Any], gaps: list[Any], arrays: Mapping[str, NDArray[Any]], n_groups: int
+    cut_from: list[Any],
+    gaps: list[Any],
+    arrays: Mapping[str, NDArray[Any]],
+    n_groups: int,
+    decisions: Decisions | None,
 ) -> tuple[Step, ...]:
     n = len(cut_from)
     tuning, score = arrays["path_tuning"], arrays["path_train_score"]
@@ -371,9 +377,32 @@ def _steps(
             float(score[i]),
             None if cut_from[i] is None else int(cut_from[i]),
             gap=None if gaps[i] is None else float(gaps[i]),
+            decisions=decisions,
         )
         for i in range(n)
     )
+
+
+def _decisions(arrays: Mapping[str, NDArray[Any]], n_groups: int) -> Decisions | None:
+    """The decisions, of methods that make any."""
+    if "decisions" not in arrays:
+        return None
+    decision, history = arrays["decisions"], arrays["decision_history"]
+    shadows = arrays["decision_shadows"]
+    check(
+        decision.shape == (n_groups,)
+        and decision.dtype == np.int64
+        and set(decision.tolist()) <= set(WORDS)
+        and history.dtype == shadows.dtype == np.float64
+        and history.ndim == 2
+        and history.shape[1] == n_groups
+        and shadows.shape == (len(history), 3)
+        and len(history) > 0
+        and not np.isinf(history).any()
+        and bool(np.isfinite(shadows).all()),
+        "the decisions",
+    )
+    return Decisions(decision, history, shadows)
 
 
 def _scores(arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...]) -> ScoreBySize | None:

@@ -14,8 +14,10 @@ from treeselect.design import BoolArray, Design, FeatureGroups, FloatArray, Weig
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.rounding import at_least
 from treeselect.families import Family
+from treeselect.scalars import NotGiven
 
 if TYPE_CHECKING:
+    from treeselect.algorithms.decisions import Decisions
     from treeselect.algorithms.weighted import WeightedForest
     from treeselect.engine.nodes import Trees
     from treeselect.importing import ImportedBins
@@ -167,6 +169,8 @@ class Step:
     ensemble : WeightedForest or None
         The trees behind the step, of methods that weight them; of a cut or pruned step still those
         of the larger one.
+    decisions : Decisions or None
+        What the method says of all units, if it decides by itself; the same of all steps.
     """
 
     tuning: float
@@ -179,6 +183,7 @@ class Step:
     warning: str | None = None
     note: str | None = None
     ensemble: WeightedForest | None = None
+    decisions: Decisions | None = None
 
     @property
     def size(self) -> int:
@@ -206,12 +211,16 @@ class SelectionMethod(Protocol):
         Whether the training scores of its steps are those of out-of-bag predictions.
     left_out : str
         Why units never enter the path: half a sentence.
+    own_value : float or None
+        Tuning value at which the method decides by itself which units are in, where nobody says
+        anything of their number; None if scores choose it.
     """
 
     tuning_name: ClassVar[str]
     splits_exactly: ClassVar[bool]
     scores_out_of_bag: ClassVar[bool]
     left_out: ClassVar[str]
+    own_value: ClassVar[float | None]
 
     @property
     def name(self) -> str: ...
@@ -315,6 +324,15 @@ def without_tuning(method: SelectionMethod) -> SelectionMethod:
     """The same method with its tuning value left open, so that a size can decide."""
     free: SelectionMethod = dataclasses.replace(method, **{method.tuning_name: None})  # type: ignore[type-var]
     return free
+
+
+def settled(method: SelectionMethod, k: object) -> SelectionMethod:
+    """The method for what was said of `k`: where nothing was, one that decides by itself does."""
+    said = k is not None and not isinstance(k, NotGiven)
+    if said or method.own_value is None or method.tuning_value is not None:
+        return method
+    own: SelectionMethod = dataclasses.replace(method, **{method.tuning_name: method.own_value})  # type: ignore[type-var]
+    return own
 
 
 def tuning_words(method: SelectionMethod) -> str:

@@ -10,7 +10,13 @@ import numpy as np
 
 from treeselect.algorithms.base import Problem, Step, step_of_gains
 from treeselect.algorithms.final import RefitsForest
-from treeselect.algorithms.options import check_flag, check_integer, check_number
+from treeselect.algorithms.options import (
+    MOST_DEPTH,
+    MOST_LEAF,
+    check_flag,
+    check_integer,
+    check_number,
+)
 from treeselect.algorithms.validation import split_rows
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import take_rows
@@ -23,6 +29,7 @@ from treeselect.engine.prediction import predict_sum
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import first_smallest
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
+from treeselect.scalars import finite, shown
 
 _MOST_TREES = 2000
 _PATIENCE = 50
@@ -126,9 +133,9 @@ class GBFS(RefitsForest):
     def __post_init__(self) -> None:
         check_number(self, "mu", least=0.0, optional=True)
         check_integer(self, "n_trees", least=1, most=_MOST_TREES, optional=True)
-        check_integer(self, "max_depth", least=1, optional=True)
+        check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
         check_number(self, "learning_rate", above=0.0, most=1.0)
-        check_integer(self, "min_leaf", least=1)
+        check_integer(self, "min_leaf", least=1, limit=MOST_LEAF)
         check_flag(self, "newton", optional=True)
         check_flag(self, "charge_each_split")
         check_flag(self, "prune")
@@ -317,17 +324,17 @@ def _read_discounts(given: Any) -> Discounts:
     if listed is None:
         raise MethodError(
             "`discounts` of GBFS must be a dictionary.\n"
-            f"  Found: {given!r}. Write, for example, `{{('a', 'b'): 0.5}}`."
+            f"  Found: {shown(given)}. Write, for example, `{{('a', 'b'): 0.5}}`."
         )
     for pair, factor in listed:
         names = isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(n, str) for n in pair)
-        real = isinstance(factor, int | float | np.number) and not isinstance(factor, bool)
-        if not names or not real or not 0 <= factor <= 1:
+        found = finite(factor)
+        if not names or found is None or not 0 <= found <= 1:
             raise MethodError(
                 "`discounts` of GBFS must give a factor from 0 to 1 for each pair of units.\n"
-                f"  Found: {pair!r}: {factor!r}."
+                f"  Found: {shown(pair)}: {shown(factor)}."
             )
-    return tuple((pair[0], pair[1], float(factor)) for pair, factor in listed)
+    return tuple((str(pair[0]), str(pair[1]), float(factor)) for pair, factor in listed)
 
 
 def _numbered(method: GBFS, names: Sequence[str]) -> dict[tuple[int, int], float]:

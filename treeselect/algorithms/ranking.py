@@ -10,7 +10,14 @@ import numpy as np
 
 from treeselect.algorithms.base import Problem, Step, shares
 from treeselect.algorithms.final import RefitsForest
-from treeselect.algorithms.options import check_choice, check_flag, check_integer
+from treeselect.algorithms.options import (
+    MOST_DEPTH,
+    MOST_LEAF,
+    MOST_UNITS,
+    check_choice,
+    check_flag,
+    check_integer,
+)
 from treeselect.algorithms.regularised import forest_target, out_of_bag_mean, out_of_bag_score
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import BinnedData, select_groups
@@ -86,9 +93,9 @@ class RankingForest(RefitsForest):
     def __post_init__(self) -> None:
         check_choice(self, "kind", KINDS)
         check_integer(self, "n_trees", least=2)
-        check_integer(self, "mtry", least=1, optional=True)
-        check_integer(self, "max_depth", least=1, optional=True)
-        check_integer(self, "min_leaf", least=1)
+        check_integer(self, "mtry", least=1, limit=MOST_UNITS, optional=True)
+        check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
+        check_integer(self, "min_leaf", least=1, limit=MOST_LEAF)
         check_flag(self, "prune")
 
     def measure(

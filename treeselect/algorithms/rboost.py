@@ -10,6 +10,8 @@ import numpy as np
 from treeselect.algorithms.base import Problem, Step, step_of_gains
 from treeselect.algorithms.final import RefitsForest
 from treeselect.algorithms.options import (
+    MOST_DEPTH,
+    MOST_UNITS,
     check_choice,
     check_flag,
     check_integer,
@@ -51,7 +53,7 @@ class RBoost(RefitsForest):
         Coefficient lambda from 0 to 1, as for :class:`RRF`; the paper has 0.5. None: the number of
         units decides.
     n_trees : int
-        Trees, at least 1. More trees use more units.
+        Trees, 1 to 1,000,000. More trees use more units.
     mtry : int, optional
         Units not yet in use that are tried at a node; the root of the number of units, rounded up,
         by default.
@@ -120,8 +122,8 @@ class RBoost(RefitsForest):
     def __post_init__(self) -> None:
         check_number(self, "lam", least=0.0, most=1.0, optional=True)
         check_integer(self, "n_trees", least=1)
-        check_integer(self, "mtry", least=1, optional=True)
-        check_integer(self, "max_depth", least=1, optional=True)
+        check_integer(self, "mtry", least=1, limit=MOST_UNITS, optional=True)
+        check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
         check_choice(self, "criterion", ("entropy", "gini"))
         check_choice(self, "gain", ("decrease", "uncentred"))
         check_choice(self, "ties", ("used", "random"))
