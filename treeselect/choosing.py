@@ -14,6 +14,7 @@ from treeselect.cross_validation import ScoreBySize, score_by_size
 from treeselect.design import BoolArray, FeatureGroups, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.folds import Folds
+from treeselect.machine import memory_is_told
 
 MOST_UNITS = 30
 """Largest size that ``k="1se"`` and ``k="best"`` consider."""
@@ -45,6 +46,7 @@ class Chosen:
     model: Model
 
 
+@memory_is_told()
 def run_selection(
     problem: Problem,
     method: SelectionMethod,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from treeselect.errors import OptionError
+from treeselect.machine import memory_is_told, workers_are_told
 from treeselect.scalars import shown, whole
 
 Result = TypeVar("Result")
@@ -47,10 +48,18 @@ def run_all(
     calls : sequence of tuple
     n_jobs : int or None
         joblib's meaning; None follows ``joblib.parallel_config``, else runs in this process.
+
+    Raises
+    ------
+    OutOfMemoryError
+        If the memory does not suffice.
+    WorkerError
+        If a process ends before its work is done, or can't be given it.
     """
     from joblib import Parallel, delayed
 
     run: Iterable[Result] = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(function)(*call) for call in calls
     )
-    yield from run
+    with memory_is_told(), workers_are_told(calls):
+        yield from run
