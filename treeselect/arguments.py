@@ -157,9 +157,12 @@ def read_mapping(name: str, value: object, what: str) -> Mapping[Any, Any]:
 def members(value: object) -> list[Any] | None:
     """What is in a list or another collection; None if it is none, or fails to tell.
 
-    Text is no collection of letters here, nor are bytes one of numbers.
+    Text is no collection of letters here, nor are bytes one of numbers, or a table one of columns.
     """
     if isinstance(value, str | bytes | bytearray | memoryview) or not isinstance(value, Iterable):
+        return None
+    shape = answer(value, "shape")
+    if isinstance(shape, tuple) and len(shape) != 1:
         return None
     try:
         return list(value)
@@ -179,7 +182,7 @@ def read_names(name: str, value: object) -> list[str]:
     """
     if value is None or isinstance(value, str):
         return [value] if value else []
-    names = members(value)
+    names = None if isinstance(value, Mapping) else members(value)
     odd = [value] if names is None else [n for n in names if not isinstance(n, str)]
     if odd:
         raise OptionError(f"`{name}` must be a name or a list of names.\n  Found: {shown(odd[0])}.")

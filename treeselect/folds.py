@@ -131,8 +131,14 @@ def read_folds(
     repeats: object,
     fold_groups: str | Sequence[Any] | None,
     frame: pd.DataFrame,
+    name: str = "folds",
 ) -> Folds:
     """Check the arguments of that name against all rows of the data.
+
+    Parameters
+    ----------
+    name : str
+        What the argument `folds` is called.
 
     Raises
     ------
@@ -141,7 +147,7 @@ def read_folds(
     """
     n_repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)
     if isinstance(folds, bool) or whole(folds) is not None:
-        known: int | Splitter | IntArray = check_count("folds", folds, least=2, most=MOST_FOLDS)
+        known: int | Splitter | IntArray = check_count(name, folds, least=2, most=MOST_FOLDS)
     else:
         if n_repeats != 1:
             raise OptionError(
@@ -149,7 +155,7 @@ def read_folds(
                 f"  Found: {n_repeats} repeats of {type(folds).__name__}. Leave it out, or give"
                 " `RepeatedStratifiedKFold` or the like as `folds`."
             )
-        known = folds if _is_splitter(folds) else _fold_numbers(folds, len(frame))  # type: ignore[assignment]
+        known = folds if _is_splitter(folds) else _fold_numbers(folds, len(frame), name)  # type: ignore[assignment]
     return Folds(
         folds=known,
         repeats=n_repeats,
@@ -164,11 +170,11 @@ def _is_splitter(value: object) -> bool:
     return all(map(callable, methods)) and not isinstance(value, type)
 
 
-def _fold_numbers(given: object, n_rows: int) -> IntArray:
+def _fold_numbers(given: object, n_rows: int, name: str) -> IntArray:
     """Fold of each row, whole numbers."""
     allowed = (
-        "`folds` must be a whole number of at least 2, a splitter of scikit-learn, or an array with"
-        " the fold number of each row.\n"
+        f"`{name}` must be a whole number of at least 2, a splitter of scikit-learn, or an array"
+        " with the fold number of each row.\n"
     )
     values = None if isinstance(given, str) else as_floats(given)
     if values is None or values.ndim == 0:

@@ -675,9 +675,7 @@ class SelectionResult:
     def _with_data(
         self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
     ) -> ModelData:
-        here = self.design if data is None else self.design.with_data(data, weights, offset)
-        here.check_data()
-        return here
+        return self.design.again(data, weights, offset)
 
     # --- stability ---
 

@@ -329,7 +329,7 @@ def _named_costs(costs: Any, names: Sequence[str]) -> Any:
 def _named_keep(keep: Any, names: Sequence[str]) -> Any:
     if keep is None or isinstance(keep, str):
         return keep
-    listed = members(keep)
+    listed = None if isinstance(keep, Mapping) else members(keep)
     if listed is None:
         return _name(keep, names, "keep")
     return [_name(column, names, "keep") for column in listed]
