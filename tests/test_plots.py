@@ -241,7 +241,7 @@ def test_a_long_path_and_many_terms():
         ((None,), "`kind` must be one of"),
         (("shape",), "`term` must be given for 'shape'"),
         (("shape", "sgnal"), "Did you mean `signal`"),
-        (("shape", "signal", "colour"), "A shape is that of a selected term"),
+        (("shape", "signal", "colour"), "`other` must be a selected term"),
         (("shape", "signal", "signal"), "`other` must have another variable"),
         (("path", "signal"), "`term` must not be given for 'path'"),
         (("importance", None, "signal"), "`other` must not be given for 'importance'"),

@@ -15,6 +15,7 @@ from treeselect.design import BoolArray, FeatureGroups, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, falling, first_largest
 from treeselect.folds import Folds
+from treeselect.machine import memory_is_told
 
 MOST_UNITS = 30
 """Largest size that ``k="1se"`` and ``k="best"`` consider."""
@@ -46,6 +47,7 @@ class Chosen:
     model: Model
 
 
+@memory_is_told()
 def run_selection(
     problem: Problem,
     method: SelectionMethod,

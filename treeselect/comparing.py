@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, SelectionMethod, changed_options, settled
+from treeselect.algorithms.base import Problem, SelectionMethod, changed_options, is_method, settled
 from treeselect.algorithms.registry import find_method, method_label, method_text
-from treeselect.arguments import USUAL_SIZE, check_choice, check_size, read_seed
+from treeselect.arguments import USUAL_SIZE, check_choice, check_size, members, read_seed
 from treeselect.calls import call_text, data_text
 from treeselect.choosing import most_units
 from treeselect.comparison import Comparison, Run
@@ -25,7 +25,8 @@ from treeselect.frames import read_data
 from treeselect.libraries import library_of
 from treeselect.parallel import check_n_jobs, run_all
 from treeselect.preparing import prepare
-from treeselect.progress import announce_compilation, track
+from treeselect.progress import announce_compilation, read_progress, track
+from treeselect.scalars import shown
 from treeselect.scoring import Scoring
 from treeselect.shown import is_broken
 
@@ -119,7 +120,7 @@ def compare(
     >>> found.glance()["method"].tolist()
     ['rrf', 'mrmr']
     """
-    n_jobs, seed = check_n_jobs(n_jobs), read_seed(seed)
+    n_jobs, seed, progress = check_n_jobs(n_jobs), read_seed(seed), read_progress(progress)
     if isinstance(methods, Iterator):
         methods = tuple(methods)  # they are read twice, to run and to be named in the call
     contestants = tuple(
@@ -191,7 +192,7 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
         for label in methods:
             if not isinstance(label, str) or not label.strip():
                 raise OptionError(
-                    f"`methods` must have names that are text for keys.\n  Found: {label!r}."
+                    f"`methods` must have names that are text for keys.\n  Found: {shown(label)}."
                 )
             if is_broken(label):
                 raise OptionError(
@@ -199,12 +200,14 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
                     f"  Found: {quoted(label)}, with half of one."
                 )
         return tuple(Contestant(name, find_method(m, {})) for name, m in methods.items())
-    if isinstance(methods, str | SelectionMethod) or not isinstance(methods, Iterable):
+    listed = None if is_method(methods) else members(methods)
+    if listed is None:
+        one = shown(methods)
         raise OptionError(
             "`methods` must be a list of names or methods, or a dict of them.\n"
-            f"  Found: {methods!r}. Give `[{methods!r}]`, or several."
+            f"  Found: {one}. Give `[{one}]`, or several."
         )
-    found = [find_method(method, {}) for method in methods]
+    found = [find_method(method, {}) for method in listed]
     if not found:
         raise OptionError("`methods` must have at least one method.\n  Found: none.")
     shared = Counter(method.name for method in found)
@@ -243,10 +246,11 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, 
     if isinstance(k, str):
         check_choice("k", k, ("1se", "best"))
         return str(k), _up_to(most, groups)
-    if not isinstance(k, Sequence | np.ndarray) or np.ndim(k) == 0:
+    listed = members(k) if isinstance(k, Sequence | np.ndarray) else None
+    if listed is None:
         size = check_size(k, groups)
         return size, _up_to(size, groups)
-    given = [check_size(size, groups) for size in k]
+    given = [check_size(size, groups) for size in listed]
     if not given:
         raise OptionError("`k` must have at least one size.\n  Found: an empty list.")
     twice = [size for size, count in Counter(given).items() if count > 1]

@@ -15,11 +15,13 @@ from treeselect.choosing import best_size, one_standard_error_size
 from treeselect.cross_validation import FoldPath, ScoreBySize
 from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling, first_largest
-from treeselect.errors import OptionError, did_you_mean, listing, near
+from treeselect.errors import OptionError, listing
 from treeselect.libraries import in_library
 from treeselect.paired import differences, paired_difference
 from treeselect.pareto import pareto_front
 from treeselect.paths import file_path
+from treeselect.scalars import shown as shown_value
+from treeselect.scalars import whole
 from treeselect.shown import shown
 from treeselect.stability import stability_index
 
@@ -402,12 +404,7 @@ class Comparison:
         return int(before.sum())
 
     def _run(self, label: str) -> Run:
-        if label not in self.methods:
-            close = near(str(label), self.methods)
-            raise OptionError(
-                f"`reference` must be one of {listing(self.methods)}.\n"
-                f"  Found: {label!r}.{' ' + did_you_mean(close) if close else ''}"
-            )
+        check_choice("reference", label, self.methods)
         return self.runs[self.methods.index(label)]
 
     def _place(self, run: Run, rule: int | str | None = None) -> int:
@@ -420,12 +417,13 @@ class Comparison:
             places = [run.sizes.index(size) for size in self.choices(run)]
             scores = ScoreBySize(run.scores, self.repeats)
             return (best_size if rule == "best" else one_standard_error_size)(places, scores)
-        if isinstance(rule, bool) or rule not in run.sizes:
+        size = whole(rule)
+        if size is None or size not in run.sizes:
             raise OptionError(
                 f"`k` must be a size that was scored: {listing(map(str, run.sizes))}.\n"
-                f"  Found: {rule!r}."
+                f"  Found: {shown_value(rule)}."
             )
-        return run.sizes.index(int(rule))
+        return run.sizes.index(size)
 
     def _scores(self, run: Run) -> FloatArray:
         return np.asarray(run.scores[:, self._place(run)])

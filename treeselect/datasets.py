@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.arguments import check_count, check_number, read_seed
-from treeselect.errors import DataError, did_you_mean, listing, near, quoted
+from treeselect.arguments import (
+    check_count,
+    check_flag,
+    check_number,
+    found_near,
+    is_one_of,
+    read_names,
+    read_seed,
+)
+from treeselect.errors import DataError, OptionError, did_you_mean, listing, near, quoted
+from treeselect.scalars import shown
 
 if TYPE_CHECKING:  # pandas comes with the first call, so that importing treeselect stays quick
     import pandas as pd
@@ -79,10 +88,11 @@ def load(name: str) -> pd.DataFrame:
     >>> int(titanic["survived"].sum())
     500
     """
-    if name not in _LOADERS:
-        close = near(name, _LOADERS)
-        advice = did_you_mean(close) if close else f"Data sets: {listing(_LOADERS)}."
-        raise DataError(f"Can't find data set {quoted(name)}.\n  {advice}")
+    if not is_one_of(name, _LOADERS):
+        raise DataError(
+            "`name` must be that of a data set.\n"
+            f"{found_near(name, _LOADERS, f'Data sets: {listing(_LOADERS)}.')}"
+        )
     return _LOADERS[name]()
 
 
@@ -239,7 +249,7 @@ def simulate_friedman(
     """
     import pandas as pd
 
-    n, noise = _size_and_noise(n, noise)
+    n, noise, binary = _checked(n, noise, binary)
     rng = np.random.default_rng(read_seed(seed))
     x = rng.uniform(size=(n, 10))
     signal = (
@@ -307,6 +317,7 @@ def simulate_noisy_copies(
     """
     from pandas.api.types import is_numeric_dtype
 
+    columns = _columns(data, columns, response)
     response = str(data.columns[-1]) if response is None else response
     for name in [response, *columns]:
         if name not in data.columns:
@@ -332,6 +343,26 @@ def simulate_noisy_copies(
         truth.append(frozenset({name, *names}))
     result[response] = data[response]
     return Simulated(result, f"{response} ~ .", tuple(truth))
+
+
+def _columns(data: object, columns: object, response: object) -> list[str]:
+    """The columns to copy, once it is known that there are data to have them."""
+    import pandas as pd
+
+    from treeselect.frames import read_data
+
+    if not isinstance(data, pd.DataFrame):
+        raise DataError(
+            f"`data` must be a pandas data frame.\n  Found: {shown(data)}. Convert it first."
+        )
+    read_data(data)  # for its checks of the names
+    if data.shape[1] == 0:
+        raise DataError("`data` must have columns.\n  Found: none.")
+    if response is not None and not isinstance(response, str):
+        raise OptionError(
+            f"`response` must be the name of a column, or None.\n  Found: {shown(response)}."
+        )
+    return read_names("columns", columns)
 
 
 def simulate_factors(
@@ -377,7 +408,7 @@ def simulate_factors(
     """
     import pandas as pd
 
-    n, noise = _size_and_noise(n, noise)
+    n, noise, binary = _checked(n, noise, binary)
     rng = np.random.default_rng(read_seed(seed))
     levels = pd.Index(list("abcdefgh"))
     codes = rng.integers(len(levels), size=(n, 6))
@@ -394,11 +425,12 @@ def simulate_factors(
     return Simulated(pd.DataFrame(columns), "y ~ .", tuple(map(frozenset, truth)))
 
 
-def _size_and_noise(n: object, noise: object) -> tuple[int, float]:
-    """Both as Python's; an OptionError unless there are some rows and a spread of at least 0."""
+def _checked(n: object, noise: object, binary: object) -> tuple[int, float, bool]:
+    """They as Python's; an OptionError unless there are some rows and a spread of at least 0."""
     return (
         check_count("n", n, least=2, most=_MOST_ROWS),
         check_number("noise", noise, least=0.0, most=_MOST_NOISE),
+        check_flag("binary", binary),
     )
 
 

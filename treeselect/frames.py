@@ -107,22 +107,39 @@ def check_rows(frame: pd.DataFrame) -> None:
         raise DataError(f"`data` must have rows.\n  Found: no rows and {frame.shape[1]} columns.")
 
 
-def _arrow_table(data: Any) -> Any:
-    """A frame of another library as an Arrow table."""
+def narwhals_frame(data: Any) -> Any:
+    """A frame of any library as narwhals sees it.
+
+    Raises
+    ------
+    DataError
+        If it is none.
+    """
     import narwhals as nw
 
-    kind = type(data)
-    found = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    found = _kind_of(data)
     try:
-        frame = nw.from_native(data)
+        return nw.from_native(data)
     except TypeError:
         raise DataError(
             "`data` must be a pandas, polars or pyarrow table, or the path of a CSV, Parquet or"
             f" Feather file.\n  Found: {found}.\n"
             "  Convert it first, for example with `pandas.DataFrame(...)`."
         ) from None
-    except (ValueError, nw.exceptions.NarwhalsError) as error:
+    except Exception as error:  # also of what only looks like a frame
         raise _unreadable_frame(found, error) from None
+
+
+def _kind_of(data: object) -> str:
+    kind = type(data)
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+
+
+def _arrow_table(data: Any) -> Any:
+    """A frame of another library as an Arrow table."""
+    import narwhals as nw
+
+    frame = narwhals_frame(data)
     try:
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
@@ -137,7 +154,7 @@ def _arrow_table(data: Any) -> Any:
     except BaseException as error:
         # A panic of polars is no Exception to Python.
         if isinstance(error, Exception) or type(error).__name__ == "PanicException":
-            raise _unreadable_frame(found, error) from error
+            raise _unreadable_frame(_kind_of(data), error) from error
         raise
 
 

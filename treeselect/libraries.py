@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from treeselect.errors import OptionError, quoted
-from treeselect.frames import read_data
+from treeselect.frames import narwhals_frame, read_data
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +78,7 @@ def with_column(data: Any, name: str, compute: Callable[[Any], Sequence[Any]]) -
         return data.assign(**{name: compute(data)})
     import narwhals as nw
 
-    frame = nw.from_native(data)
+    frame = narwhals_frame(data)
     _check_new(name, frame.collect_schema().names())
     lazy = isinstance(frame, nw.LazyFrame)
     eager = frame.collect() if lazy else frame

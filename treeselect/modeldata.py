@@ -12,10 +12,11 @@ import numpy as np
 from treeselect.algorithms.base import Problem, SelectionMethod
 from treeselect.design import Design, FloatArray, IntArray, WeightArray
 from treeselect.encoding import DesignSpec
-from treeselect.errors import DataError, NewDataError, OptionError, quoted
+from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.formula import model_matrix, term_matrix
 from treeselect.frames import read_data
 from treeselect.response import Response, response_with_weight
+from treeselect.scalars import shown
 from treeselect.weights import check_offset, read_offset, read_weights
 
 if TYPE_CHECKING:
@@ -132,6 +133,29 @@ class ModelData:
             )
         return read_offset(given, frame)
 
+    def again(
+        self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
+    ) -> ModelData:
+        """The same with its rows, which are those of `data` if they are given.
+
+        Raises
+        ------
+        OptionError
+            If weights or an offset are given without data, or do not fit them.
+        DataError
+            If the rows are not here and not given, or are not those of the fit.
+        """
+        if data is not None:
+            return self.with_data(data, weights, offset)
+        for name, given in (("weights", weights), ("offset", offset)):
+            if given is not None:
+                raise OptionError(
+                    f"`{name}` must be given together with `data`, or left out: the model has those"
+                    f" of the fit.\n  Found: {shown(given)}."
+                )
+        self.check_data()
+        return self
+
     def with_data(
         self,
         data: Any,
@@ -157,11 +181,21 @@ class ModelData:
             If the case weights are missing or do not fit.
         """
         frame = read_data(data)
+        absent = [name for name in self.spec.formula.response.variables if name not in frame]
+        if absent:
+            raise NewDataError(
+                "`data` must have the columns of the response.\n"
+                f"  Missing: {listing(absent)}. Give the data of the fit."
+            )
         formula = self.spec.formula
         given: str | Sequence[float] | None = weights
         if isinstance(self.weights, str):
             given = self.weights
-        elif self.weights and weights is None:
+        if weights is not None and self.weights is not True:
+            raise OptionError(
+                "`weights` must not be given: the model was fitted without an array of them."
+            )
+        if self.weights is True and weights is None:
             raise OptionError(
                 "`weights` must be given with `data`: the model was fitted with an array of them."
             )

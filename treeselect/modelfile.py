@@ -27,10 +27,10 @@ from typing import Any
 
 from treeselect._version import __version__
 from treeselect.archive import read_archive, write_archive
+from treeselect.arguments import check_flag
 from treeselect.errors import FormulaError, ModelFileError, quoted
 from treeselect.packing import pack
 from treeselect.paths import current_folder, file_path, reason
-from treeselect.preparing import check_trusted
 from treeselect.results import SelectionResult
 from treeselect.unpacking import unpack
 
@@ -96,7 +96,7 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
     >>> bool((again.predict(data) == fit.predict(data)).all())
     True
     """
-    check_trusted(trusted)
+    trusted = check_flag("trusted", trusted)
     path = file_path(path, error=ModelFileError)
     if not os.path.isfile(path):  # unlike the question of a Path, it takes names of any length
         found = "It is no file." if os.path.exists(path) else f"Current folder: {current_folder()}"

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.arguments import check_count
+from treeselect.arguments import check_count, found_near, is_one_of
 from treeselect.association import Coded, association, coded_number
 from treeselect.engine.rounding import falling
-from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
+from treeselect.errors import OptionError, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,11 +92,10 @@ def neighbour_table(result: SelectionResult, term: str | None, most: int) -> pd.
 
     most = check_count("most", most, least=1, most=_MOST_LISTED)
     known = [spec.term.name for spec in result.design.spec.terms]
-    if term is not None and term not in known:
-        close = near(str(term), known)
+    if term is not None and not is_one_of(term, known):
         raise OptionError(
-            f"Can't find {quoted(str(term))} among the terms.\n"
-            f"  {did_you_mean(close) if close else f'Terms: {listing(known)}.'}"
+            "`term` must be a term of the formula, or None.\n"
+            f"{found_near(term, known, f'Terms: {listing(known)}.')}"
         )
     measured = Associations(result.design)
     selected = set(result.selected)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from treeselect.errors import OptionError
+from treeselect.machine import memory_is_told, workers_are_told
 from treeselect.scalars import shown, whole
 
 Result = TypeVar("Result")
@@ -51,6 +52,13 @@ def run_all(
     calls : sequence of tuple
     n_jobs : int or None
         joblib's meaning; None follows ``joblib.parallel_config``, else runs in this process.
+
+    Raises
+    ------
+    OutOfMemoryError
+        If the memory does not suffice.
+    WorkerError
+        If a process ends before its work is done, or can't be given it.
     """
     from joblib import Parallel, delayed
 
@@ -59,7 +67,8 @@ def run_all(
     run: Iterable[Result] = Parallel(n_jobs=n_jobs, return_as="generator", mmap_mode="c")(
         delayed(_call)(os.getpid(), function, call) for call in calls
     )
-    yield from run
+    with memory_is_told(), workers_are_told(calls):
+        yield from run
 
 
 def _call(caller: int, function: Callable[..., Result], call: tuple[Any, ...]) -> Result:

@@ -197,8 +197,7 @@ def measure(
     offset: Sequence[float] | None,
 ) -> Performance:
     """Repeat the whole selection in folds; see :meth:`SelectionResult.performance`."""
-    here = result.design if data is None else result.design.with_data(data, weights, offset)
-    here.check_data()
+    here = result.design.again(data, weights, offset)
     frame = here.all_rows() if data is None else read_data(data)
     outer = _outer_folds(result.choice.folds, here, frame, folds, repeats, fold_groups)
     choice = _inner_choice(result.choice, here, frame, inner_folds, outer)
@@ -308,6 +307,7 @@ def _inner_choice(
     outer: Folds,
 ) -> Choice:
     """The fit's choice of size, with other folds if they are given."""
+    asked = None if inner_folds is None else read_folds(inner_folds, 1, None, frame, "inner_folds")
     if not isinstance(of_fit.k, str):
         return of_fit
     folds = of_fit.folds
@@ -317,9 +317,9 @@ def _inner_choice(
             folds = with_groups(folds, None, frame, here.response.rows)
         else:
             folds = dataclasses.replace(folds, groups=outer.groups)
-    if inner_folds is not None:
-        asked = read_folds(inner_folds, 1, None, frame).for_rows(here.response.rows)
-        folds = dataclasses.replace(folds, folds=asked.folds, repeats=1)
+    if asked is not None:
+        own = asked.for_rows(here.response.rows)
+        folds = dataclasses.replace(folds, folds=own.folds, repeats=1)
     return dataclasses.replace(of_fit, folds=folds)
 
 

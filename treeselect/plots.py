@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.arguments import check_choice
 from treeselect.curves import (
     Curve,
     curves,
@@ -25,7 +26,6 @@ from treeselect.drawing import (
     INK,
     MARKS,
     SOFT,
-    check_kind,
     name_rows,
     need_matplotlib,
     new_axes,
@@ -37,7 +37,14 @@ from treeselect.errors import OptionError, listing, quoted
 from treeselect.inside import association_table
 from treeselect.reports.figures import spread
 from treeselect.reports.panels import short_scale
-from treeselect.shapes import interaction_table, selected_term, shape_table, value_column
+from treeselect.scalars import shown
+from treeselect.shapes import (
+    given_terms,
+    interaction_table,
+    selected_term,
+    shape_table,
+    value_column,
+)
 from treeselect.tables import history_table, path_table
 
 if TYPE_CHECKING:
@@ -66,7 +73,7 @@ def plot(
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one figure (see ``SelectionResult.plot``)."""
-    check_kind(kind, KINDS)
+    check_choice("kind", kind, KINDS)
     if kind == "shape":
         _check_terms(result, term, other)
     else:
@@ -74,7 +81,7 @@ def plot(
             if value is not None:
                 raise OptionError(
                     f"`{name}` must not be given for {kind!r}.\n"
-                    f"  Found: {value!r}. It has a meaning for 'shape' only."
+                    f"  Found: {shown(value)}. It has a meaning for 'shape' only."
                 )
     need_matplotlib()
     if kind == "shape":
@@ -89,7 +96,7 @@ def _check_terms(result: SelectionResult, term: str | None, other: str | None) -
             "`term` must be given for 'shape'.\n"
             f"  Selected: {listing(result.selected) or 'nothing'}."
         )
-    terms = [selected_term(result, name) for name in (term, other) if name is not None]
+    terms = [selected_term(result, *named) for named in given_terms(term, other)]
     for name in terms:
         if not has_curve(result, name):
             variables = result.design.spec[name].term.variables

@@ -6,11 +6,12 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from treeselect.arguments import check_choice
+from treeselect.arguments import check_choice, check_flag
 from treeselect.encoding import NewLevels, build_design
 from treeselect.errors import OptionError, quoted
 from treeselect.formula import parse_formula
 from treeselect.frames import check_rows
+from treeselect.machine import memory_is_told
 from treeselect.modeldata import ModelData, row_counts
 from treeselect.response import response_with_weight
 from treeselect.scoring import Scoring, check_scoring, with_scoring
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _NEW_LEVELS = ("error", "missing", "other")
 
 
+@memory_is_told()
 def prepare(
     formula: str,
     frame: pd.DataFrame,
@@ -56,7 +58,7 @@ def prepare(
         If another argument is not allowed.
     """
     check_choice("new_levels", new_levels, _NEW_LEVELS)
-    check_trusted(trusted)
+    trusted = check_flag("trusted", trusted)
     check_rows(frame)
     parsed = parse_formula(formula, list(frame.columns), hidden=hidden, trusted=trusted)
     if isinstance(offset, str) and offset in parsed.response.variables:
@@ -98,9 +100,3 @@ def prepare(
         notes=tuple(notes),
         sources=sources,
     )
-
-
-def check_trusted(trusted: object) -> None:
-    """Raise an OptionError if `trusted` is no truth value: 1 or "no" may have been a mistake."""
-    if not isinstance(trusted, bool):
-        raise OptionError(f"`trusted` must be True or False.\n  Found: {trusted!r}.")

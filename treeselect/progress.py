@@ -7,9 +7,15 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from treeselect.arguments import check_flag
 from treeselect.shown import shown
 
 Item = TypeVar("Item")
+
+
+def read_progress(progress: object) -> bool | None:
+    """The argument as Python's; an OptionError unless it is a truth value or None."""
+    return None if progress is None else check_flag("progress", progress)
 
 
 def track(items: Iterable[Item], label: str, total: int, progress: bool | None) -> Iterator[Item]:

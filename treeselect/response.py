@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeselect.arguments import check_choice
 from treeselect.design import WeightArray
 from treeselect.engine.targets import MOST_CLASSES
 from treeselect.errors import DataError, FormulaError, OptionError, listing, quoted
@@ -73,8 +74,7 @@ def read_response(formula: ParsedFormula, frame: pd.DataFrame, family: str) -> R
     DataError
         If there is one class only, no variation, nothing known, or too many classes.
     """
-    if family not in FAMILIES:
-        raise OptionError(f"`family` must be one of {listing(FAMILIES)}.\n  Found: {family!r}.")
+    check_choice("family", family, FAMILIES)
     term = formula.response
     columns = {name: read_column(frame[name], name, needed=True) for name in term.variables}
     values = evaluate(term.factors[0], columns, {})

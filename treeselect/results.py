@@ -13,7 +13,7 @@ import numpy as np
 
 from treeselect.algorithms.base import Model, SelectionMethod, Step, shares, without_tuning
 from treeselect.algorithms.weighted import WeightedForest
-from treeselect.arguments import check_choice, read_seed
+from treeselect.arguments import check_choice, check_flag, read_seed
 from treeselect.choosing import Choice, ScoreBySize, skipped_sizes
 from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
@@ -29,6 +29,7 @@ from treeselect.folds import Folds, Splitter, with_groups
 from treeselect.frames import read_data
 from treeselect.inside import importance_path_table, node_table, tree_table
 from treeselect.libraries import as_column, as_frame, in_library, with_column
+from treeselect.machine import memory_is_told
 from treeselect.modeldata import ModelData
 from treeselect.neighbours import Associations, neighbour_table
 from treeselect.parallel import check_n_jobs, engine_threads
@@ -505,6 +506,7 @@ class SelectionResult:
         values: list[Any] = (mean if type == "response" else response.family.link(mean)).tolist()
         return values
 
+    @memory_is_told()
     def _predict_mean(self, frame: pd.DataFrame, offset: Sequence[float] | None) -> FloatArray:
         groups, known = self.model.groups, self.design.offset_of(frame, offset)
         check_offset(known, np.arange(len(frame)))
@@ -696,12 +698,11 @@ class SelectionResult:
             n_jobs=self.n_jobs if n_jobs is None else n_jobs,
         )
 
+    @memory_is_told()
     def _with_data(
         self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
     ) -> ModelData:
-        here = self.design if data is None else self.design.with_data(data, weights, offset)
-        here.check_data()
-        return here
+        return self.design.again(data, weights, offset)
 
     # --- stability ---
 
@@ -918,6 +919,7 @@ class SelectionResult:
         """
         from treeselect.modelfile import save_result
 
+        include_data = check_flag("include_data", include_data)
         target = file_path(path, error=ModelFileError)
         return save_result(self, target, include_data=include_data)
 

@@ -22,6 +22,7 @@ from treeselect.arguments import (
     check_choice,
     check_count,
     check_size,
+    is_one_of,
     read_seed,
 )
 from treeselect.calls import call_text, data_text
@@ -40,8 +41,9 @@ from treeselect.frames import read_data
 from treeselect.libraries import library_of
 from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.preparing import prepare
-from treeselect.progress import announce_compilation
+from treeselect.progress import announce_compilation, read_progress
 from treeselect.results import Call, SelectionResult
+from treeselect.scalars import shown
 from treeselect.scoring import Scoring
 
 
@@ -183,7 +185,8 @@ def select(
     """
     n_jobs = check_n_jobs(n_jobs)
     resamples = check_count("resamples", resamples, least=0, most=MOST_RESAMPLES)
-    seed = read_seed(seed)
+    seed, progress = read_seed(seed), read_progress(progress)
+    chosen_method = find_method(method, method_options, k)
     arguments = {
         "method": method_text(method),
         "k": k,
@@ -275,16 +278,17 @@ def select(
 def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str | None:
     """The rule for the number of units: a number, a rule's name, or None for the tuning value."""
     if method.tuning_value is not None:
-        if k in (None, "1se"):  # the default gives way to an explicit tuning value
+        if k is None or is_one_of(k, ["1se"]):  # the default gives way to an explicit tuning value
             return None
         if method.tuning_value == OWN and isinstance(k, str):
             raise OptionError(
-                f"`k={k!r}` needs sizes to choose from, and {method.name} gives one set, of its own"
-                " size.\n  Give a number, to which the set is cut, or leave `k` out."
+                f"`k={shown(k)}` needs sizes to choose from, and {method.name} gives one set, of"
+                " its own size.\n  Give a number, to which the set is cut, or leave `k` out."
             )
         raise OptionError(
             f"`k` and `{method.tuning_name}` can't decide both.\n"
-            f"  Found: k={k!r} and {method.tuning_name}={method.tuning_value!r}. Leave one out."
+            f"  Found: k={shown(k)} and {method.tuning_name}={method.tuning_value!r}."
+            " Leave one out."
         )
     if k is None:
         raise OptionError(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeselect.arguments import as_floats, values_text
 from treeselect.design import FloatArray, IntArray, WeightArray
 from treeselect.errors import (
     OptionError,
@@ -16,6 +17,7 @@ from treeselect.errors import (
     quoted,
 )
 from treeselect.frames import Numbers, read_column
+from treeselect.scalars import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,16 +87,13 @@ def _one_per_row(
             )
         column = read_column(frame[given], given, needed=True)
         found = column.values if isinstance(column, Numbers) else frame[given].to_numpy()
-    try:
-        values = np.asarray(found, dtype=np.float64)
-    except (TypeError, ValueError):
-        kind = frame[given].dtype if isinstance(given, str) else type(given).__name__
-        raise OptionError(
-            f"{said} must be numbers.\n  Found: {kind}. Give one number per row."
-        ) from None
+    values = as_floats(found)
+    if values is None:
+        kind = frame[given].dtype if isinstance(given, str) else values_text(given)
+        raise OptionError(f"{said} must be numbers.\n  Found: {kind}. Give one number per row.")
     if values.shape != (len(frame),):
+        found_shape = f"an array of shape {values.shape}" if values.ndim else shown(given)
         raise OptionError(
-            f"{said} must have one value per row, {len(frame)}.\n"
-            f"  Found: an array of shape {values.shape}."
+            f"{said} must have one value per row, {len(frame)}.\n  Found: {found_shape}."
         )
     return values

@@ -17,6 +17,8 @@ from treeselect.families import Family
 from treeselect.scalars import NotGiven
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from treeselect.algorithms.decisions import Decisions
     from treeselect.algorithms.weighted import WeightedForest
     from treeselect.engine.nodes import Trees
@@ -342,6 +344,11 @@ def tuning_words(method: SelectionMethod) -> str:
         return f"as {method.name} finds right"
     shown = value if isinstance(value, str | None) else f"{value:g}"
     return f"{method.tuning_name} = {shown}"
+
+
+def is_method(value: object) -> TypeIs[SelectionMethod]:
+    """Whether it is a method: a record of options, and nothing that only answers to every name."""
+    return dataclasses.is_dataclass(value) and isinstance(value, SelectionMethod)
 
 
 def changed_options(method: Any) -> dict[str, Any]:

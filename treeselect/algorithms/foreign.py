@@ -32,7 +32,7 @@ from treeselect.algorithms.selectors import (
 from treeselect.design import BoolArray, FloatArray, WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError, listing
-from treeselect.scalars import plain, shown, whole
+from treeselect.scalars import answer, plain, shown, whole
 
 _WHOLE = 1e-9
 """How far the ratio of two weights may be from a whole number, relative to it."""
@@ -350,10 +350,10 @@ class ForeignSelector(ReadsColumns):
 def _not_a_method(found: object) -> MethodError:
     """The error for what is neither a method nor a selector."""
     what = type(found).__name__
-    advice = "It has no `get_support()`." if hasattr(found, "fit") else ""
+    advice = "It has no `get_support()`." if answer(found, "fit") is not None else ""
     if isinstance(found, type):
         what, advice = f"the class {found.__name__}", f"Write `{found.__name__}(...)`."
-    elif advice and hasattr(found, "predict"):
+    elif advice and answer(found, "predict") is not None:
         advice += " An estimator becomes a selector in `SelectFromModel` or `RFE`."
     return MethodError(
         "`method` must be a name or a method such as ControlBurn(), or a selector of scikit-learn"

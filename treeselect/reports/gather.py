@@ -133,6 +133,8 @@ def gather(
     OptionError
         If `performance` is something else.
     """
+    # First: it may be refused.
+    measured = None if performance is None else performance_section(result, performance)
     summary = summarise(result)
     about_stability = stability_notes(result)
     about_rows = rows_note(result)
@@ -151,7 +153,7 @@ def gather(
         stability=(
             stability_section(result.resampled, about_stability) if result.resampled else None
         ),
-        performance=None if performance is None else performance_section(result, performance),
+        performance=measured,
         decisions=decisions_section(result),
         notes=tuple(
             note
