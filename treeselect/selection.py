@@ -186,7 +186,8 @@ def select(
     n_jobs = check_n_jobs(n_jobs)
     resamples = check_count("resamples", resamples, least=0, most=MOST_RESAMPLES)
     seed, progress = read_seed(seed), read_progress(progress)
-    chosen_method = find_method(method, method_options, k)
+    asked_method = find_method(method, method_options, k)
+    chosen_method = settled(asked_method, k)
     arguments = {
         "method": method_text(method),
         "k": k,
@@ -205,8 +206,6 @@ def select(
         "trusted": trusted,
         **method_options,
     }
-    asked_method = find_method(method, method_options, k)
-    chosen_method = settled(asked_method, k)
     frame = read_data(data)
     asked_folds = read_folds(folds, repeats, fold_groups, frame)
     hidden = [name for name in (weights, offset, fold_groups) if isinstance(name, str)]
