@@ -484,6 +484,15 @@ def test_ticks_are_round_and_cover_the_range(low, high, ticks):
     assert nice_ticks(low, high) == pytest.approx(ticks)
 
 
+@pytest.mark.parametrize(
+    ("low", "high"), [(1e300, 1e300), (-1e140, -1e140), (0, 5e-324), (1, 1 + 1e-15), (1e17, 1e17)]
+)
+def test_ticks_of_what_rounding_tells_apart(low, high):
+    ticks = nice_ticks(low, high)
+    assert ticks[0] <= low <= high <= ticks[-1]
+    assert 2 < len(ticks) < 12
+
+
 def test_ticks_of_one_value():
     assert nice_ticks(0.5, 0.5)[0] < 0.5 < nice_ticks(0.5, 0.5)[-1]
 

@@ -24,13 +24,21 @@ from treeselect.folds import Folds
 from treeselect.formula import parse_formula
 from treeselect.frames import Labels, Numbers, to_series
 from treeselect.modeldata import ModelData, RowCounts
-from treeselect.packed_models import boosted_of, check, forest_of, subforest_of
+from treeselect.packed_models import (
+    are_plain,
+    are_shares,
+    boosted_of,
+    check,
+    forest_of,
+    subforest_of,
+)
 from treeselect.response import Response
 from treeselect.results import Call, SelectionResult
 from treeselect.scoring import with_lost_scoring, with_scoring
 from treeselect.stability import SCHEMES, Stability
 from treeselect.terms import Factor
 from treeselect.units import Units
+from treeselect.weights import LARGEST_WEIGHT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,6 +90,7 @@ def unpack(
         model = boosted_of(arrays, empty, response.family)
     if model is None:
         raise ValueError("there is no model")
+    check(np.array_equal(model.groups, steps[-1].selected), "the model and the path")
     name, options = content["method"]
     return SelectionResult(
         design=data,
@@ -331,13 +340,24 @@ def _with_sources(
         and rows.dtype == np.int64
         and weight.dtype in (np.int64, np.float64)
         and y.shape == rows.shape == weight.shape
-        and bool(np.isfinite(y).all())
         and bool(((weight >= 0) & (weight < np.inf)).all())
+        and bool(weight.any())
+        and (weight.dtype == np.float64 or weight.sum(dtype=np.float64) <= LARGEST_WEIGHT)
+        and are_plain(y)
         and len(frame) == len(y) > 0,
         "data",
     )
+    _check_response(data.response, y)
     offset = None if data.offset is None else arrays["offset"]
-    check(offset is None or (offset.shape == y.shape and bool(np.isfinite(offset).all())), "offset")
+    check(
+        offset is None
+        or (
+            offset.shape == y.shape
+            and offset.dtype == np.float64
+            and bool(np.isfinite(offset).all())
+        ),
+        "offset",
+    )
     columns = data.spec.encode(frame)
     design = dataclasses.replace(data.arrays, columns=columns, binned=data.arrays.bin(columns))
     return dataclasses.replace(
@@ -348,6 +368,12 @@ def _with_sources(
         offset=offset,
         sources=frame,
     )
+
+
+def _check_response(response: Response, y: NDArray[np.float64]) -> None:
+    """Raise unless classes are numbered from 0."""
+    n = response.family.n_classes
+    check(n == 0 or bool(((y >= 0) & (y < n) & (y == np.floor(y))).all()), "response and classes")
 
 
 def _steps(
@@ -366,7 +392,11 @@ def _steps(
         and tuning.shape == score.shape == (n,)
         and selected.shape == importance.shape == (n, n_groups)
         and selected.dtype == np.bool_
-        and tuning.dtype == score.dtype == importance.dtype == np.float64,
+        and tuning.dtype == score.dtype == importance.dtype == np.float64
+        and not np.isnan(tuning).any()
+        and bool(np.isfinite(score).all())
+        and are_shares(importance)
+        and not importance[~selected].any(),
         "the path",
     )
     return tuple(
@@ -414,7 +444,8 @@ def _scores(arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...]) -> Scor
         scores.dtype == np.float64
         and scores.ndim == 2
         and len(scores) > 1
-        and scores.shape[1] > largest,
+        and scores.shape[1] > largest
+        and bool(np.isfinite(scores).all()),
         "scores",
     )
     repeats = arrays["fold_repeats"]

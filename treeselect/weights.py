@@ -22,7 +22,7 @@ from treeselect.scalars import shown
 if TYPE_CHECKING:
     import pandas as pd
 
-_LARGEST_WEIGHT = 2**31
+LARGEST_WEIGHT = 2**31
 """Most weight in all: a sum of gradients shares 64 bits with it."""
 
 
@@ -43,9 +43,9 @@ def read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) -> 
         )
     if (values != np.floor(values)).any():
         return values
-    if values.sum() > _LARGEST_WEIGHT:
+    if values.sum() > LARGEST_WEIGHT:
         raise OptionError(
-            f"Case weights ({name}) must sum to at most {_LARGEST_WEIGHT:,}.\n"
+            f"Case weights ({name}) must sum to at most {LARGEST_WEIGHT:,}.\n"
             f"  Found: {values.sum():g}. Divide them by a common number."
         )
     return values.astype(np.int64)

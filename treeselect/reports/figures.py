@@ -224,8 +224,9 @@ def ems(character: str) -> float:
 
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Round values that cover the range from `low` to `high`."""
-    if not high > low:
-        low, high = low - 0.5, high + 0.5
+    largest = max(abs(low), abs(high))
+    if not high - low > max(1e-12 * largest, 1e-300):  # one value, but for rounding
+        low, high = low - max(0.5, largest / 2), high + max(0.5, largest / 2)
     raw = (high - low) / about
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999)
