@@ -112,13 +112,15 @@ def bin_edges(
     """
     max_bins = MOST_BINS if max_bins is None else max_bins
     known = ~np.isnan(values)
-    distinct, place = np.unique(values[known], return_inverse=True)
+    distinct, counts = np.unique(values[known], return_counts=True)
     if len(distinct) < 2:
         return np.empty(0)
     if len(distinct) <= max_bins:
         last = np.arange(len(distinct) - 1)
     else:
-        counts = np.bincount(place, None if weight is None else weight[known])
+        if weight is not None and (weight != weight[0]).any():
+            place = np.searchsorted(distinct, values[known])
+            counts = np.bincount(place, weight[known])
         cumulated = np.cumsum(counts)
         wanted = np.arange(1, max_bins) * (cumulated[-1] / max_bins)
         last = np.unique(np.searchsorted(cumulated, wanted - slack(wanted)))

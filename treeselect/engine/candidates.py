@@ -63,16 +63,15 @@ def start_order(work, is_open, all_open):
     """Order of the groups that can split at the start of a tree; returns how many open ones stand
     first."""
     n = 0
-    n_groups = is_open.shape[0]
     if all_open:
-        for g in range(n_groups):
-            if is_open[g] and work.able[g]:
+        for g in work.able:
+            if is_open[g]:
                 work.order[n] = g
                 work.place[g] = n
                 n += 1
     first = n
-    for g in range(n_groups):
-        if work.able[g] and not (all_open and is_open[g]):
+    for g in work.able:
+        if not (all_open and is_open[g]):
             work.order[n] = g
             work.place[g] = n
             n += 1

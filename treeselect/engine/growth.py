@@ -8,7 +8,6 @@ import numpy as np
 
 from treeselect.engine._types import (
     AnyArray,
-    BoolArray,
     Int32Array,
     IntArray,
     UInt8Array,
@@ -97,10 +96,10 @@ class Workspace(NamedTuple):
         Room for eight columns, or one if there are classes, and then for a wide one.
     touched, present
         See ``histograms.list_codes``.
-    able : ndarray of bool, shape (n_groups,)
-        Groups that can split.
+    able : ndarray of int32, shape (n_able,)
+        Groups that can split, rising.
     order : ndarray of int32, shape (n_able,)
-        These groups: open ones first if all of them are candidates.
+        The same groups: open ones first if all of them are candidates.
     place : ndarray of int32, shape (n_groups,)
         Where each group stands in `order`.
     waiting : ndarray of int64, shape (n_rows + 2, 4)
@@ -123,7 +122,7 @@ class Workspace(NamedTuple):
     histogram: IntArray
     touched: UInt64Array
     present: IntArray
-    able: BoolArray
+    able: Int32Array
     order: Int32Array
     place: Int32Array
     waiting: IntArray
@@ -138,7 +137,7 @@ def workspace(data: BinnedData, target: Target, weight: WeightArray) -> Workspac
     n_labels = len(target.label)
     size = cell_size(target.kind, target.n_classes)
     has_wide = len(data.wide) > 0
-    able = can_split(data, weight)
+    able = np.flatnonzero(can_split(data, weight)).astype(np.int32)
     n_cells = 256 * (1 if target.kind >= GINI else 8) + (MOST_CODES if has_wide else 0)
     return Workspace(
         side=np.zeros(n_rows if has_wide else 0, dtype=np.uint8),
@@ -155,7 +154,7 @@ def workspace(data: BinnedData, target: Target, weight: WeightArray) -> Workspac
         touched=np.zeros(1040 if has_wide else 4, dtype=np.uint64),
         present=np.zeros(MOST_CODES + 1 if has_wide else 257, dtype=np.int64),
         able=able,
-        order=np.flatnonzero(able).astype(np.int32),
+        order=able.copy(),
         place=np.arange(n_groups, dtype=np.int32),
         waiting=np.zeros((n_rows + 2, 4), dtype=np.int64),
         total=np.zeros(max(target.n_classes, 2), dtype=np.int64),
