@@ -18,6 +18,7 @@ from treeselect.errors import OptionError, did_you_mean, listing, near
 from treeselect.libraries import in_library
 from treeselect.paired import paired_difference
 from treeselect.pareto import pareto_front
+from treeselect.scalars import shown, whole
 from treeselect.stability import stability_index
 
 if TYPE_CHECKING:
@@ -397,11 +398,11 @@ class Comparison:
         return int(before.sum())
 
     def _run(self, label: str) -> Run:
-        if label not in self.methods:
-            close = near(str(label), self.methods)
+        if not isinstance(label, str) or label not in self.methods:
+            close = near(shown(label), self.methods)
             raise OptionError(
                 f"`reference` must be one of {listing(self.methods)}.\n"
-                f"  Found: {label!r}.{' ' + did_you_mean(close) if close else ''}"
+                f"  Found: {shown(label)}.{' ' + did_you_mean(close) if close else ''}"
             )
         return self.runs[self.methods.index(label)]
 
@@ -415,12 +416,13 @@ class Comparison:
             places = [run.sizes.index(size) for size in self.choices(run)]
             scores = ScoreBySize(run.scores, self.repeats)
             return (best_size if rule == "best" else one_standard_error_size)(places, scores)
-        if isinstance(rule, bool) or rule not in run.sizes:
+        size = whole(rule)
+        if size is None or size not in run.sizes:
             raise OptionError(
                 f"`k` must be a size that was scored: {listing(map(str, run.sizes))}.\n"
-                f"  Found: {rule!r}."
+                f"  Found: {shown(rule)}."
             )
-        return run.sizes.index(int(rule))
+        return run.sizes.index(size)
 
     def _scores(self, run: Run) -> FloatArray:
         return np.asarray(run.scores[:, self._place(run)])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from treeselect.errors import MissingPackageError, OptionError, did_you_mean, listing, near
 from treeselect.reports.figures import distinct
+from treeselect.scalars import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,11 +23,11 @@ MARKS = "os^DvPX*"
 
 def check_kind(kind: object, kinds: Sequence[str]) -> None:
     """Raise an OptionError unless there is a figure of that name."""
-    if kind not in kinds:
-        close = near(str(kind), kinds)
+    if not isinstance(kind, str) or kind not in kinds:
+        close = near(shown(kind), kinds)
         raise OptionError(
             f"`kind` must be one of {listing(kinds)}.\n"
-            f"  Found: {kind!r}.{' ' + did_you_mean(close) if close else ''}"
+            f"  Found: {shown(kind)}.{' ' + did_you_mean(close) if close else ''}"
         )
 
 

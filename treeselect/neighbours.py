@@ -11,6 +11,7 @@ import numpy as np
 from treeselect.arguments import check_count
 from treeselect.association import Coded, association, coded_number
 from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
+from treeselect.scalars import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,10 +92,11 @@ def neighbour_table(result: SelectionResult, term: str | None, most: int) -> pd.
 
     most = check_count("most", most, least=1, most=_MOST_LISTED)
     known = [spec.term.name for spec in result.design.spec.terms]
-    if term is not None and term not in known:
-        close = near(str(term), known)
+    if term is not None and not (isinstance(term, str) and term in known):
+        name = term if isinstance(term, str) else shown(term)
+        close = near(name, known)
         raise OptionError(
-            f"Can't find {quoted(str(term))} among the terms.\n"
+            f"Can't find {quoted(name)} among the terms.\n"
             f"  {did_you_mean(close) if close else f'Terms: {listing(known)}.'}"
         )
     measured = Associations(result.design)

@@ -20,6 +20,7 @@ from treeselect.engine.dependence import Dependence, partial_dependence
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
 from treeselect.frames import Labels, Numbers, read_column
+from treeselect.scalars import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +99,8 @@ def shape_table(result: SelectionResult, term: str, other: str | None) -> pd.Dat
     """One row per point (see ``SelectionResult.shape``)."""
     import pandas as pd
 
-    terms = [selected_term(result, name) for name in (term, other) if name is not None]
+    asked = (term,) if other is None else (term, other)
+    terms = [selected_term(result, name) for name in asked]
     if len(set(terms)) < len(terms):
         raise OptionError(f"`other` must not be `term`.\n  Found: {quoted(terms[0])} for both.")
     behind = [set(result.design.spec[name].term.variables) for name in terms]
@@ -140,11 +142,11 @@ _SHAPE_NUMBERS = ("mean", "effect", "interaction")
 
 
 def selected_term(result: SelectionResult, term: str) -> str:
-    if term in result.selected:
+    if isinstance(term, str) and term in result.selected:
         return term
-    close = near(term, result.selected)
+    close = near(term, result.selected) if isinstance(term, str) else []
     way = did_you_mean(close) if close else f"Selected: {listing(result.selected) or 'nothing'}."
-    raise OptionError(f"A shape is that of a selected term.\n  Found: {term!r}. {way}")
+    raise OptionError(f"A shape is that of a selected term.\n  Found: {shown(term)}. {way}")
 
 
 def _output_names(result: SelectionResult) -> list[str]:
