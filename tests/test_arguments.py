@@ -195,3 +195,30 @@ def test_values_are_shown_on_one_short_line():
     assert shown(10**5000) == "a value of type int"
     assert len(shown("x" * 10_000)) < 200
     assert "\n" not in shown(pd.DataFrame({"a": [1, 2]}))
+
+
+ODD = [pd.NA, np.array([1, 2]), [1], {"a"}, 3.5, True, None, pd.DataFrame(), 10**5000, "x" * 1000]
+NAMED = {
+    "kind": lambda fit, found, value: fit.plot(value),
+    "shape": lambda fit, found, value: fit.shape(value),
+    "among the terms": lambda fit, found, value: fit.neighbours(value or 0),
+    "tree": lambda fit, found, value: fit.rules(value),
+    "scheme": lambda fit, found, value: fit.resample(3, scheme=value),
+    "type": lambda fit, found, value: fit.predict(None, type=value),
+    "reference": lambda fit, found, value: found.differences(value if value is not None else 0),
+    "k": lambda fit, found, value: found.differences(k="x" if value is None else value),
+    "new_levels": lambda fit, found, value: treeselect.select(
+        FORMULA, fit.design.sources, new_levels=value
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_odd_things_where_a_name_belongs_are_refused_in_words(data, fit, name):
+    found = treeselect.compare(FORMULA, data, ["mrmr", "fcbf"], k=1, folds=2, seed=1)
+    for value in ODD:
+        if name == "among the terms" and not isinstance(value, str | float | list):
+            continue
+        with pytest.raises(OptionError, match=name) as caught:
+            NAMED[name](fit, found, value)
+        assert len(str(caught.value)) < 700

@@ -33,13 +33,15 @@ def in_library(frame: pd.DataFrame, library: str) -> Any:
     columns: dict[str, Any] = {str(name): _plain(frame[name]) for name in frame}
     try:
         made = nw.from_dict(columns, backend=library)  # type: ignore[arg-type]
-        unknown = [
-            name for name in columns if frame[name].dtype.kind == "O" and frame[name].isna().all()
-        ]
-        # Text of which none is known is still text: the types of a table are the same for all data.
+        unknown = [name for name in columns if _is_unknown_text(frame[name])]
+        # Types of a table are the same for all data: text of which none is known is still text.
         return made.with_columns(nw.col(*unknown).cast(nw.String) if unknown else []).to_native()
     except (ValueError, ImportError):  # a lazy engine, or one that is not on this machine
         return frame
+
+
+def _is_unknown_text(column: pd.Series[Any]) -> bool:
+    return column.dtype.kind == "O" and len(column) > 0 and bool(column.isna().all())
 
 
 def _plain(column: pd.Series[Any]) -> list[Any]:

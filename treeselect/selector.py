@@ -45,7 +45,8 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     ----------
     method : str or method
     k : int, "1se", "best" or None
-        Columns to keep; a group counts as one.
+        Columns to keep; a group counts as one. Scikit-learn can't tell a default that is typed
+        from one that is not: a method that decides by itself has its way with ``"1se"``, too.
     method_options : dict, optional
         Options of the method, for example ``{"gamma": 0.2}``.
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson"}
@@ -96,7 +97,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     def __init__(
         self,
         method: str | SelectionMethod = "controlburn",
-        k: int | Literal["1se", "best"] | None = USUAL_SIZE,
+        k: int | Literal["1se", "best"] | None = "1se",
         *,
         method_options: Mapping[str, Any] | None = None,
         family: str = "auto",
@@ -175,7 +176,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
             f"{response} ~ .",
             frame,
             method=self.method,
-            k=self.k,
+            k=USUAL_SIZE if isinstance(self.k, str) and self.k == USUAL_SIZE else self.k,
             family=self.family,
             weights=sample_weight,
             groups=_named_groups(self.groups, names),
