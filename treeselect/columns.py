@@ -196,12 +196,18 @@ def design_columns(spec: TermSpec, values: Sequence[Values]) -> tuple[NDArray[An
     -------
     tuple of ndarray, each of shape (n_rows,)
         Codes (uint8: 0 missing, level + 1, 255 none of the column's levels) or float64.
+
+    Raises
+    ------
+    DataError
+        If a product of numbers is beyond what a number can hold.
     """
     values = [values[i] for i in spec.order]
     labels = [value.codes for value in values if isinstance(value, Labels)]
     numbers = [_number_columns(value) for value in values if not isinstance(value, Labels)]
+    products = _products(spec, numbers) if numbers else ()
     if not labels:
-        return _products(numbers)
+        return products
     codes = labels[0] if spec.combinations is None else _cross(labels, spec)
     if not numbers:
         return _code_columns(codes, spec.n_levels or 0)
@@ -209,7 +215,7 @@ def design_columns(spec: TermSpec, values: Sequence[Values]) -> tuple[NDArray[An
     columns = []
     for level in range(spec.n_levels or 0):
         here = codes == level
-        for number in _products(numbers):
+        for number in products:
             column = np.where(here, number, 0.0)
             column[(codes == MISSING) | np.isnan(number)] = np.nan
             columns.append(column)
@@ -220,15 +226,29 @@ def _number_columns(value: Numbers | Basis) -> tuple[FloatArray, ...]:
     return value.columns if isinstance(value, Basis) else (value.values,)
 
 
-def _products(numbers: Sequence[tuple[FloatArray, ...]]) -> tuple[FloatArray, ...]:
+def _products(spec: TermSpec, numbers: Sequence[tuple[FloatArray, ...]]) -> tuple[FloatArray, ...]:
     """Row-wise products of columns, the first factor's varying fastest, as formulaic has them."""
     products = []
     for chosen in itertools.product(*reversed(numbers)):
         product = chosen[-1]
         for column in reversed(chosen[:-1]):
-            product = product * column
+            with np.errstate(over="ignore"):
+                product = product * column
+            _check_finite(spec, product)  # at once, as infinity times 0 would be a missing value
         products.append(product)
     return tuple(products)
+
+
+def _check_finite(spec: TermSpec, product: FloatArray) -> None:
+    """Raise a DataError for products that overflow: the numbers themselves are finite."""
+    n_rows = int(np.isinf(product).sum())
+    if n_rows:
+        raise DataError(
+            f"The products of {quoted(spec.term.name)} must be finite.\n"
+            f"  Found: {n_rows:,} row{'s' if n_rows > 1 else ''} with a product above 1.8e308, the"
+            " largest number.\n"
+            "  Rescale the variables first, for example `I(x / 1e200)`."
+        )
 
 
 def _cross(labels: Sequence[NDArray[Any]], spec: TermSpec) -> NDArray[np.int64]:

@@ -115,7 +115,10 @@ class DesignSpec:
                 name = part.factor.name
                 if name not in values:
                     values[name] = self._conform(part, columns, spec.term)
-            encoded += design_columns(spec, [values[p.factor.name] for p in spec.factors])
+            try:
+                encoded += design_columns(spec, [values[p.factor.name] for p in spec.factors])
+            except DataError as error:
+                raise NewDataError(str(error)) from None
         return tuple(encoded)
 
     def _conform(
@@ -171,8 +174,8 @@ class DesignSpec:
         assert spec.levels is not None
         counts = np.bincount(labels.codes[unseen], minlength=len(labels.levels))
         new = [(v, n) for v, n in zip(labels.levels, counts, strict=True) if n]
-        found = ", ".join(f'"{v}" ({n} row{"s" if n > 1 else ""})' for v, n in new[:8])
-        levels = ", ".join(f'"{v}"' for v in spec.levels[:12])
+        found = ", ".join(f'"{shown(str(v))}" ({n} row{"s" if n > 1 else ""})' for v, n in new[:8])
+        levels = ", ".join(f'"{shown(str(v))}"' for v in spec.levels[:12])
         raise NewDataError(
             f"Column {quoted(spec.factor.name)} must only have levels seen when the model was"
             f" fitted.\n  Unseen: {found}{' and more' if len(new) > 8 else ''}."
@@ -366,5 +369,5 @@ def _counts_rows(values: Values) -> bool:
     if not isinstance(values, Numbers) or len(values.values) <= _IDENTIFIER_LEVELS:
         return False
     column = values.values
-    rises = column[0] < column[1] and bool((np.diff(column) > 0).all())
+    rises = column[0] < column[1] and bool((column[1:] > column[:-1]).all())
     return rises and bool((column == np.floor(column)).all())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.errors import DataError, OptionError, listing
+from treeselect.errors import DataError, OptionError, listing, quoted
 from treeselect.modeldata import INTERCEPT, ModelData
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ _CERTAIN = 1e-8
 _SINGULAR = 1e-7
 """A cluster-robust covariance has no full rank if some combination of coefficients has so small a
 share of the largest variance, both by that of the model. Rounding leaves less than 1e-12."""
+
+_LARGEST = 1e100
+"""Largest value of a column: sums of its squares, and their products, must be numbers."""
 
 _MOST_COPIES = 10_000_000
 """Most rows that case weights are written out to, where statsmodels takes no weights."""
@@ -107,6 +110,7 @@ def linear_data(
     """
     rows = rows[data.weight[rows] > 0]
     matrix, term_of, used = data.linear_matrix(terms, rows)
+    _check_size(matrix)
     return LinearData(
         matrix.reset_index(drop=True),
         tuple(term_of),
@@ -116,6 +120,19 @@ def linear_data(
         len(rows) - len(used),
         None if groups is None else groups[used],
     )
+
+
+def _check_size(matrix: pd.DataFrame) -> None:
+    """Raise a DataError for columns whose squares are no numbers, or vanish."""
+    largest = np.abs(matrix.to_numpy()).max(axis=0, initial=0.0)
+    odd = (largest > _LARGEST) | ((largest > 0) & (largest < 1 / _LARGEST))
+    if odd.any():
+        name, size = matrix.columns[odd][0], largest[odd][0]
+        raise DataError(
+            f"Columns of a linear model must be at most {_LARGEST:g} and at least"
+            f" {1 / _LARGEST:g} in size.\n"
+            f"  Found: {quoted(str(name))}, whose largest value is {size:.2g}. Rescale it first."
+        )
 
 
 def independent_columns(matrix: FloatArray) -> BoolArray:

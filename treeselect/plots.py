@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -368,7 +369,8 @@ def _pairs(
 
 
 def _shape(result: SelectionResult, term: str, ax: Axes | None) -> Axes:
-    found = curves(result, term)[:_MOST_CLASSES]
+    drawable = [_drawable(curve) for curve in curves(result, term)[:_MOST_CLASSES]]
+    found, unit = [curve for curve, _ in drawable], drawable[0][1]
     ax = new_axes(ax, 6.4 if len(found) == 1 else 8.6, 4.0)
     ax.axhline(0.0, color=SOFT, linewidth=0.8)
     draw = _number_curve if found[0].is_number else _level_curve
@@ -376,7 +378,7 @@ def _shape(result: SelectionResult, term: str, ax: Axes | None) -> Axes:
         draw(ax, curve, i, len(found))
     (_number_ticks if found[0].is_number else _level_ticks)(ax, found[0])
     more = f" ({found[0].more:,} rarer levels not shown)" if found[0].more else ""
-    ax.set_xlabel(plain(found[0].variable) + more)
+    ax.set_xlabel(plain(found[0].variable) + unit + more)
     if len(found) > 1:
         what = found[0].scale.partition(" of ")[0]
         ax.set_ylabel(f"effect on the {what}")
@@ -385,6 +387,18 @@ def _shape(result: SelectionResult, term: str, ax: Axes | None) -> Axes:
         ax.set_ylabel(plain(f"effect on the {found[0].scale}"))
     ax.set_title(plain(term), loc="left")
     return ax
+
+
+def _drawable(curve: Curve) -> tuple[Curve, str]:
+    """A curve whose values matplotlib can draw, and their unit in words if they needed one: it
+    takes differences, which of the largest numbers are none."""
+    if max((abs(p.value) for p in curve.points if p.value is not None), default=0.0) <= 1e300:
+        return curve, ""
+    points = tuple(
+        p if p.value is None else dataclasses.replace(p, value=p.value / 1e300)
+        for p in curve.points
+    )
+    return dataclasses.replace(curve, points=points), " in units of 1e300"
 
 
 def _number_curve(ax: Axes, curve: Curve, i: int, n: int) -> None:

@@ -231,8 +231,11 @@ def _in_words(axis: Numbers | Labels, place: IntArray, is_exact: BoolArray, n: i
     if isinstance(axis, Numbers):
         known = ~np.isnan(axis.values)
         count = np.bincount(place[known], minlength=n)
-        total = np.bincount(place[known], weights=axis.values[known], minlength=n)
-        means = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        # By a power of two, which rounds nothing: sums of huge numbers are not numbers.
+        values = axis.values[known]
+        room = 64 if np.abs(values).max(initial=0.0) > 1e280 else 0
+        total = np.bincount(place[known], weights=np.ldexp(values, -room), minlength=n)
+        means = np.where(count > 0, np.ldexp(total / np.maximum(count, 1), room), np.nan)
         return [bool(v) for v in means] if axis.is_bool and known.all() else means.tolist()
     codes = np.full(n, -1)
     codes[place[is_exact]] = axis.codes[is_exact]

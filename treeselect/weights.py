@@ -26,6 +26,11 @@ LARGEST_WEIGHT = 2**31
 """Most weight in all: a sum of gradients shares 64 bits with it."""
 
 
+_LARGEST = 1e70
+"""Largest weight that is not whole, and largest offset: as of the response, fourth powers must be
+numbers."""
+
+
 def read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) -> WeightArray:
     """Case weights of all rows, 1 by default: integers if all are whole numbers, else floats."""
     if weights is None:
@@ -42,11 +47,18 @@ def read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) -> 
             "  A weight of 0 leaves a row out."
         )
     if (values != np.floor(values)).any():
+        if values.max() > _LARGEST:
+            raise OptionError(
+                f"Case weights ({name}) must be at most {_LARGEST:g}.\n"
+                f"  Found: {values.max():g}. Divide them by a common number."
+            )
         return values
-    if values.sum() > LARGEST_WEIGHT:
+    if values.max() > LARGEST_WEIGHT or values.sum() > LARGEST_WEIGHT:
+        with np.errstate(over="ignore"):
+            total = values.sum()
         raise OptionError(
             f"Case weights ({name}) must sum to at most {LARGEST_WEIGHT:,}.\n"
-            f"  Found: {values.sum():g}. Divide them by a common number."
+            f"  Found: {total:g}. Divide them by a common number."
         )
     return values.astype(np.int64)
 
@@ -70,6 +82,12 @@ def check_offset(offset: FloatArray | None, rows: IntArray) -> None:
             f"  Found: {offset[bad[0]]:g} in row {bad[0]} (counted from 0), {len(bad)} such"
             f" row{'s' if len(bad) > 1 else ''} in all.\n"
             "  A log exposure needs an exposure above 0; drop the rows without one."
+        )
+    largest = np.abs(offset[rows]).max(initial=0.0)
+    if largest > _LARGEST:
+        raise OptionError(
+            f"The offset must be at most {_LARGEST:g} in size.\n"
+            f"  Found: {largest:g}. It is on the scale of the linear predictor."
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -223,10 +224,33 @@ def ems(character: str) -> float:
 
 
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round values that cover the range from `low` to `high`."""
+    """Round values that cover the range from `low` to `high`; of huge ones, those that exist."""
     largest = max(abs(low), abs(high))
     if not high - low > max(1e-12 * largest, 1e-300):  # one value, but for rounding
-        low, high = low - max(0.5, largest / 2), high + max(0.5, largest / 2)
+        room = max(0.5, largest / 2)
+        low, high = max(low - room, -sys.float_info.max), min(high + room, sys.float_info.max)
+    unit = _unit(low, high)
+    ticks = [tick * unit for tick in _round_values(low / unit, high / unit, about)]
+    return list(dict.fromkeys(tick for tick in ticks if math.isfinite(tick)))
+
+
+def position(value: float, low: float, high: float) -> float:
+    """Where a value stands from `low`, 0, to `high`, 1; in the middle if these are the same."""
+    if not high > low:
+        return 0.5
+    unit = _unit(low, high)
+    low, high, value = low / unit, high / unit, value / unit
+    return (value - low) / (high - low)
+
+
+def _unit(low: float, high: float) -> float:
+    """A unit in which differences are numbers that neither overflow nor vanish."""
+    if max(abs(low), abs(high)) > 1e300:
+        return 1e300
+    return 1e-300 if high - low < 1e-290 else 1.0
+
+
+def _round_values(low: float, high: float, about: int) -> list[float]:
     raw = (high - low) / about
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999)
@@ -245,8 +269,8 @@ def size_ticks(least: int, most: int) -> range:
 def tick_labels(ticks: Sequence[float], *, signed: bool = False) -> list[str]:
     """Values of equal distance as texts with as many decimals as tell them apart; large and tiny
     ones with a power of ten."""
-    step, largest = ticks[1] - ticks[0], max(map(abs, ticks))
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    step, largest = (ticks[1] - ticks[0] if len(ticks) > 1 else 1.0), max(map(abs, ticks))
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9)) if largest < 1e5 else 0
     if largest >= 1e5 or decimals > 4:
         texts = [f"{value:.3g}".replace("e+0", "e").replace("e-0", "e-") for value in ticks]
     else:

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from treeselect.curves import Curve, CurvePoint, number_text
-from treeselect.reports.figures import Tick, distinct, ems, nice_ticks, shorten, tick_labels
+from treeselect.reports.figures import (
+    Tick,
+    distinct,
+    ems,
+    nice_ticks,
+    position,
+    shorten,
+    tick_labels,
+)
 
 _WIDTH = 240
 _TOP, _BOTTOM, _RIGHT = 44.0, 164.0, 234.0
@@ -150,11 +158,9 @@ def _number_axis(curve: Curve, left: float) -> tuple[tuple[Tick, ...], list[floa
     has_missing = len(known) < len(curve.points)
     right = _RIGHT - 8 - (_MISSING_ROOM if has_missing else 0.0)
     low, high = min(known, default=0.0), max(known, default=0.0)
-    span = high - low or 1.0
-    middle = 0.5 if high == low else 0.0
 
     def x(value: float) -> float:
-        return round(left + 8 + ((value - low) / span + middle) * (right - left - 8), 1)
+        return round(left + 8 + position(value, low, high) * (right - left - 8), 1)
 
     lost = _RIGHT - _MISSING_ROOM / 2
     places = [lost if p.value is None else x(p.value) for p in curve.points]
@@ -169,7 +175,8 @@ def _own_values(known: list[float], room: float) -> list[tuple[float, str]]:
     """A few values that have room for their labels are the best ticks."""
     found = [(value, number_text(value)) for value in known]
     wide = max((_width(label) for _, label in found), default=0.0) + 8
-    gaps = [b - a for a, b in itertools.pairwise(known)]
+    places = [position(value, known[0], known[-1]) for value in known]
+    gaps = [b - a for a, b in itertools.pairwise(places)]
     fits = len(known) <= 6 and wide <= room * min(gaps, default=1.0) / (sum(gaps) or 1.0)
     return found if fits else []
 
@@ -180,11 +187,10 @@ def _value_ticks(low: float, high: float, room: float) -> list[tuple[float, str]
         return [(low, f"{low:.4g}")]
     for about in (4, 3, 2, 1):
         values = nice_ticks(low, high, about)
-        slack = (high - low) * 1e-6
         found = [
             (value, label)
             for value, label in zip(values, tick_labels(values), strict=True)
-            if low - slack <= value <= high + slack
+            if -1e-6 <= position(value, low, high) <= 1 + 1e-6
         ]
         wide = max((_width(label) for _, label in found), default=0.0)
         if found and (wide + 10) * len(found) <= room + wide:
