@@ -366,3 +366,28 @@ def test_files_that_cannot_be_read(tmp_path):
         (tmp_path / name).write_bytes(b"" if name == "d.csv" else b"nonsense")
         with pytest.raises(error, match=says):
             read_data(tmp_path / name)
+
+
+NUL_IN_POLARS = {
+    "name": lambda: pl.DataFrame({"y": [0, 1], "a\0b": [1, 2]}),
+    "lazy": lambda: pl.DataFrame({"y": [0, 1], "a\0b": [1, 2]}).lazy(),
+    "field": lambda: pl.DataFrame({"y": [0, 1], "a\0b": [[{"c\0": 1}], []]}),
+}
+
+
+@pytest.mark.parametrize("which", NUL_IN_POLARS)
+def test_nul_in_names_of_polars_is_no_panic(which, capfd):
+    with pytest.raises(DataError, match=r"must not hold NUL characters\.\n  Found: `a\\x00b`\."):
+        read_data(NUL_IN_POLARS[which]())
+    assert "panicked" not in capfd.readouterr().err
+
+
+def test_a_panic_of_polars_is_a_data_error(monkeypatch):
+    panic = type("PanicException", (BaseException,), {})
+
+    def breaks_off(self):
+        raise panic("called `Result::unwrap()`")
+
+    monkeypatch.setattr(pl.DataFrame, "to_arrow", breaks_off)
+    with pytest.raises(DataError, match="PanicException: called"):
+        read_data(pl.DataFrame({"a": [1]}))

@@ -150,13 +150,46 @@ def test_trusted_is_never_stored_and_the_guard_runs_again(mixed, tmp_path):
     pd.testing.assert_series_equal(again.predict(mixed), fit.predict(mixed))
 
 
-def test_a_formula_that_was_changed_to_run_code_is_refused(file, tmp_path, monkeypatch):
+@pytest.mark.parametrize("include_data", [False, True])
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "I(__import__('os').system('touch pwned'))",
+        "I(site == '`' + str(__import__('os').system('touch pwned')) + '`')",
+    ],
+)
+def test_a_formula_that_was_changed_to_run_code_is_refused(
+    fit, include_data, attack, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    attack = "died ~ I(__import__('os').system('touch pwned')) + signal"
-    path = change(file, tmp_path, lambda d: d["content"]["formula"].update(text=attack))
+    honest = fit.save(tmp_path / "honest", include_data=include_data)
+
+    def edit(document):
+        content = json.dumps(document["content"])
+        document["content"] = json.loads(content.replace("I(noise > 0)", json.dumps(attack)[1:-1]))
+
+    path = change(honest, tmp_path, edit)
     with pytest.raises(FormulaError, match="its formula is not allowed"):
         treeselect.load(path)
     assert not (tmp_path / "pwned").exists()
+
+
+def test_transforms_learn_nothing_from_new_data(data, tmp_path):
+    fit = treeselect.select("dose ~ scale(signal) + noise", data, k=1, **QUICK)
+    path = fit.save(tmp_path / "fit")
+    for learned in ({"dict": [["scale(noise)", {"dict": []}]]},
+                    {"dict": [["scale(signal)", {"list": [0.0] * 6000}]]}):  # fmt: skip
+
+        def edit(document, learned=learned):
+            document["content"]["state"][0][1] = learned
+
+        with pytest.raises(ModelFileError, match="formula and transforms"):
+            treeselect.load(change(path, tmp_path, edit))
+
+
+def test_trusted_is_a_truth_value(file):
+    with pytest.raises(OptionError, match="`trusted` must be True or False"):
+        treeselect.load(file, trusted="no")
 
 
 def test_labels_that_json_cannot_hold(mixed, tmp_path):

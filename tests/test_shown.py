@@ -326,7 +326,7 @@ def test_the_command_line(hostile, tmp_path, capsys):
     folder = tmp_path / "f\x1b[31m"
     folder.mkdir()
     file = folder / "d.csv"
-    data = hostile.drop(columns=[HOSTILE["carriage return"], HOSTILE["markup"]])
+    data = hostile.drop(columns=[HOSTILE[name] for name in ("nul", "carriage return", "markup")])
     data = data.rename(columns={data.columns[-1]: "y"}).assign(x=range(len(data)))
     data = data.drop(columns=f"factor {HOSTILE['escape']}")
     data.to_csv(file, index=False)

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.errors import OptionError, did_you_mean, listing, near
-from treeselect.scalars import answer, finite, shown, truth, whole
+from treeselect.scalars import NotGiven, answer, finite, shown, truth, whole
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from treeselect.design import FeatureGroups, FloatArray, IntArray
+
+USUAL_SIZE: Any = NotGiven("1se")
+"""The default of `k`: the rule of one standard error, unless the method decides by itself."""
 
 MOST_RESAMPLES = 100_000
 """Most resamples of a fit."""

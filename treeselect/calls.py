@@ -11,14 +11,15 @@ import numpy as np
 
 from treeselect.algorithms.base import changed_options, is_method
 from treeselect.arguments import members
+from treeselect.csv_files import EncodedFile
 from treeselect.folds import Splitter
+from treeselect.scalars import NotGiven
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _DEFAULTS = {
     "method": "controlburn",
-    "k": "1se",
     "family": "auto",
     "resamples": 0,
     "folds": 5,
@@ -38,7 +39,7 @@ _PER_ROW = ("weights", "offset", "folds", "fold_groups")
 
 def call_text(function: str, formula: str, data: object, arguments: Mapping[str, Any]) -> str:
     """The call as it could be typed again, without the arguments that have their default."""
-    source = repr(str(data)) if isinstance(data, str | os.PathLike) else "data"
+    source = _source(data)
     plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in arguments.items()}
     given = [
         f"{name}={_shown(name, value)}"
@@ -46,6 +47,12 @@ def call_text(function: str, formula: str, data: object, arguments: Mapping[str,
         if not (value is None and name in _NONE) and not _is_default(name, value)
     ]
     return f"{function}({', '.join([repr(formula), source, *given])})"
+
+
+def _source(data: object) -> str:
+    if isinstance(data, EncodedFile):
+        return f"pandas.read_csv({data.path!r}, encoding={data.encoding!r})"
+    return repr(str(data)) if isinstance(data, str | os.PathLike) else "data"
 
 
 def data_text(data: object, frame: pd.DataFrame) -> str:
@@ -56,6 +63,8 @@ def data_text(data: object, frame: pd.DataFrame) -> str:
 
 
 def _is_default(name: str, value: object) -> bool:
+    if isinstance(value, NotGiven):
+        return True
     return name in _DEFAULTS and isinstance(value, _SHORT) and value == _DEFAULTS[name]
 
 

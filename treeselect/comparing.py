@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, SelectionMethod, changed_options, is_method
+from treeselect.algorithms.base import Problem, SelectionMethod, changed_options, is_method, settled
 from treeselect.algorithms.registry import find_method, method_label, method_text
-from treeselect.arguments import check_choice, check_size, members, read_seed
+from treeselect.arguments import USUAL_SIZE, check_choice, check_size, members, read_seed
 from treeselect.calls import call_text, data_text
 from treeselect.choosing import most_units
 from treeselect.comparison import Comparison, Run
@@ -46,7 +46,7 @@ def compare(
     data: Any,
     methods: Methods,
     *,
-    k: int | Sequence[int] | Literal["1se", "best"] = "1se",
+    k: int | Sequence[int] | Literal["1se", "best"] = USUAL_SIZE,
     folds: int | Splitter | Sequence[int] = 5,
     repeats: int = 1,
     fold_groups: str | Sequence[Any] | None = None,
@@ -123,7 +123,9 @@ def compare(
     n_jobs, seed, progress = check_n_jobs(n_jobs), read_seed(seed), read_progress(progress)
     if isinstance(methods, Iterator):
         methods = tuple(methods)  # they are read twice, to run and to be named in the call
-    contestants = read_methods(methods)
+    contestants = tuple(
+        Contestant(label, settled(method, k)) for label, method in read_methods(methods)
+    )
     frame = read_data(data)
     # An integer `k` needs folds here, too: no advice to give one.
     asked = dataclasses.replace(read_folds(folds, repeats, fold_groups, frame), choose=False)

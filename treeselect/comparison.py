@@ -14,10 +14,12 @@ from treeselect.arguments import check_choice
 from treeselect.choosing import best_size, one_standard_error_size
 from treeselect.cross_validation import FoldPath, ScoreBySize
 from treeselect.design import BoolArray, FloatArray, IntArray
+from treeselect.engine.rounding import falling, first_largest
 from treeselect.errors import OptionError, listing
 from treeselect.libraries import in_library
-from treeselect.paired import paired_difference
+from treeselect.paired import differences, paired_difference
 from treeselect.pareto import pareto_front
+from treeselect.paths import file_path
 from treeselect.scalars import shown as shown_value
 from treeselect.scalars import whole
 from treeselect.shown import shown
@@ -137,7 +139,7 @@ class Comparison:
     @property
     def best(self) -> str:
         """The method with the best mean score where it is compared; of equal ones the first."""
-        return self.methods[int(np.argmax([self._scores(run).mean() for run in self.runs]))]
+        return self.methods[first_largest([self._scores(run).mean() for run in self.runs])]
 
     # --- tables --------------------------------------------------------------------------------
 
@@ -220,7 +222,8 @@ class Comparison:
 
     def ranked_table(self) -> pd.DataFrame:
         """:meth:`glance_table` with the best scores first, as tables and figures show them."""
-        return self.glance_table().sort_values("score", ascending=False, kind="stable")
+        frame = self.glance_table()
+        return frame.iloc[falling(frame["score"].to_numpy(float))]
 
     def differences(self, reference: str | None = None, *, k: int | None = None) -> Any:
         """Scores of the other methods less that of one, paired by fold.
@@ -260,7 +263,7 @@ class Comparison:
             if run is base:
                 continue
             place = self._place(run, k)
-            found = paired_difference(run.scores[:, place] - base.scores[:, at], share)
+            found = paired_difference(differences(run.scores[:, place], base.scores[:, at]), share)
             rows.append(
                 {
                     "method": run.label,
@@ -364,7 +367,7 @@ class Comparison:
         Parameters
         ----------
         path : path
-            File to write; its folder must exist.
+            File to write; replaced if it exists, whole or not at all.
         template : path, optional
             A jinja2 template of your own in place of ``comparison.html.j2``.
 
@@ -376,11 +379,12 @@ class Comparison:
         Raises
         ------
         OptionError
-            If the folder or the template does not exist, or the template can't be rendered.
+            If the file can't be written, or there is no such template or it can't be rendered.
         """
         from treeselect.reports.comparison import write_comparison
 
-        return write_comparison(self, Path(path), None if template is None else Path(template))
+        own = None if template is None else file_path(template, name="template")
+        return write_comparison(self, file_path(path), own)
 
     def __repr__(self) -> str:
         return (

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 ACCENT = "#1f5f8b"
 SOFT = "#5a6373"
+INK = "#20252e"
 GRID = "#e9ecf1"
 COLOURS = (ACCENT, "#c4532b", "#3b8f6b", "#8a5a9e", "#9a7b1f", "#4f5a6e", "#b03a6a", "#2c93a8")
 MARKS = "os^DvPX*"

@@ -95,7 +95,12 @@ _LONGEST = 200
 
 def quoted(name: str) -> str:
     """A name between backticks, as it can be shown."""
-    return f"`{shown(name)}`" if len(name) <= _LONGEST else f"`{shown(name[:_LONGEST])} ...`"
+    return f"`{shortened(name)}`"
+
+
+def shortened(text: str) -> str:
+    """A text as it can be shown, cut if it is long."""
+    return shown(text) if len(text) <= _LONGEST else f"{shown(text[:_LONGEST])} ..."
 
 
 def listing(names: Iterable[object], most: int = 12) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeselect.csv_files import UTF8, EncodedFile, is_csv, not_different, read_csv
 from treeselect.errors import DataError, listing, quoted
 from treeselect.guard import formula_name
+from treeselect.paths import current_folder, file_path
 from treeselect.shown import is_broken, shown
 
 if TYPE_CHECKING:
@@ -84,13 +86,15 @@ def read_data(data: Any) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If the file is missing or of another kind, if there are no columns, if names of columns are
-        not text or stand more than once.
+        If the file is missing, damaged or of another kind, a CSV file is not in UTF-8 (or the
+        encoding of an :class:`EncodedFile`), if there are no columns, if names of columns are not
+        text or stand more than once.
     """
     import pandas as pd
 
     if isinstance(data, str | os.PathLike):
-        data = _read_file(Path(data))
+        encoding = data.encoding if isinstance(data, EncodedFile) else UTF8
+        data = _read_file(file_path(data, name="data", error=DataError), encoding)
     elif not isinstance(data, pd.DataFrame):
         data = _from_arrow(_arrow_table(data))
     _check_names(data)
@@ -140,15 +144,46 @@ def _arrow_table(data: Any) -> Any:
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
         if frame.implementation.is_polars():
+            _check_polars_names(frame.schema)
             # Categories of polars stand in the order in which the whole session met them.
             texts = [name for name, kind in frame.schema.items() if kind == nw.Categorical]
             frame = frame.with_columns(nw.col(name).cast(nw.String) for name in texts)
         return frame.to_arrow()
-    except Exception as error:
-        raise _unreadable_frame(_kind_of(data), error) from error
+    except DataError:
+        raise
+    except BaseException as error:
+        # A panic of polars is no Exception to Python.
+        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+            raise _unreadable_frame(_kind_of(data), error) from error
+        raise
 
 
-def _unreadable_frame(found: str, error: Exception) -> DataError:
+def _check_polars_names(schema: Mapping[str, Any]) -> None:
+    """Raise a DataError for names with NUL, at which polars breaks off on the way to Arrow."""
+    ends = [
+        name
+        for name, kind in schema.items()
+        if any("\0" in part for part in (name, *_field_names(kind)))
+    ]
+    if ends:
+        raise DataError(
+            "Names of columns and fields of a polars table must not hold NUL characters.\n"
+            f"  Found: {listing(ends)}.\n"
+            "  Rename them, for example"
+            ' `data.rename(lambda name: name.replace("\\0", ""))`.'
+        )
+
+
+def _field_names(kind: Any) -> Iterator[str]:
+    """Names of the fields of a nested type of narwhals."""
+    for field in getattr(kind, "fields", ()):
+        yield field.name
+        yield from _field_names(field.dtype)
+    if (inner := getattr(kind, "inner", None)) is not None:
+        yield from _field_names(inner)
+
+
+def _unreadable_frame(found: str, error: BaseException) -> DataError:
     said = str(error).strip().split("\n")[0]
     return DataError(f"Can't read `data`, a {found}.\n  {type(error).__name__}: {said}")
 
@@ -159,25 +194,29 @@ def _from_arrow(table: Any) -> pd.DataFrame:
 
     names = table.column_names
     if len(set(names)) < len(names):
-        raise _not_different(sorted({name for name in names if names.count(name) > 1}))
+        raise not_different(sorted({name for name in names if names.count(name) > 1}))
     return table.to_pandas(
         types_mapper=lambda kind: None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind),
         ignore_metadata=True,
     )
 
 
-def _read_file(path: Path) -> pd.DataFrame:
+def _check_file(path: Path) -> None:
+    """Raise a DataError unless there is a file."""
+    if not os.path.isfile(path):  # unlike the question of a Path, it takes names of any length
+        folder = os.path.isdir(path)
+        found = "It is a folder." if folder else f"Current folder: {current_folder()}"
+        raise DataError(f"Can't find the file {quoted(str(path))}.\n  {found}")
+
+
+def _read_file(path: Path, encoding: str) -> pd.DataFrame:
     import pandas as pd
 
-    if not path.is_file():
-        raise DataError(f"Can't find the file {quoted(str(path))}.\n  Current folder: {Path.cwd()}")
+    _check_file(path)
     name = path.name.lower()
     try:
-        if name.endswith((".csv", ".csv.gz")):
-            # One guess of the type for the whole column, not one for each chunk of rows.
-            frame = pd.read_csv(path, low_memory=False)
-            _check_header(path, frame)
-            return frame
+        if is_csv(path):
+            return read_csv(path, encoding)
         if name.endswith(".parquet"):
             return pd.read_parquet(path)
         if name.endswith(".feather"):
@@ -185,38 +224,11 @@ def _read_file(path: Path) -> pd.DataFrame:
     except DataError:
         raise
     except Exception as error:  # a damaged file can fail in any way
-        said = f"{type(error).__name__}: {str(error).strip()}"
+        said = f"{type(error).__name__}: {shown(str(error).strip())}"
         raise DataError(f"Can't read the file {quoted(str(path))}.\n  {said}") from error
     raise DataError(
         "A data file must end in `.csv`, `.csv.gz`, `.parquet` or `.feather`.\n"
         f"  Found: {quoted(str(path))}."
-    )
-
-
-def _check_header(path: Path, frame: pd.DataFrame) -> None:
-    """Refuse names that stand twice (pandas would make `x` and `x.1` of them in silence), and a
-    file that only looks like one column because its separator is no comma."""
-    import pandas as pd
-
-    header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False)
-    names = header.iloc[0]
-    separator = next((sign for sign in ";\t|" if sign in str(names[0])), None)
-    if len(names) == 1 and separator:
-        raise DataError(
-            f"The columns of {quoted(str(path))} must be separated by commas.\n"
-            f"  Found: one column, {names[0]!r}.\n"
-            f"  Read it first: `pandas.read_csv({str(path)!r}, sep={separator!r})`."
-        )
-    twice = sorted({name for name in names[names.duplicated()] if name})
-    if twice and header.shape[1] == frame.shape[1]:
-        raise _not_different(twice)
-
-
-def _not_different(twice: Iterable[object]) -> DataError:
-    return DataError(
-        "Column names of `data` must differ.\n"
-        f"  More than once: {listing(twice)}.\n"
-        "  Rename or drop the repeats."
     )
 
 
@@ -237,7 +249,7 @@ def _check_names(frame: pd.DataFrame) -> None:
         )
     twice = frame.columns[frame.columns.duplicated()].unique()
     if len(twice):
-        raise _not_different(twice)
+        raise not_different(list(twice))
 
 
 def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> Numbers | Labels:

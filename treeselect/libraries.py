@@ -32,7 +32,12 @@ def in_library(frame: pd.DataFrame, library: str) -> Any:
 
     columns: dict[str, Any] = {str(name): _plain(frame[name]) for name in frame}
     try:
-        return nw.from_dict(columns, backend=library).to_native()  # type: ignore[arg-type]
+        made = nw.from_dict(columns, backend=library)  # type: ignore[arg-type]
+        unknown = [
+            name for name in columns if frame[name].dtype.kind == "O" and frame[name].isna().all()
+        ]
+        # Text of which none is known is still text: the types of a table are the same for all data.
+        return made.with_columns(nw.col(*unknown).cast(nw.String) if unknown else []).to_native()
     except (ValueError, ImportError):  # a lazy engine, or one that is not on this machine
         return frame
 

@@ -15,7 +15,7 @@ from treeselect.encoding import DesignSpec
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.formula import model_matrix, term_matrix
 from treeselect.frames import read_data
-from treeselect.response import Response, read_response
+from treeselect.response import Response, response_with_weight
 from treeselect.scalars import shown
 from treeselect.weights import check_offset, read_offset, read_weights
 
@@ -34,7 +34,7 @@ class RowCounts:
     ----------
     used : int
     no_response : int
-        Left out because the response is missing.
+        Left out because the response is missing, though the weight is above 0.
     no_weight : int
         Left out because the weight is 0.
     """
@@ -42,6 +42,16 @@ class RowCounts:
     used: int
     no_response: int
     no_weight: int
+
+    @property
+    def total(self) -> int:
+        """All rows of the data."""
+        return self.used + self.no_response + self.no_weight
+
+
+def row_counts(weight: WeightArray, response: Response) -> RowCounts:
+    """What became of all rows, by their weights and the response of those that have one."""
+    return RowCounts(len(response.rows), response.n_dropped, int((weight == 0).sum()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +66,9 @@ class ModelData:
     spec : DesignSpec
         Encodes new data in the same way.
     response : Response
-    weight : ndarray of int64, shape (n_rows,)
-        Case weights of the rows with a known response, 1 without weights.
+    weight : ndarray of int64 or float, shape (n_rows,)
+        Case weights of the rows that are used, which have a response and a weight; 1 without
+        weights.
     weights : str, bool
         Column of the data with the case weights; else whether an array was given.
     offset : ndarray of float, shape (n_rows,), or None
@@ -176,7 +187,7 @@ class ModelData:
                 "`data` must have the columns of the response.\n"
                 f"  Missing: {listing(absent)}. Give the data of the fit."
             )
-        formula, trusted = self.spec.formula, self.spec.trusted
+        formula = self.spec.formula
         given: str | Sequence[float] | None = weights
         if isinstance(self.weights, str):
             given = self.weights
@@ -188,13 +199,14 @@ class ModelData:
             raise OptionError(
                 "`weights` must be given with `data`: the model was fitted with an array of them."
             )
-        response = read_response(formula, frame, self.response.family.name, trusted=trusted)
-        weight = read_weights(given, frame)[response.rows]
+        every = read_weights(given, frame)
+        response = response_with_weight(formula, frame, every, self.response.family.name)
+        weight = every[response.rows]
         known = self.offset_of(frame, offset)
         check_offset(known, response.rows)
         used = frame.iloc[response.rows].reset_index(drop=True)
         columns = self.spec.encode(used)
-        found = RowCounts(int((weight > 0).sum()), response.n_dropped, int((weight == 0).sum()))
+        found = row_counts(every, response)
         if found != self.rows or response.classes != self.response.classes:
             raise NewDataError(
                 "`data` must be the data of the fit.\n"
@@ -231,7 +243,7 @@ class ModelData:
     def problems_for(self, methods: Sequence[SelectionMethod]) -> list[Problem]:
         """What each of these methods sees; the arrays are the same for all of them."""
         problem = self.problem
-        exact = self.arrays.exact() if any(m.splits_exactly for m in methods) else None
+        exact = self.arrays.exact(self.weight) if any(m.splits_exactly for m in methods) else None
         return [
             dataclasses.replace(
                 problem,
@@ -242,9 +254,9 @@ class ModelData:
         ]
 
     def all_rows(self) -> pd.DataFrame:
-        """The columns behind the terms for all rows of the data, also those without a response."""
-        n_rows = len(self.response.rows) + self.response.n_dropped
-        return self.sources.set_axis(self.response.rows).reindex(range(n_rows))
+        """The columns behind the terms for all rows of the data, missing in those that are not
+        used."""
+        return self.sources.set_axis(self.response.rows).reindex(range(self.rows.total))
 
     def model_matrix(self, *, full_rank: bool = False) -> pd.DataFrame:
         """formulaic's own matrix of the right-hand side, without an intercept.
@@ -258,7 +270,7 @@ class ModelData:
         -------
         pandas.DataFrame
             Only the rows without a missing value in any variable, under their numbers among the
-            rows with a known response.
+            rows that are used.
 
         Raises
         ------
@@ -273,7 +285,6 @@ class ModelData:
             complete,
             terms,
             full_rank=full_rank,
-            trusted=self.spec.trusted,
         )
 
     def linear_matrix(
@@ -285,7 +296,7 @@ class ModelData:
         ----------
         terms : sequence of str
         rows : ndarray of int64
-            Numbers of rows among those with a known response.
+            Numbers of rows among those that are used.
 
         Returns
         -------
@@ -304,8 +315,7 @@ class ModelData:
         for name in variables:
             if frame[name].dtype == "category":
                 frame[name] = frame[name].cat.remove_unused_categories()
-        text, trusted = self.spec.formula.text, self.spec.trusted
-        matrix, number = term_matrix(text, frame, chosen, trusted=trusted)
+        matrix, number = term_matrix(self.spec.formula.text, frame, chosen)
         matrix = matrix[np.isfinite(matrix.to_numpy()).all(axis=1)]
         names = [term.name for term in chosen]
         term_of = [names[i] if i >= 0 else INTERCEPT for i in number]

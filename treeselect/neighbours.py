@@ -10,6 +10,7 @@ import numpy as np
 
 from treeselect.arguments import check_count, found_near, is_one_of
 from treeselect.association import Coded, association, coded_number
+from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, listing
 
 if TYPE_CHECKING:
@@ -101,6 +102,6 @@ def neighbour_table(result: SelectionResult, term: str | None, most: int) -> pd.
     rows = []
     for own in result.selected if term is None else (term,):
         near_by = [(other, *measured.terms(own, other)) for other in known if other != own]
-        near_by.sort(key=lambda row: -row[2])
-        rows += [(own, *row, row[0] in selected) for row in near_by[:most]]
+        order = falling(np.array([strength for _, _, strength in near_by]))[:most]
+        rows += [(own, *near_by[i], near_by[i][0] in selected) for i in order]
     return pd.DataFrame(rows, columns=["term", "other", "measure", "association", "selected"])

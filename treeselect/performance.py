@@ -14,6 +14,7 @@ from treeselect.choosing import Choice, run_selection
 from treeselect.cross_validation import held_out_score, standard_error
 from treeselect.design import FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import falling
 from treeselect.errors import MethodError, OptionError, quoted
 from treeselect.families import Family
 from treeselect.folds import (
@@ -275,7 +276,7 @@ def _one_fold(
         ) from None
     score = held_out_score(dataclasses.replace(problem, family=family), found.model, test)
     units = np.flatnonzero(found.step.selected)
-    return score, units[np.argsort(-found.model.importance[units], kind="stable")]
+    return score, units[falling(found.model.importance[units])]
 
 
 # --- folds -------------------------------------------------------------------------------------

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from treeselect.drawing import (
     ACCENT,
     COLOURS,
     GRID,
+    INK,
     MARKS,
     SOFT,
     name_rows,
@@ -44,7 +45,7 @@ from treeselect.shapes import (
     shape_table,
     value_column,
 )
-from treeselect.tables import path_table
+from treeselect.tables import history_table, path_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,12 +55,13 @@ if TYPE_CHECKING:
 
 KINDS = (
     "path", "importance", "stability", "substitutes", "correlation", "shape", "interactions",
-    "importance_path",
+    "importance_path", "history",
 )  # fmt: skip
 
 _MOST_UNITS = 30
 _MOST_LINES = 8
 _MOST_CLASSES = 6
+_MOST_NAMED = 18
 
 
 def plot(
@@ -248,6 +250,69 @@ def _importance_path(result: SelectionResult, ax: Axes | None) -> Axes:
     ax.set_ylabel("importance")
     _over_sizes(ax, result)
     return ax
+
+
+_DECIDED: dict[str, dict[str, Any]] = {
+    "confirmed": {"color": COLOURS[2], "linewidth": 1.4},
+    "tentative": {"color": COLOURS[1], "linewidth": 1.4, "linestyle": "--"},
+    "rejected": {"color": "#aab1bd", "linewidth": 0.8},
+}
+_SHADOWS = {"shadow_max": "greatest", "shadow_mean": "mean", "shadow_min": "least"}
+
+
+def _history(result: SelectionResult, ax: Axes | None) -> Axes:
+    """Importance in each round, as the authors' package draws it: one line for each unit and for
+    the least, mean and greatest shadow."""
+    table = history_table(result)
+    values = table.pivot(index="round", columns="term", values="importance")
+    decided = dict(zip(table["term"], table["decision"], strict=True))
+    units = [str(unit) for unit in values]
+    ax = new_axes(ax, 7.6, 4.6)
+    for word, style in reversed(_DECIDED.items()):
+        own = [unit for unit in units if decided[unit] == word]
+        lines = [ax.plot(values.index, values[unit], **style)[0] for unit in own]
+        if lines:
+            lines[0].set_label(f"{word} ({len(own):,})")
+    shadows = table.drop_duplicates("round").set_index("round")
+    for column in _SHADOWS:
+        line = ax.plot(shadows.index, shadows[column], color=INK, linewidth=0.9, linestyle=":")[0]
+        if column == "shadow_max":
+            line.set_label("shadows: least, mean, greatest")
+    named = [unit for unit in units if decided[unit] != "rejected"]
+    last = {unit: float(values[unit].dropna().iloc[-1]) for unit in named}
+    shown = sorted(named, key=lambda unit: -last[unit])[:_MOST_NAMED]
+    _name_ends(ax, shown, last, [_DECIDED[decided[unit]]["color"] for unit in shown])
+    ax.set_xlabel("round")
+    ax.set_ylabel(
+        "importance" if len(shown) == len(named) else "importance (the largest are named)"
+    )
+    ax.set_xlim(1 if len(values) > 1 else 0.5, max(len(values), 1.5))
+    whole_numbers(ax)
+    ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=4)
+    return ax
+
+
+def _name_ends(
+    ax: Axes, names: Sequence[str], ends: Mapping[str, float], colours: Sequence[object]
+) -> None:
+    """Names to the right of where lines end, apart from each other."""
+    low, high = ax.get_ylim()
+    at = [1000 * (ends[name] - low) / (high - low) for name in names]
+    for name, text, place, colour in zip(
+        names, short_names(names, 14.0), spread(at, 52.0, 0.0, 1000.0), colours, strict=True
+    ):
+        ax.annotate(
+            text,
+            (1.0, (ends[name] - low) / (high - low)),
+            xycoords="axes fraction",
+            xytext=(1.04, place / 1000),
+            textcoords="axes fraction",
+            va="center",
+            color=str(colour),
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": str(colour), "linewidth": 0.7,
+                        "relpos": (0, 0.5)},
+        )  # fmt: skip
 
 
 # --- pairs of terms ----------------------------------------------------------------------------
@@ -470,4 +535,5 @@ _DRAW: dict[str, Callable[[SelectionResult, Axes | None], Axes]] = {
     "correlation": _correlation,
     "interactions": _interactions,
     "importance_path": _importance_path,
+    "history": _history,
 }

@@ -17,7 +17,14 @@ from treeselect.arguments import check_choice, check_flag, read_seed
 from treeselect.choosing import Choice, ScoreBySize, skipped_sizes
 from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import NotBuiltError, OptionError, StabilityError, quoted
+from treeselect.engine.rounding import at_least, falling, largest_in_row
+from treeselect.errors import (
+    ModelFileError,
+    NotBuiltError,
+    OptionError,
+    StabilityError,
+    quoted,
+)
 from treeselect.folds import Folds, Splitter, with_groups
 from treeselect.frames import read_data
 from treeselect.inside import importance_path_table, node_table, tree_table
@@ -26,10 +33,11 @@ from treeselect.machine import memory_is_told
 from treeselect.modeldata import ModelData
 from treeselect.neighbours import Associations, neighbour_table
 from treeselect.parallel import check_n_jobs, engine_threads
+from treeselect.paths import file_path
 from treeselect.scoring import Scoring
 from treeselect.shapes import interaction_table, shape_table
 from treeselect.stability import Scheme, Stability, assess
-from treeselect.tables import glance_table, path_table, tidy_table
+from treeselect.tables import glance_table, history_table, path_table, tidy_table
 from treeselect.trees import rules
 from treeselect.weights import check_offset
 
@@ -112,8 +120,7 @@ class SelectionResult:
         """Selected units, most important first."""
         names = self.design.arrays.groups.names
         selected = np.flatnonzero(self.step.selected)
-        importance = self.importance
-        return tuple(names[g] for g in sorted(selected, key=lambda g: -importance[g]))
+        return tuple(names[g] for g in selected[falling(self.importance[selected])])
 
     @property
     def importance(self) -> FloatArray:
@@ -193,7 +200,9 @@ class SelectionResult:
         Returns
         -------
         frame, in the library of the data
-            ``term``; ``group``, its unit; ``selected``; ``step``, the size of the path's step at
+            ``term``; ``group``, its unit; ``selected``; ``decision``, ``"confirmed"``,
+            ``"tentative"`` or ``"rejected"`` by methods that decide by themselves (``"boruta"``),
+            missing for others; ``step``, the size of the path's step at
             which it first was in (missing if never); ``importance`` of the unit in the model that
             predicts (:attr:`importance`); ``cost`` of the unit alone; and, if there are resamples,
             ``frequency``, ``ci_low``, ``ci_high``.
@@ -314,6 +323,24 @@ class SelectionResult:
             summing to 1 over the units of a step.
         """
         return in_library(importance_path_table(self), self.design.library)
+
+    def history(self) -> Any:
+        """How a method that decides by itself came to its decisions, round by round.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per round and unit: ``round``, from 1; ``term``, the unit; ``decision`` in the
+            end; ``importance`` in that round (missing once it was rejected); and the least, mean
+            and greatest importance of the shadows, ``shadow_min``, ``shadow_mean``,
+            ``shadow_max``. What is more important than the greatest has a hit.
+
+        Raises
+        ------
+        OptionError
+            If the method makes no decisions.
+        """
+        return in_library(history_table(self), self.design.library)
 
     def shape(self, term: str, other: str | None = None) -> Any:
         """Shape function of a selected term, or of two together: partial dependence of the model
@@ -471,7 +498,7 @@ class SelectionResult:
             )
         mean = self._predict_mean(read_data(new), offset)
         if type == "class":
-            chosen = mean.argmax(axis=1) if mean.ndim == 2 else (mean >= 0.5).astype(int)
+            chosen = largest_in_row(mean) if mean.ndim == 2 else at_least(mean, 0.5).astype(int)
             return [response.classes[i] for i in chosen]
         if mean.ndim == 2:
             shown = mean if type == "response" else response.family.link(mean)
@@ -869,7 +896,7 @@ class SelectionResult:
         Parameters
         ----------
         path : path
-            File to write; replaced if it exists. The name may end in anything.
+            File to write; replaced if it exists, whole or not at all. The name may end in anything.
         include_data : bool
             Put the columns behind the terms, the response and the weights into the file. Without
             them it holds names of columns, levels of factors, bin edges and the trees.
@@ -882,7 +909,8 @@ class SelectionResult:
         Raises
         ------
         ModelFileError
-            If the file can't be written, or levels are neither text, numbers nor truth values.
+            If the file can't be written, in which case an older one is as it was, or levels are
+            neither text, numbers nor truth values.
 
         Notes
         -----
@@ -892,7 +920,8 @@ class SelectionResult:
         from treeselect.modelfile import save_result
 
         include_data = check_flag("include_data", include_data)
-        return save_result(self, Path(path), include_data=include_data)
+        target = file_path(path, error=ModelFileError)
+        return save_result(self, target, include_data=include_data)
 
     # --- figures and report ---
 
@@ -916,7 +945,8 @@ class SelectionResult:
             ``"substitutes"``: what stood in for selected units on resamples without them.
             ``"shape"``: the effect of `term`, or a map of `term` and `other`.
             ``"interactions"``: strengths of all pairs. ``"importance_path"``: importances against
-            the number of units.
+            the number of units. ``"history"``: importances in the rounds of a method that decides
+            by itself, with those of the shadows.
         term, other : str, optional
             Selected terms with one variable behind each, for ``"shape"``.
         ax : matplotlib.axes.Axes, optional
@@ -961,7 +991,7 @@ class SelectionResult:
         Parameters
         ----------
         path : path
-            File to write; replaced if it exists.
+            File to write; replaced if it exists, whole or not at all.
         template : path, optional
             A jinja2 template of one's own; ``templates/report.html.j2`` is the model to copy.
         performance : Performance, optional
@@ -975,13 +1005,13 @@ class SelectionResult:
         Raises
         ------
         OptionError
-            If the template or the folder of `path` does not exist, or `performance` is not that of
-            this fit.
+            If the file can't be written, there is no such template or it can't be rendered, or
+            `performance` is not that of this fit.
         """
         from treeselect.reports.render import write_report
 
-        own = None if template is None else Path(template)
-        return write_report(self, Path(path), own, performance)
+        own = None if template is None else file_path(template, name="template")
+        return write_report(self, file_path(path), own, performance)
 
     def __repr__(self) -> str:
         return f"<SelectionResult {self.formula!r}, method {self.method!r}, k = {self.k}>"

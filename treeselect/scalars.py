@@ -12,6 +12,12 @@ _LONGEST = 120
 """Most characters of a value in a message."""
 
 
+class NotGiven(str):
+    """A default of an argument that is text for everybody, and tells that nobody gave it."""
+
+    __slots__ = ()
+
+
 def whole(value: object) -> int | None:
     """A whole number as Python's; None for anything else, truth values too."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.design import FloatArray, WeightArray
+from treeselect.engine.rounding import at_least, largest_in_row, settled
 from treeselect.errors import OptionError, did_you_mean, near, quoted, said_by
 from treeselect.families import Family
 from treeselect.scalars import answer, finite, shown
@@ -66,7 +67,7 @@ class CustomScore:
             return float("nan")
         rows = weight > 0
         truth = y[rows].astype(np.int64) if self.n_classes else y[rows]
-        known = self._within_range(prediction[rows])
+        known = settled(self._within_range(prediction[rows]))
         extra = {"sample_weight": weight[rows]} if self.weighted else {}
         try:
             with warnings.catch_warnings():
@@ -143,8 +144,8 @@ def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
 
         def predict(self, X: Any) -> Any:
             if n_classes == 2:
-                return (prediction >= 0.5).astype(np.int64)
-            return prediction.argmax(axis=1)
+                return at_least(prediction, 0.5).astype(np.int64)
+            return largest_in_row(prediction)
 
         def predict_proba(self, X: Any) -> FloatArray:
             return np.column_stack([1 - prediction, prediction]) if n_classes == 2 else prediction

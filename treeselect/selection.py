@@ -7,10 +7,18 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from treeselect.algorithms.base import OWN, Problem, SelectionMethod, Step, tuning_words
+from treeselect.algorithms.base import (
+    OWN,
+    Problem,
+    SelectionMethod,
+    Step,
+    settled,
+    tuning_words,
+)
 from treeselect.algorithms.registry import find_method, method_text
 from treeselect.arguments import (
     MOST_RESAMPLES,
+    USUAL_SIZE,
     check_choice,
     check_count,
     check_size,
@@ -44,7 +52,7 @@ def select(
     data: Any,
     *,
     method: Any = "controlburn",
-    k: int | Literal["1se", "best"] | None = "1se",
+    k: int | Literal["1se", "best"] | None = USUAL_SIZE,
     family: str = "auto",
     weights: str | Sequence[float] | None = None,
     offset: str | Sequence[float] | None = None,
@@ -85,17 +93,22 @@ def select(
         within one standard error of the best; ``"best"``; or None, where the method's tuning
         value decides (giving that value implies it). ``"1se"`` and ``"best"`` consider up to 30
         units. Where the path jumps over an integer, the next larger support is cut to it. A
-        selector of scikit-learn that finds a set of its own size has its way by default.
+        method that decides by itself (``"boruta"``), or a selector of scikit-learn that finds a
+        set of its own size, has its way by default, and is cut where `k` is given.
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson"}
         ``"auto"`` takes text, truth values, categories and numbers that are only 0 and 1 for
         classes, two (binomial) or more (multinomial), other numbers for gaussian; counts must be
         asked for. Of two classes the positive one is 1, True, the last category, else the second
         in sorted order.
     weights : str or array of float, shape (n_rows,), optional
-        Column or array with case weights, at least 0. If all are whole numbers a weight of 2 is
-        two copies of the row; otherwise weights are relative, and a row counts once where rows are
-        counted (the least size of a leaf, draws of resamples). The column is not among the terms of
-        ``.``.
+        Column or array with case weights, at least 0. A row of weight 0 is as if it were not there.
+        If all are whole numbers a weight of 2 is two copies of the row; otherwise weights are
+        relative, and a row counts once where rows are counted (the least size of a leaf, draws of
+        resamples). Where rows are drawn (bags of trees, folds, resamples) copies go together: in
+        rows of their own some would be in the bag and others out of it, and errors out of bag too
+        good to be true. Methods that draw none give the same answer either way; what transforms in
+        the formula learn (a mean, knots) is learned from the rows without their weights. The column
+        is not among the terms of ``.``.
     offset : str or array of float, shape (n_rows,), optional
         Column or array with a known part of the linear predictor: it is added, and not selected. On
         the scale of the link: the response's own for numbers, log-odds for two classes, the
@@ -173,7 +186,8 @@ def select(
     n_jobs = check_n_jobs(n_jobs)
     resamples = check_count("resamples", resamples, least=0, most=MOST_RESAMPLES)
     seed, progress = read_seed(seed), read_progress(progress)
-    chosen_method = find_method(method, method_options, k)
+    asked_method = find_method(method, method_options, k)
+    chosen_method = settled(asked_method, k)
     arguments = {
         "method": method_text(method),
         "k": k,
@@ -227,7 +241,8 @@ def select(
     )
     if found.step.warning is not None:
         warnings.warn(found.step.warning, TreeselectWarning, stacklevel=2)
-    rule = _rule(found, choice, chosen_method, problem)
+    decides = asked_method.tuning_value is None
+    rule = _rule(found, choice, chosen_method, problem, decides=decides)
     result = SelectionResult(
         design=model_data,
         call=Call(call_text("select", formula, data, arguments), data_text(data, frame), rule),
@@ -288,9 +303,13 @@ def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str 
 # --- choice ------------------------------------------------------------------------------------
 
 
-def _rule(found: Chosen, choice: Choice, method: SelectionMethod, problem: Problem) -> str:
+def _rule(
+    found: Chosen, choice: Choice, method: SelectionMethod, problem: Problem, *, decides: bool
+) -> str:
     """How the number of units was chosen, in words."""
     if choice.k is None:
+        if decides:
+            return f"as {method.name} decides ({tuning_words(method)})"
         own = method.tuning_value == OWN
         return f"{tuning_words(method)}{'' if own else ' as asked'}"
     if isinstance(choice.k, int):

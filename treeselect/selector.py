@@ -15,7 +15,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from treeselect.algorithms.registry import find_method
-from treeselect.arguments import length, members, read_seed
+from treeselect.arguments import USUAL_SIZE, length, members, read_seed
 from treeselect.design import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError
 from treeselect.folds import Splitter
@@ -96,7 +96,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     def __init__(
         self,
         method: str | SelectionMethod = "controlburn",
-        k: int | Literal["1se", "best"] | None = "1se",
+        k: int | Literal["1se", "best"] | None = USUAL_SIZE,
         *,
         method_options: Mapping[str, Any] | None = None,
         family: str = "auto",

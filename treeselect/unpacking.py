@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.base import Model, Step
+from treeselect.algorithms.decisions import WORDS, Decisions
 from treeselect.algorithms.registry import method_of_record
 from treeselect.choosing import Choice, ScoreBySize
 from treeselect.columns import FactorSpec, TermSpec
 from treeselect.design import Design
 from treeselect.encoding import DesignSpec
 from treeselect.engine.binning import MAX_BINS, bin_columns
+from treeselect.expressions import Code, Transform, nodes
 from treeselect.families import Family, family_of
 from treeselect.folds import Folds
 from treeselect.formula import parse_formula
@@ -27,6 +29,7 @@ from treeselect.response import Response
 from treeselect.results import Call, SelectionResult
 from treeselect.scoring import with_lost_scoring, with_scoring
 from treeselect.stability import SCHEMES, Stability
+from treeselect.terms import Factor
 from treeselect.units import Units
 
 if TYPE_CHECKING:
@@ -69,7 +72,8 @@ def unpack(
         data = _with_sources(data, content["sources"], arrays)
     n_groups = len(spec.units.names)
     gaps = content.get("gaps", [None] * len(content["cut_from"]))
-    steps = _steps(content["cut_from"], gaps, arrays, n_groups)
+    decisions = _decisions(arrays, n_groups)
+    steps = _steps(content["cut_from"], gaps, arrays, n_groups, decisions)
     subforest = subforest_of(arrays, empty, response.family)
     model: Model | None = subforest
     if "forest_groups" in arrays:
@@ -129,6 +133,8 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         and all(isinstance(learned, dict) for learned in state.values()),
         "formula and transforms",
     )
+    for factor in (f for t in parsed.terms for f in t.factors):
+        check(_fits(factor, state[factor.name]), "formula and transforms")
     check(content["new_levels"] in ("error", "missing", "other"), "new_levels")
     return DesignSpec(
         formula=parsed,
@@ -137,8 +143,36 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         state=state,
         units=_units(content["units"], [term.name for term in parsed.terms]),
         new_levels=content["new_levels"],
-        trusted=trusted,
     )
+
+
+def _fits(factor: Factor, learned: Mapping[str, Any]) -> bool:
+    """Whether something was learned for each of its transforms: else new data would teach them.
+
+    Of a column without a value nothing is learned, and of trusted code nobody knows.
+    """
+    texts = {
+        node.text
+        for node in nodes(factor.node)
+        if isinstance(node, Transform) and node.function not in ("C", "hashed")
+    }
+    found = set(learned) - {"fitted"}
+    if not _is_small(learned):
+        return False
+    return not found or found == texts or any(isinstance(n, Code) for n in nodes(factor.node))
+
+
+_MOST_LEARNED = 5_000
+"""Most numbers of one kind that a transform learns; a spline has at most 1,000 knots."""
+
+
+def _is_small(learned: Any) -> bool:
+    """Whether a transform can replay it in no time: a million knots would take the memory."""
+    if isinstance(learned, Mapping):
+        return len(learned) <= _MOST_LEARNED and all(map(_is_small, learned.values()))
+    if isinstance(learned, list):
+        return len(learned) <= _MOST_LEARNED and all(map(_is_small, learned))
+    return np.size(learned) <= _MOST_LEARNED
 
 
 def _labels(levels: list[Any]) -> tuple[Any, ...]:
@@ -317,7 +351,11 @@ def _with_sources(
 
 
 def _steps(
-    cut_from: list[Any], gaps: list[Any], arrays: Mapping[str, NDArray[Any]], n_groups: int
+    cut_from: list[Any],
+    gaps: list[Any],
+    arrays: Mapping[str, NDArray[Any]],
+    n_groups: int,
+    decisions: Decisions | None,
 ) -> tuple[Step, ...]:
     n = len(cut_from)
     tuning, score = arrays["path_tuning"], arrays["path_train_score"]
@@ -339,9 +377,32 @@ def _steps(
             float(score[i]),
             None if cut_from[i] is None else int(cut_from[i]),
             gap=None if gaps[i] is None else float(gaps[i]),
+            decisions=decisions,
         )
         for i in range(n)
     )
+
+
+def _decisions(arrays: Mapping[str, NDArray[Any]], n_groups: int) -> Decisions | None:
+    """The decisions, of methods that make any."""
+    if "decisions" not in arrays:
+        return None
+    decision, history = arrays["decisions"], arrays["decision_history"]
+    shadows = arrays["decision_shadows"]
+    check(
+        decision.shape == (n_groups,)
+        and decision.dtype == np.int64
+        and set(decision.tolist()) <= set(WORDS)
+        and history.dtype == shadows.dtype == np.float64
+        and history.ndim == 2
+        and history.shape[1] == n_groups
+        and shadows.shape == (len(history), 3)
+        and len(history) > 0
+        and not np.isinf(history).any()
+        and bool(np.isfinite(shadows).all()),
+        "the decisions",
+    )
+    return Decisions(decision, history, shadows)
 
 
 def _scores(arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...]) -> ScoreBySize | None:

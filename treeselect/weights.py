@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeselect.arguments import as_floats, values_text
 from treeselect.design import FloatArray, IntArray, WeightArray
 from treeselect.errors import (
-    DataError,
     OptionError,
     did_you_mean,
     listing,
@@ -50,17 +49,6 @@ def read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) -> 
             f"  Found: {values.sum():g}. Divide them by a common number."
         )
     return values.astype(np.int64)
-
-
-def check_weight(weight: WeightArray, y: np.ndarray[Any, Any]) -> None:
-    """Raise a DataError unless the response varies where there is weight."""
-    if not weight.any():
-        raise DataError("Case weights must not all be zero where the response is known.")
-    if len(np.unique(y[weight > 0])) < 2:
-        raise DataError(
-            "The response must vary among the rows with a positive weight.\n"
-            "  Found: one value only."
-        )
 
 
 def read_offset(offset: str | Sequence[float] | None, frame: pd.DataFrame) -> FloatArray | None:

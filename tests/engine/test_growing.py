@@ -136,7 +136,7 @@ def shared_tree(data, target, weight, growth, penalty, is_open, rank, n_threads)
     from treeselect.engine.nodes import Nodes, empty_nodes
     from treeselect.engine.shared_tree import SharedTree
 
-    work = workspace(data, target)
+    work = workspace(data, target, weight)
     table = best_first.leaf_table(data, target, growth, data.n_rows)
     nodes = empty_nodes(2 * data.n_rows)
     listed = price_list(penalty, data, is_open)
