@@ -110,6 +110,8 @@ def compare(
         If the data can't be used as they are.
     OptionError, MethodError
         If an argument, a method, or one of its options is not allowed.
+    OutOfMemoryError, WorkerError
+        If memory runs out, or a process ends before its work is done or can't be given it.
 
     Examples
     --------

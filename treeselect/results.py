@@ -639,6 +639,8 @@ class SelectionResult:
             If an argument is not allowed, or a part has too few rows or groups.
         DataError
             If the data are needed and not given, or are not those of the fit.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or a process ends before its work is done or can't be given it.
 
         Notes
         -----
@@ -759,6 +761,8 @@ class SelectionResult:
             If the data are needed and not given, or are not those of the fit.
         StabilityError
             If the selection is empty, or a resample holds only one value of the response.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or a process ends before its work is done or can't be given it.
         """
         if checkpoint is not None:
             raise NotBuiltError("`checkpoint` is not built yet.\n  Leave it out.")
@@ -862,6 +866,8 @@ class SelectionResult:
             If an argument is not allowed, or the rows can't be split.
         DataError
             If the data are needed and not given, or are not those of the fit.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or a process ends before its work is done or can't be given it.
 
         Examples
         --------

@@ -170,6 +170,8 @@ def select(
         If the data can't be used as they are.
     OptionError, MethodError
         If an argument, the method, or one of its options is not allowed.
+    OutOfMemoryError, WorkerError
+        If memory runs out, or a process ends before its work is done or can't be given it.
     NotBuiltError
         For what is planned but not in this version.
 
