@@ -33,7 +33,7 @@ _MEMORY = 600.0
 _ROOM = 3_000_000_000
 """Bytes of address space beyond which a process gets a MemoryError."""
 
-_CASES = 400
+_CASES = 2_000
 """After so many a process is replaced."""
 
 
