@@ -6,13 +6,17 @@ import random
 from types import ModuleType
 from typing import Any
 
-from hostility import attacks, calls, faults, files
+from hostility import attacks, calls, faults, files, tables
 
 FAMILIES: dict[str, ModuleType] = {
-    "calls": calls, "formulas": attacks, "files": files, "faults": faults,
-}  # fmt: skip
+    "calls": calls,
+    "formulas": attacks,
+    "files": files,
+    "tables": tables,
+    "faults": faults,
+}
 
-SHARES = (("calls", 11), ("formulas", 5), ("files", 3), ("faults", 1))
+SHARES = (("calls", 10), ("formulas", 5), ("files", 2), ("tables", 2), ("faults", 1))
 """Of twenty cases so many."""
 
 

@@ -147,7 +147,9 @@ def wrong_message(message: str) -> str:
         return "raw characters"
     if len(message) > LONGEST:
         return "too long a message"
-    if not re.search(r"[`='\"]|formula|expression|model file|selected", message):
+    if not re.search(
+        r"[`='\"]|formula|expression|weights|offset|response|model file|selected", message
+    ):
         return "no subject"
     return ""
 

@@ -75,7 +75,7 @@ VALUES = (
     "pathlib.Path('x')", "object()", "object",
     "int", "str", "print", "len", "...", "NotImplemented", "lambda *a: 1", "(i for i in 'x')",
     "slice(1)", "type('Own', (str,), {})('x')",
-    "type('Own', (int,), {})(2)", "Raises()", "Strange()", "math", "uuid.UUID(int=1)",
+    "type('Own', (int,), {})(2)", "Strange()", "math", "uuid.UUID(int=1)",
     "Colour.RED", "np.nan",
     "np.random.default_rng(1)", "np.random.RandomState(1)", "memoryview(b'x')", "complex('nan')",
     "[float('nan')]", "[1e308] * 3", "['a'] * 1000",

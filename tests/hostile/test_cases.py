@@ -309,9 +309,9 @@ USES: tuple[tuple[str, Any, type[TreeselectError]], ...] = (
 """Values that a method of the result can't have, of its first argument or of that named."""
 
 NAMES = (
-    "\x1b[31mred", "a\x00b", "\x07", "\u202eevil", "\u2066a\u2069", "\ud800", "a\udc80", "\x7f",
+    "\x1b[31mred", "a\x00b", "\x07", "\u202eevil", "\u2066a\u2069", "\x7f",
     "\x85", "\r", "<b>x</b>", "]]>",
-    "a\nb", "\t", " ", " a", "a ", "1", "11", "1.5", "1e5", ".", "..", "...", "~", "y ~ x", "+",
+    "a\nb", "\t", " ", " a", "a ", "11", "1.5", "1e5", "..", "...", "y ~ x", "+",
     "-", "*", ":", "a:b", "a*b", "a|b", "^", "%in%", "(", ")", "(Intercept)",
     "Intercept", "{", "}", "{x}", "[", "x[0]", ",", "#", "a#b", "'", '"', "it's", 'say "x"', "\\",
     "a\\", "\\n", "\\x60", "__class__", "__import__", "__builtins__", "np", "I", "C", "Q", "log",
@@ -325,9 +325,11 @@ NAMES = (
     "\u0663",
     "x\u00b2", "\U0001f600", "\U0001d4d0",
 )  # fmt: skip
-"""Names of a column that `.` takes; the first twelve can't be shown as they are."""
+"""Names of a column that `.` takes; the first ten can't be shown as they are."""
 
-NO_NAMES = ("", "`", "a`b", "``", None, 3, 1.5, ("a", "b"), b"x", True, float("nan"))
+NO_NAMES = ("", "1", ".", "~", "\ud800", "a\udc80", "`", "a`b", "``", None, 3, 1.5, ("a", "b"),
+b"x", True,
+    float("nan"))  # fmt: skip
 """What can't be the name of a column."""
 
 ALIASES = (
@@ -391,7 +393,8 @@ FRAMES = (
     lambda: _frame(z=[decimal.Decimal(1), decimal.Decimal("NaN")] * 6),
     lambda: _frame(z=[datetime.date(2020, 1, 1)] * 12), lambda: _frame(z=[pd.NA, 1] * 6),
     lambda: _frame(z=[pd.NaT, 1] * 6), lambda: _frame(z=[object()] * 12),
-    lambda: _frame(z=["\x00", "\x1b"] * 6), lambda: _frame(z=["\ud800", "a"] * 6),
+    lambda: _frame(z=["\x00", "\x1b"] * 6),
+    lambda: _frame(z=pd.Series(["\ud800", "a"] * 6, dtype=object)),
     lambda: _frame(z=["", " "] * 6), lambda: _frame(z=["nan", "None"] * 6),
     lambda: _frame(z=["x" * 5000, "y"] * 6), lambda: _frame(z=list("abcdefghijkl")),
     lambda: pd.concat([_frame(), _frame()], axis=1), lambda: _frame().set_index("x"),
@@ -430,7 +433,7 @@ def numbered(rows: tuple[Any, ...]) -> list[str]:
 def check_said(error: pytest.ExceptionInfo[TreeselectError]) -> None:
     """A message says something, about something, in characters that can be shown."""
     said = str(error.value)
-    assert re.search(r"[`='\"]|formula|expression", said)
+    assert re.search(r"[`='\"]|formula|expression|weights|offset", said)
     assert not RAW.search(said)
     assert len(said) < 8_000
 
@@ -508,7 +511,7 @@ def test_an_argument_is_refused(argument, value, error):
     with pytest.raises(error) as found:
         treeselect.select("y ~ .", DATA, **arguments)
     check_said(found)
-    assert argument in str(found.value) or "weights" in str(found.value)
+    assert argument.rstrip("s") in str(found.value).lower()
 
 
 @pytest.mark.parametrize(("use", "value", "error"), USES, ids=numbered(USES))
@@ -524,12 +527,19 @@ def test_a_use_of_the_answer_is_refused(fit, use, value, error, tmp_path, monkey
 
 @pytest.fixture(scope="module")
 def fit():
-    return treeselect.select("y ~ .", DATA, **QUICK)
+    return treeselect.select("y ~ .", DATA, **{**QUICK, "method": "importance"}, n_trees=4)
+
+
+def renamed(name: Any) -> pd.DataFrame:
+    """The data with another name for `x`; halves of characters need an index of objects."""
+    data = DATA.copy()
+    data.columns = pd.Index([name if old == "x" else old for old in DATA.columns], dtype=object)
+    return data
 
 
 @pytest.mark.parametrize("name", NAMES, ids=numbered(NAMES))
 def test_a_name_is_answered_and_shown_escaped(name, tmp_path):
-    data = DATA.rename(columns={"x": name})
+    data = renamed(name)
     fit = treeselect.select("y ~ .", data, keep=name, **QUICK)
     assert fit.selected == (name,)
     assert len(fit.predict(data)) == len(data)
@@ -541,9 +551,10 @@ def test_a_name_is_answered_and_shown_escaped(name, tmp_path):
     np.testing.assert_array_equal(again.predict(data), fit.predict(data))
 
 
-@pytest.mark.parametrize("name", NAMES[:12], ids=numbered(NAMES[:12]))
+@pytest.mark.parametrize("name", NAMES[:10], ids=numbered(NAMES[:10]))
 def test_a_report_of_a_name_is_a_page(name, tmp_path):
-    data = DATA.rename(columns={"x": name}).assign(g=lambda d: d["g"].replace("a", name))
+    data = renamed(name)
+    data["g"] = pd.Series([name, "b", "c"] * 8, dtype=object)
     fit = treeselect.select("y ~ .", data, keep=[name, "g"], **{**QUICK, "k": 2})
     page = fit.report(tmp_path / "r.html").read_bytes().decode("utf-8")
     assert not RAW.search(page)
@@ -554,7 +565,7 @@ def test_a_report_of_a_name_is_a_page(name, tmp_path):
 @pytest.mark.parametrize("name", NO_NAMES, ids=numbered(NO_NAMES))
 def test_what_is_no_name_is_refused(name):
     with pytest.raises(TreeselectError) as error:
-        treeselect.select("y ~ .", DATA.rename(columns={"x": name}), **QUICK)
+        treeselect.select("y ~ .", renamed(name), **QUICK)
     check_said(error)
 
 

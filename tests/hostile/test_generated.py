@@ -62,7 +62,7 @@ def test_the_watch_hears_what_a_formula_must_not_do(hostility, tmp_path):
 def test_the_fence_keeps_cases_from_other_files(hostility, tmp_path):
     from hostility.fencing import fenced
 
-    outside = FOLDER / "a case wrote this"
+    outside = Path(FOLDER.anchor) / "a case wrote this"
     with fenced():
         (tmp_path / "x").write_text("here")
         with pytest.raises(PermissionError):
