@@ -143,7 +143,11 @@ def write_page(path: Path, page: Callable[[], str]) -> Path:
     if not folder.is_dir() or path.is_dir():
         raise OptionError(
             f"Can't write the report {quoted(str(path))}.\n"
-            f"  {'It is a folder.' if path.is_dir() else f'There is no folder {folder}.'}"
+            + (
+                "  It is a folder."
+                if path.is_dir()
+                else f"  There is no folder {shown(str(folder))}."
+            )
         )
     text = page()
     with tempfile.NamedTemporaryFile(
