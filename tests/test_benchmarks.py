@@ -20,7 +20,6 @@ def test_encode_prints_its_table():
         [sys.executable, str(FOLDER / "encode.py"), "--quick"],
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -42,7 +41,6 @@ def test_a_program_prints_its_table(program, words, times, n_lines):
         [sys.executable, str(FOLDER / program), "--quick"],
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -72,7 +70,6 @@ def test_a_program_of_all_methods_prints_its_table_and_writes_nothing(program, n
         [sys.executable, "-W", "error", str(FOLDER / program), "--quick", "--jobs", "1"],
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -92,7 +89,6 @@ def test_a_papers_program_prints_its_tables(program):
         [sys.executable, "-W", "error", str(FOLDER / "papers" / program), "--quick", "--jobs", "1"],
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

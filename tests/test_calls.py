@@ -10,6 +10,7 @@ import pytest
 from sklearn.model_selection import TimeSeriesSplit
 
 from treeselect import RRF
+from treeselect.arguments import USUAL_SIZE
 from treeselect.calls import call_text, data_text
 
 
@@ -25,7 +26,8 @@ def text_of(**arguments):
     [
         ("k", 3, "k=3"),
         ("k", np.int64(3), "k=3"),
-        ("k", "1se", ""),
+        ("k", USUAL_SIZE, ""),
+        ("k", "1se", "k='1se'"),
         ("folds", np.int64(5), ""),
         ("folds", TimeSeriesSplit(3), "folds=TimeSeriesSplit("),
         ("folds", [0, 1, 0, 1], "folds=folds"),

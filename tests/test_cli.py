@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -22,7 +25,6 @@ def run(*arguments, folder):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
 
@@ -288,6 +290,71 @@ def test_usage_errors_exit_with_2(folder):
     done = run("select", folder=folder)
     assert done.returncode == 2
     assert "usage: treeselect select" in done.stderr
+
+
+@pytest.fixture(params=["", "1"], ids=["buffered", "unbuffered"])
+def environment(request):
+    return {**os.environ, "PYTHONUNBUFFERED": request.param}
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="a device of Linux")
+def test_a_full_standard_output(environment):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "treeselect", "methods"],
+            stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False,
+        )  # fmt: skip
+    said = f"treeselect: Can't write to standard output.\n  {os.strerror(errno.ENOSPC)}.\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
+def test_a_reader_that_has_gone(environment):
+    """As ``treeselect methods | head -1``: nothing is wrong, and what is asked for is done."""
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "wb") as gone:
+        done = subprocess.run(
+            [sys.executable, "-m", "treeselect", "methods"],
+            stdout=gone, stderr=subprocess.PIPE, text=True, env=environment, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_files_are_written_though_nobody_reads_the_summary(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(folder)
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "w", encoding="utf-8") as gone:
+        monkeypatch.setattr(sys, "stdout", gone)
+        arguments = ["died ~ signal", "data.csv", "-k", "1", "-m", "mrmr", "--performance", "2"]
+        assert main(["select", *arguments, "--json", str(tmp_path / "t.json")]) == 0
+    assert "tidy" in json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_a_closed_standard_stream(folder, monkeypatch, capsys, name):
+    """Python has None in its place."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, name, None)
+    closed = name == "stdout"
+    assert main(["select", "died ~ signal", "data.csv", "-k", "1", "-m", "mrmr"]) == 2 * closed
+    assert main(["select", "died ~ sigal", "data.csv"]) == 2
+    printed = capsys.readouterr()
+    assert ("Selected terms" in printed.out) is not closed
+    assert ("standard output.\n  It is closed." in printed.err) is closed
+
+
+@pytest.mark.parametrize(
+    ("error", "says"), [(MemoryError, "not enough memory"), (KeyboardInterrupt, "stopped")]
+)
+def test_what_stops_a_command_is_said(folder, monkeypatch, capsys, error, says):
+    def stop(*arguments, **options):
+        raise error
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("treeselect.selection.select", stop)
+    assert main(["select", "died ~ signal", "data.csv"]) == 2
+    assert says in capsys.readouterr().err
 
 
 def test_methods(capsys):

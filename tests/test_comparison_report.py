@@ -280,7 +280,7 @@ def test_templates_can_be_copied(four, tmp_path):
 
 
 def test_what_can_t_be_written(four, tmp_path):
-    with pytest.raises(OptionError, match="There is no folder"):
+    with pytest.raises(OptionError, match="Can't find the folder"):
         four.report(tmp_path / "no" / "out.html")
     with pytest.raises(OptionError, match=r"Can't find the template.*\n  Copy `comparison\.html"):
         four.report(tmp_path / "out.html", template=tmp_path / "none.j2")

@@ -42,10 +42,14 @@ def test_each_load_gives_a_new_frame() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("titanik", "Can't find data set `titanik`.\n  Did you mean `titanic`?"),
+        (
+            "titanik",
+            "`name` must be that of a data set.\n  Found: 'titanik'. Did you mean `titanic`?",
+        ),
         (
             "iris",
-            "Can't find data set `iris`.\n  Data sets: `titanic`, `titanic_correlated`.",
+            "`name` must be that of a data set.\n"
+            "  Found: 'iris'. Data sets: `titanic`, `titanic_correlated`.",
         ),
     ],
 )

@@ -114,6 +114,64 @@ def test_categories_without_an_order_are_not_compared(expression):
 
 
 @pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("{(x > 2) + (n > 1)}", [0, np.nan, 2, 2]),  # numpy adds truth values to True
+        ("{(n > 1) - t}", [-1, 1, 0, 0]),
+        ("{n ** 16 * n ** 16 * n ** 16}", [1, 2.0**48, 2.0**48, 5.0**48]),  # int64 would overflow
+        ("{n ** -1}", [1, 0.5, 0.5, 0.2]),
+        ("{-t + 1}", [0, 1, 0, 0]),
+        ("np.where(n > 1, n, -n)", [-1, 2, 2, 5]),
+        ("np.reciprocal(n)", [1, 0.5, 0.5, 0.2]),
+        ("exp10(n)", [10, 100, 100, 1e5]),
+        ("I(s == o)", [0, np.nan, np.nan, 0]),
+        ("I(o != 'lo')", [1, 0, np.nan, 1]),
+        ("I('a' < s)", [0, np.nan, 1, 0]),
+        ("I(`it's` == \"it's\")", [1, 0, 0, 0]),
+        ("I(`it's` == 'it\\'s')", [1, 0, 0, 0]),
+        ("I(`it's` == ')')", [0, 1, 0, 0]),
+        ("I(`it's` == '\\\\')", [0, 0, 1, 0]),
+        ("I(I(n))", [1, 2, 2, 5]),
+        ("{`a b` + 2 * _formulaic_a_b}", [21, 42, 64, 88]),
+        ("{`a b c` + 2 * `a b`}", [102, 204, 308, 416]),
+    ],
+)
+def test_values_are_those_that_r_gives(expression, expected):
+    odd = {"it's": ["it's", ")", "\\", "b"], "_formulaic_a_b": [10.0, 20.0, 30.0, 40.0],
+           "a b c": [100.0, 200.0, 300.0, 400.0]}  # fmt: skip
+    np.testing.assert_allclose(values_of(expression, FRAME.assign(**odd)).values, expected)
+
+
+@pytest.mark.parametrize(
+    ("expression", "says"),
+    [
+        ("{s * 10000000}", r"`\*` needs numbers. Found: text"),
+        ("{s + s}", r"`\+` needs numbers"),
+        ("{k + 1}", "Found: categories"),
+        ("{x & t}", "`&` needs truth values"),
+        ("I(~n)", "`~` needs truth values"),
+        ("I(x == 'a')", "Numbers can't be compared with text"),
+        ("I(s == 3)", "write it between quotation marks"),
+        ("I(s == x)", "with a column of numbers"),
+        ("I(k == 'a')", "can't be compared with 'a'"),
+        ("I(o > 'none')", "is no level"),
+        ("scale(s)", "`scale` needs numbers"),
+        ("np.where(s, 1, n)", "`where` needs numbers"),
+    ],
+)
+def test_labels_are_compared_with_labels_and_no_more(expression, says):
+    with pytest.raises(DataError, match=says):
+        values_of(expression, FRAME)
+
+
+def test_a_basis_that_would_fill_the_memory_is_refused_before_it_is_made():
+    frame = pd.DataFrame({"x": np.zeros(100_000)})
+    for expression in ("bs(x, df=900)", f"cr(x, knots={list(range(900))})"):
+        with pytest.raises(DataError, match="at most 50,000,000 values"):
+            values_of(expression, frame)
+
+
+@pytest.mark.parametrize(
     ("expression", "says"),
     [
         ("scale(one)", "nan in row 0"),
@@ -137,5 +195,5 @@ def test_f15_the_callers_variables_never_enter():
     # Not even in a formula that is trusted.
     (term,) = parse_formula("y ~ {n + hidden}", ["y", "n"], trusted=True).terms
     with pytest.raises(DataError, match="name 'hidden' is not defined"):
-        evaluate(term.factors[0], {"n": read_column(FRAME["n"], "n")}, {}, trusted=True)
+        evaluate(term.factors[0], {"n": read_column(FRAME["n"], "n")}, {})
     assert len(hidden) == 4

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.errors import FormulaError, OptionError
+from treeselect.errors import FormulaError, OptionError, TreeselectError
 from treeselect.evaluation import evaluate
+from treeselect.expressions import Call, Column, Constant, Operation
 from treeselect.formula import parse_formula
 from treeselect.frames import read_column
 from treeselect.guard import formula_name
@@ -157,6 +162,7 @@ y ~ (x + z)^99
 y ~ x^{9**9}
 y ~ C(open('pwned', 'w'))
 y ~ lag(x)
+y ~ I(x == '`age`') + z
 """.strip().splitlines()
 
 HONEST = """
@@ -226,9 +232,88 @@ y ~ C(x, levels=['b', 'a', 'c'])
 y ~ C(x, contr.helmert, levels=[3, 1])
 y ~ standardize(x) + scale(z, center=False) + scale(age, ddof=0)
 y ~ 2:x
-y ~ I(x == '`age`') + z
 y ~ x + z:C(age):bs(`1st`, 4)
 """.strip().splitlines()
+
+
+BEHIND_BACKTICKS = """
+y ~ I(x == '`' + str(__import__('os').system('touch pwned')) + '`')
+y ~ {x == '`' + str(__import__('os').system('touch pwned')) + '`'}
+y ~ I(x == "`" + str(__import__('os').system('touch pwned')) + "`")
+y ~ bs(x, 4, extrapolation='`' + str(__import__('os').system('touch pwned')) + '`')
+y ~ cr(x, 4, constraints='`' + str(__import__('os').system('touch pwned')) + '`')
+y ~ cr(x, 4, constraints='x1 = x2')
+y ~ hashed(x, 3, contr.treatment('`' + str(__import__('os').system('touch pwned')) + '`'))
+I(x == '`' + str(__import__('os').system('touch pwned')) + '`') ~ z
+y ~ I(`a b` == '`' + str(__import__('os').system('touch pwned')) + '`')
+y ~ I(`it's` == '`' + str(__import__('os').system('touch pwned')) + '`')
+y ~ I(x == '\\'`' + str(__import__('os').system('touch pwned')) + '`')
+""".strip().splitlines()
+"""What was evaluated once: two parsers took other parts for quotations."""
+
+
+@pytest.mark.parametrize("formula", BEHIND_BACKTICKS)
+def test_no_backtick_hides_code_from_the_guard(formula, mixed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = mixed.assign(y=mixed["dose"], x=mixed["site"], z=mixed["signal"])
+    frame = frame.assign(**{"a b": mixed["noise"], "it's": mixed["noise"]})
+    with pytest.raises(FormulaError):
+        treeselect.select(formula, frame, k=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+class Watch:
+    """What the interpreter runs, opens or imports while it is on; hooks can't be taken off."""
+
+    on = False
+    seen: ClassVar[list[str]] = []
+
+    def hook(self, event, _):
+        if self.on and event in ("exec", "open", "import", "os.system", "subprocess.Popen"):
+            self.seen.append(event)
+
+
+def test_no_formula_runs_opens_or_imports_anything(mixed):
+    watch = Watch()
+    sys.addaudithook(watch.hook)
+    frame = pd.DataFrame({name: mixed["signal"].abs() + 1 for name in COLUMNS})
+    columns = {name: read_column(frame[name], name) for name in COLUMNS}
+
+    def handle(formula):
+        with contextlib.suppress(TreeselectError):
+            for term in parse_formula(formula, COLUMNS).terms:
+                for factor in term.factors:
+                    evaluate(factor, columns, {})
+
+    for _ in range(2):  # the first time imports what formulaic and numpy load late
+        for formula in (*HONEST, *ATTACKS, *BEHIND_BACKTICKS):
+            handle(formula)
+        assert not watch.seen
+        watch.on = True
+    watch.on = False
+
+
+def test_what_is_evaluated_are_the_checked_records_and_never_text():
+    (term,) = parse_formula("y ~ I(log(`a b`) > 2 * x)", COLUMNS).terms
+    assert term.factors[0].node == Call(
+        "I", (Operation(">", (Call("log", (Column("a b"),)),
+                              Operation("*", (Constant(2), Column("x"))))),)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("sign", ["%*%", "%+%", "%/%", "%o%", "%%", "%in", "%IN%", "%`a b`%"])
+def test_operators_of_r_that_are_not_built_are_refused_by_name(sign):
+    assert parse_formula("y ~ x %in%z", COLUMNS).terms[0].name == "z"
+    with pytest.raises(FormulaError, match=r"no operator `%|Can't read the formula"):
+        parse_formula(f"y ~ x {sign} z", COLUMNS)
+
+
+@pytest.mark.parametrize("length", [20_000, 1_000_000])
+def test_long_names_and_texts_are_refused_at_once(length):
+    for long in ("w" * length, f"`{'w' * length}`", f"I(x == '{'w' * length}')", "x+" * length):
+        with pytest.raises(FormulaError) as error:
+            parse_formula(f"y ~ {long}", COLUMNS)
+        assert len(str(error.value)) < 1000
 
 
 @pytest.mark.parametrize("formula", ATTACKS)

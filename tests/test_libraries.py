@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -139,3 +140,21 @@ def test_a_lazy_frame_is_collected_once(expected, data):
     lazy = pl.from_pandas(data).lazy().map_batches(count)
     expected.augment(lazy)
     assert len(collected) == 1
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_columns_of_tidy_have_the_same_types_whatever_the_method(library):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(50, 2)), columns=["a", "b"])
+    data["y"] = data["a"] + rng.normal(size=50)
+    frame = nw.from_native(data)
+    given = {
+        "pandas": data,
+        "polars": frame.to_polars(),
+        "pyarrow": frame.to_arrow(),
+    }[library]
+    plain, decided = (
+        treeselect.select("y ~ .", given, method=method, k=1, seed=1, **options).tidy()
+        for method, options in (("mrmr", {}), ("boruta", {"n_trees": 5, "max_rounds": 2}))
+    )
+    assert nw.from_native(plain).schema == nw.from_native(decided).schema

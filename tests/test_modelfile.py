@@ -150,13 +150,46 @@ def test_trusted_is_never_stored_and_the_guard_runs_again(mixed, tmp_path):
     pd.testing.assert_series_equal(again.predict(mixed), fit.predict(mixed))
 
 
-def test_a_formula_that_was_changed_to_run_code_is_refused(file, tmp_path, monkeypatch):
+@pytest.mark.parametrize("include_data", [False, True])
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "I(__import__('os').system('touch pwned'))",
+        "I(site == '`' + str(__import__('os').system('touch pwned')) + '`')",
+    ],
+)
+def test_a_formula_that_was_changed_to_run_code_is_refused(
+    fit, include_data, attack, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    attack = "died ~ I(__import__('os').system('touch pwned')) + signal"
-    path = change(file, tmp_path, lambda d: d["content"]["formula"].update(text=attack))
+    honest = fit.save(tmp_path / "honest", include_data=include_data)
+
+    def edit(document):
+        content = json.dumps(document["content"])
+        document["content"] = json.loads(content.replace("I(noise > 0)", json.dumps(attack)[1:-1]))
+
+    path = change(honest, tmp_path, edit)
     with pytest.raises(FormulaError, match="its formula is not allowed"):
         treeselect.load(path)
     assert not (tmp_path / "pwned").exists()
+
+
+def test_transforms_learn_nothing_from_new_data(data, tmp_path):
+    fit = treeselect.select("dose ~ scale(signal) + noise", data, k=1, **QUICK)
+    path = fit.save(tmp_path / "fit")
+    for learned in ({"dict": [["scale(noise)", {"dict": []}]]},
+                    {"dict": [["scale(signal)", {"list": [0.0] * 6000}]]}):  # fmt: skip
+
+        def edit(document, learned=learned):
+            document["content"]["state"][0][1] = learned
+
+        with pytest.raises(ModelFileError, match="formula and transforms"):
+            treeselect.load(change(path, tmp_path, edit))
+
+
+def test_trusted_is_a_truth_value(file):
+    with pytest.raises(OptionError, match="`trusted` must be True or False"):
+        treeselect.load(file, trusted="no")
 
 
 def test_labels_that_json_cannot_hold(mixed, tmp_path):
@@ -442,3 +475,105 @@ def test_what_transforms_learned_may_be_nonsense_but_not_harmful(file, data, tmp
         path = change(file, tmp_path, edit)
         with contextlib.suppress(ModelFileError, DataError):
             treeselect.load(path).predict(data)
+
+
+# --- what a file says must be what a model can be ------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def with_data(fit, tmp_path_factory):
+    return fit.save(tmp_path_factory.mktemp("models") / "data", include_data=True)
+
+
+@pytest.fixture(scope="module")
+def boosted(data, tmp_path_factory):
+    fit = treeselect.select("died ~ signal + site", data, method="mrmr", k=2, seed=1)
+    return fit.refit("boosting").save(tmp_path_factory.mktemp("models") / "boosted")
+
+
+def split_codes(value):
+    """The code of every split; that of leaves means nothing."""
+    return lambda array: np.where(array > 0, value, array).astype(array.dtype)
+
+
+def last_row(edit):
+    def change_last(array):
+        array = array.copy()
+        array[-1] = edit(array[-1])
+        return array
+
+    return change_last
+
+
+@pytest.mark.parametrize(
+    ("name", "edit"),
+    [
+        ("forest_code", split_codes(255)),  # no such edge or level: nodes(), rules()
+        ("sub_code", split_codes(255)),
+        ("sub_weights", lambda a: a * 0),  # no tree moves anything: trees(), shape()
+        ("sub_weights", lambda a: -a),
+        ("sub_weights", lambda a: a + 1e300),
+        ("sub_shares", lambda a: a * 0 + 1e-320),
+        ("sub_shares", lambda a: a * 2),
+        ("sub_shares", lambda a: -a),
+        ("sub_gains", lambda a: -a),
+        ("sub_gains", lambda a: a * 0),
+        ("sub_gains", lambda a: a + 1),
+        ("sub_importance", lambda a: a * 2),
+        ("sub_importance", lambda a: a * np.nan),
+        ("sub_constant", lambda a: a + np.inf),
+        ("sub_gain", lambda a: a - 1e9),
+        ("forest_gain", lambda a: a * np.nan),
+        ("forest_weight", lambda a: -a),
+        ("forest_value", lambda a: a + 1e300),
+        ("forest_constant", lambda a: a * np.nan),
+        ("forest_importance", lambda a: -a - 1),
+        ("forest_importance", lambda a: a + 1),
+        ("forest_groups", lambda a: a[::-1].copy()),
+        ("path_selected", lambda a: ~a),
+        ("path_selected", last_row(lambda row: row[::-1].copy())),
+        ("path_selected", last_row(lambda row: row | True)),
+        ("path_importance", lambda a: a * 2),
+        ("path_importance", lambda a: a - 1),
+        ("path_importance", lambda a: a * np.nan),
+        ("path_tuning", lambda a: a * np.nan),
+        ("path_train_score", lambda a: a * np.nan),
+        ("weight", lambda a: a * 0),
+        ("weight", lambda a: a * 2**60),
+        ("y", lambda a: a - 1),
+        ("y", lambda a: a + 0.5),
+        ("y", lambda a: a * 2),
+    ],
+)
+def test_numbers_that_no_model_has(with_data, name, edit, tmp_path):
+    refused(with_array(with_data, tmp_path, name, edit))
+
+
+@pytest.mark.parametrize("name", ["boost_code", "boost_value", "boost_groups", "boost_weight"])
+def test_numbers_that_no_boosted_trees_have(boosted, name, tmp_path):
+    edits = {"boost_code": split_codes(255), "boost_value": lambda a: a * np.nan}
+    edit = edits.get(name, lambda a: ~a if a.dtype == bool else -a)
+    refused(with_array(boosted, tmp_path, name, edit))
+
+
+def test_any_changed_number_is_an_error_or_harmless(with_data, data, tmp_path):
+    """Whatever can be loaded can be used."""
+    rng = np.random.default_rng(0)
+    content = members(with_data)
+    names = [
+        name for name in content if name.startswith(("arrays/forest", "arrays/sub", "arrays/path"))
+    ]
+    values = [0, 1, -1, 3, 255, 1e-320, 1e300, np.nan, np.inf]
+    for _ in range(40):
+        name = names[rng.integers(len(names))]
+        array = np.load(io.BytesIO(content[name]))
+        with np.errstate(all="ignore"):
+            value = np.array(values)[rng.integers(len(values), size=1)].astype(array.dtype)
+        array.flat[rng.integers(array.size)] = value[0]
+        path = write(tmp_path, content | {name: npy(array)})
+        with contextlib.suppress(ModelFileError):
+            again = treeselect.load(path)
+            again.predict(data.head(3))
+            for call in (again.trees, again.nodes, again.rules, again.tidy, again.summary):
+                str(call())
+            again.shape(again.selected[0])

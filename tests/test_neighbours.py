@@ -83,8 +83,8 @@ def test_columns_are_coded_once(fitted, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("sgnal",), "Can't find `sgnal` among the terms.\n  Did you mean `signal`"),
-        ((3,), "Can't find `3` among the terms.\n  Terms: `signal`"),
+        (("sgnal",), "`term` must be a term .*\n  Found: 'sgnal'. Did you mean `signal`"),
+        ((3,), "`term` must be a term .*\n  Found: 3. Terms: `signal`"),
         (("signal", 0), "`most` must be a whole number, at least 1"),
     ],
 )

@@ -75,11 +75,33 @@ def test_every_kind_of_every_result(kind, name, request):
             fit.plot(kind)
         assert plt.get_fignums() == []
         return
+    if kind == "history":
+        with pytest.raises(OptionError, match="does not decide in rounds"):
+            fit.plot(kind)
+        assert plt.get_fignums() == []
+        return
     if kind == "substitutes":  # has tests of its own: not every result has any
         return
     ax = fit.plot(kind, term=fit.selected[0] if kind == "shape" else None)
     assert isinstance(ax, matplotlib.axes.Axes)
     assert len(plt.get_fignums()) == 1
+
+
+def test_the_history_has_a_line_for_each_unit_and_three_for_the_shadows(request):
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame(rng.normal(size=(80, 4)), columns=["a", "b", "$c$", "d"])
+    data["y"] = 2 * data["a"] + rng.normal(size=80)
+    fit = treeselect.select("y ~ .", data, method="boruta", seed=1, n_trees=20, max_rounds=12)
+    ax = fit.plot("history")
+    table = fit.history()
+    assert len(ax.lines) == table["term"].nunique() + 3
+    drawn = np.sort(np.concatenate([line.get_ydata() for line in ax.lines]))
+    shadows = table.drop_duplicates("round")[["shadow_min", "shadow_mean", "shadow_max"]]
+    shown = np.sort(np.concatenate([table["importance"], shadows.to_numpy().ravel()]))
+    np.testing.assert_array_equal(drawn, shown)
+    assert {"a"} <= {text.get_text() for text in ax.texts}
+    assert ax.get_xlabel() == "round"
+    ax.figure.canvas.draw()
 
 
 def test_axes_of_the_user_are_drawn_on(fitted):
@@ -219,7 +241,7 @@ def test_a_long_path_and_many_terms():
         ((None,), "`kind` must be one of"),
         (("shape",), "`term` must be given for 'shape'"),
         (("shape", "sgnal"), "Did you mean `signal`"),
-        (("shape", "signal", "colour"), "A shape is that of a selected term"),
+        (("shape", "signal", "colour"), "`other` must be a selected term"),
         (("shape", "signal", "signal"), "`other` must have another variable"),
         (("path", "signal"), "`term` must not be given for 'path'"),
         (("importance", None, "signal"), "`other` must not be given for 'importance'"),

@@ -416,7 +416,7 @@ def test_weights_go_to_the_estimator(trial):
         ("glmm", "size", {}, "Did you mean `glm`"),
         ("lasso", "size", {}, "must be one of `forest`, `boosting`, `glm`, or an estimator"),
         (LinearRegression, "size", {}, r"Write `LinearRegression\(\)`"),
-        (3, "size", {}, "Found: int"),
+        (3, "size", {}, "Found: 3"),
         (BaseEstimator(), "size", {}, "Found: BaseEstimator"),
         (LinearRegression(), "ill", {}, "must be a classifier"),
         (LogisticRegression(), "size", {}, "must be a regressor"),

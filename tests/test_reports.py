@@ -21,6 +21,7 @@ from treeselect.reports.figures import (
     line_figure,
     nice_ticks,
     path_figure,
+    range_figure,
     shorten,
     spread,
     tick_labels,
@@ -37,6 +38,7 @@ from treeselect.reports.panels import panels
 from treeselect.reports.render import code, render
 from treeselect.reports.templates import template_folder
 from treeselect.stability import Stability
+from treeselect.tables import decision_table
 
 HOSTILE = "<script>alert('1')</script>"
 
@@ -430,7 +432,7 @@ def test_templates_can_be_copied(fitted, tmp_path):
 
 
 def test_missing_folder_and_template(fitted, tmp_path):
-    with pytest.raises(OptionError, match="There is no folder"):
+    with pytest.raises(OptionError, match="Can't find the folder"):
         fitted.report(tmp_path / "no" / "out.html")
     with pytest.raises(OptionError, match="It is a folder"):
         fitted.report(tmp_path)
@@ -462,8 +464,8 @@ def test_a_failed_write_leaves_the_old_file(fitted, tmp_path, monkeypatch):
     def fail(*names):
         raise OSError("disk full")
 
-    monkeypatch.setattr("treeselect.reports.render.os.replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+    monkeypatch.setattr("treeselect.writing.os.replace", fail)
+    with pytest.raises(OptionError, match="disk full"):
         fitted.report(path)
     assert [p.name for p in tmp_path.iterdir()] == ["out.html"]
     assert path.read_text(encoding="utf-8") == "old"
@@ -480,6 +482,15 @@ def test_a_failed_write_leaves_the_old_file(fitted, tmp_path, monkeypatch):
 )
 def test_ticks_are_round_and_cover_the_range(low, high, ticks):
     assert nice_ticks(low, high) == pytest.approx(ticks)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(1e300, 1e300), (-1e140, -1e140), (0, 5e-324), (1, 1 + 1e-15), (1e17, 1e17)]
+)
+def test_ticks_of_what_rounding_tells_apart(low, high):
+    ticks = nice_ticks(low, high)
+    assert ticks[0] <= low <= high <= ticks[-1]
+    assert 2 < len(ticks) < 12
 
 
 def test_ticks_of_one_value():
@@ -636,6 +647,35 @@ def test_performance_has_a_section_of_its_own(cross_validated, tmp_path):
     plain = cross_validated.report(tmp_path / "r.html").read_text()
     assert 'id="performance"' in page
     assert 'id="performance"' not in plain
+
+
+def test_decisions_have_a_section_of_their_own(mixed, fitted, tmp_path):
+    fit = treeselect.select(
+        "dose ~ . - died", mixed, method="boruta", seed=1, n_trees=30, max_rounds=14
+    )
+    page = fit.report(tmp_path / "r.html").read_text()
+    section = page[page.index('id="decisions"') : page.index('id="path"')]
+    table, bar = decision_table(fit)
+    history = fit.history()
+    assert f"greatest shadows, {bar:.2f}" in section
+    for row in table.itertuples():
+        own = history[history["term"] == row.term]
+        assert row.hits == (own["importance"] > own["shadow_max"]).sum()
+        assert row.rounds == own["importance"].notna().sum()
+        assert row.median == own["importance"].median()
+        assert f"{row.term}: {row.median:.2f} ({row.low:.2f} to {row.high:.2f})" in section
+    assert "All-relevant selection" in page
+    assert "Minimal selection" not in page
+    assert 'id="decisions"' not in fitted.report(tmp_path / "r.html").read_text()
+
+
+def test_ranges_of_any_values_share_an_axis_with_the_marked_one():
+    figure = range_figure(["a", "b"], [3.0, -1.0], [2.0, -2.5], [4.5, 0.0], [True, False],
+                          ("bar", 1.0), 0)  # fmt: skip
+    places = [x for dot in figure.dots for x in (dot.low, dot.x, dot.high)]
+    assert all(figure.left <= x <= figure.right for x in places)
+    assert figure.dots[1].x < figure.marks[0].at < figure.dots[0].x
+    assert [tick.label for tick in figure.x_ticks] == ["-4", "-2", "0", "2", "4", "6"]
 
 
 def test_performance_must_be_that_of_the_fit(cross_validated, fitted, tmp_path):

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import pytest
+from round_numbers import with_round_numbers
+
 import treeselect
 
 
-def test_full_text(fitted, snapshot):
-    assert fitted.summary().as_text() == snapshot
+@pytest.fixture(scope="module")
+def made(fitted):
+    return with_round_numbers(fitted, "signal", "site")
+
+
+def test_full_text(made, snapshot):
+    assert made.summary().as_text() == snapshot
 
 
 def test_full_text_with_cross_validation(cross_validated, snapshot):
-    assert cross_validated.summary().as_text() == snapshot
+    rule = "1 s.e. rule, 3-fold cross-validation (R2 is best at 2)"
+    fit = with_round_numbers(cross_validated, "signal", "site", rule=rule)
+    assert fit.summary().as_text() == snapshot
 
 
 def test_full_text_with_groups_costs_notes_and_dropped_rows(mixed, snapshot):
@@ -27,11 +37,12 @@ def test_full_text_with_groups_costs_notes_and_dropped_rows(mixed, snapshot):
         groups={"blood panel": ["signal", "noise"]},
         costs={"blood panel": 3.0, "site": 0.5},
     )
-    assert fit.summary().as_text() == snapshot
+    made = with_round_numbers(fit, "blood panel", "site")
+    assert made.summary().as_text() == snapshot
 
 
-def test_full_latex(fitted, snapshot):
-    assert fitted.summary().as_latex() == snapshot
+def test_full_latex(made, snapshot):
+    assert made.summary().as_latex() == snapshot
 
 
 def test_prints_like_r(fitted, capsys):

@@ -119,6 +119,23 @@ def test_what_a_command_says_before_it_fails_is_told(tmp_path, capsys):
     assert list((tmp_path / "html").iterdir()) == []
 
 
+def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path, capsys, monkeypatch):
+    source, html = write(tmp_path, "# Title\n\nOf prose alone.\n"), tmp_path / "html"
+    html.mkdir()
+    (html / "small.html").write_text("as it was", encoding="utf-8")
+
+    def full(number):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("treeselect.writing.os.fsync", full)
+    assert main([str(source), "--output", str(html)]) == 1
+    page = html / "small.html"
+    said = f"vignettes: Can't write the page `{page}`.\n  No space left on device.\n"
+    assert capsys.readouterr().err == said
+    assert page.read_text(encoding="utf-8") == "as it was"
+    assert list(html.iterdir()) == [page]
+
+
 def test_there_must_be_a_source(tmp_path, capsys):
     assert main([str(tmp_path / "lost.md"), "--output", str(tmp_path / "html")]) == 1
     assert "There is no vignette lost.md" in capsys.readouterr().err

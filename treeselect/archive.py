@@ -9,16 +9,17 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.errors import ModelFileError, quoted
+from treeselect.paths import reason
+from treeselect.writing import write_file
 
 _JSON = "model.json"
 _DTYPES = frozenset(["bool", "uint8", "int32", "int64", "float64"])
@@ -30,24 +31,18 @@ def write_archive(path: Path, text: str, arrays: Mapping[str, NDArray[Any]]) -> 
     Raises
     ------
     ModelFileError
-        If the folder does not exist or can't be written to.
+        If the file can't be written.
     """
-    folder = path.parent
-    if not folder.is_dir():
-        raise ModelFileError(f"Can't find the folder {quoted(str(folder))} to save the model in.")
-    part = folder / f".{path.name}.{os.getpid()}.part"
-    try:
-        with part.open("xb") as file, zipfile.ZipFile(file, "w") as archive:
+
+    def write(file: IO[bytes]) -> None:
+        with zipfile.ZipFile(file, "w") as archive:
             archive.writestr(_member(_JSON), text)
             for array_name, array in arrays.items():
                 buffer = io.BytesIO()
                 np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
                 archive.writestr(_member(f"arrays/{array_name}.npy"), buffer.getvalue())
-        part.replace(path)
-    except OSError as error:
-        raise ModelFileError(f"Can't write {quoted(str(path))}.\n  {error}") from error
-    finally:
-        part.unlink(missing_ok=True)
+
+    write_file(path, write, what="model", error=ModelFileError)
 
 
 def _member(name: str) -> zipfile.ZipInfo:
@@ -61,11 +56,15 @@ def read_archive(path: Path) -> tuple[Any, dict[str, NDArray[Any]]]:
     Raises
     ------
     ModelFileError
-        If a member is none that :func:`write_archive` writes.
+        If the file can't be opened, or a member is none that :func:`write_archive` writes.
     Exception
         Of many kinds, if the file is damaged.
     """
-    with zipfile.ZipFile(path) as archive:
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise ModelFileError(f"Can't read {quoted(path.name)}.\n  {reason(error)}") from None
+    with file, zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         _check_members(path, members)
         document = json.loads(archive.read(_JSON).decode("utf-8"), parse_constant=_no_constant)

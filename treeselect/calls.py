@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.base import SelectionMethod, changed_options
+from treeselect.algorithms.base import changed_options, is_method
+from treeselect.arguments import members
 from treeselect.csv_files import EncodedFile
 from treeselect.folds import Splitter
+from treeselect.scalars import NotGiven
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _DEFAULTS = {
     "method": "controlburn",
-    "k": "1se",
     "family": "auto",
     "resamples": 0,
     "folds": 5,
@@ -30,7 +31,7 @@ _DEFAULTS = {
 _NONE = ("weights", "offset", "groups", "costs", "keep", "fold_groups", "scoring")
 """Arguments without a value by default; an option of a method may be None on purpose."""
 
-_SHORT = (str, int, float, dict, list, tuple, SelectionMethod, type(None))
+_SHORT = (str, int, float, dict, list, tuple, type(None))
 """Values that are shown; an array is shown by the name of its argument."""
 
 _PER_ROW = ("weights", "offset", "folds", "fold_groups")
@@ -62,6 +63,8 @@ def data_text(data: object, frame: pd.DataFrame) -> str:
 
 
 def _is_default(name: str, value: object) -> bool:
+    if isinstance(value, NotGiven):
+        return True
     return name in _DEFAULTS and isinstance(value, _SHORT) and value == _DEFAULTS[name]
 
 
@@ -69,18 +72,33 @@ def _shown(name: str, value: object) -> str:
     """A value as it could be typed; what has one value per row by the name of its argument."""
     if name in _PER_ROW and isinstance(value, list | tuple):
         return name
-    plain = isinstance(value, _SHORT) or (name == "folds" and isinstance(value, Splitter))
+    plain = (
+        isinstance(value, _SHORT)
+        or is_method(value)
+        or (name == "folds" and isinstance(value, Splitter))
+    )
     text = _text(value)
     return text if plain and not text.startswith("<") else name
 
 
 def _text(value: object) -> str:
     """A value as it could be typed; of a method the options that are not the default."""
-    if isinstance(value, SelectionMethod):
+    if is_method(value):
         options = changed_options(value)
         return f"{type(value).__name__}({', '.join(f'{k}={_text(v)}' for k, v in options.items())})"
     if isinstance(value, list):
         return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, np.ndarray | np.generic):
+        return _text(value.tolist())
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{_text(k)}: {_text(v)}' for k, v in value.items())}}}"
-    return repr(value)
+        return f"{{{', '.join(f'{_text(k)}: {_text(_listed(v))}' for k, v in value.items())}}}"
+    try:
+        return repr(value)
+    except Exception:  # of an object inside a list that nobody reads, of somebody else's code
+        return f"<{type(value).__name__}>"
+
+
+def _listed(value: object) -> object:
+    """What is in a group, whose terms may be given as any collection."""
+    listed = members(value)
+    return value if listed is None else listed

@@ -13,7 +13,9 @@ from treeselect.algorithms.base import Model, Problem, SelectionMethod, Step, sh
 from treeselect.cross_validation import ScoreBySize, score_by_size
 from treeselect.design import BoolArray, FeatureGroups, WeightArray
 from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import at_least, falling, first_largest
 from treeselect.folds import Folds
+from treeselect.machine import memory_is_told
 
 MOST_UNITS = 30
 """Largest size that ``k="1se"`` and ``k="best"`` consider."""
@@ -45,6 +47,7 @@ class Chosen:
     model: Model
 
 
+@memory_is_told()
 def run_selection(
     problem: Problem,
     method: SelectionMethod,
@@ -148,7 +151,7 @@ def choose_step(
 def best_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
     """Size with the best mean score; of equal ones the smallest."""
     means = cv.mean[list(sizes)]
-    return int(sizes[int(np.argmax(means))])
+    return int(sizes[first_largest(means)])
 
 
 def one_standard_error_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
@@ -158,7 +161,7 @@ def one_standard_error_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
     """
     best = best_size(sizes, cv)
     bound = cv.mean[best] - cv.standard_error[best]
-    return next(size for size in sizes if cv.mean[size] >= bound)
+    return next(size for size in sizes if at_least(cv.mean[size], bound))
 
 
 def skipped_sizes(path: Sequence[Step]) -> list[int]:
@@ -177,7 +180,7 @@ def step_of_size(path: Sequence[Step], size: int, keep: BoolArray) -> Step:
     if step.size <= size:
         return step
     worth = np.where(keep, np.inf, np.where(step.selected, step.importance, -np.inf))
-    chosen = np.argsort(-worth, kind="stable")[:size]
+    chosen = falling(worth)[:size]
     selected = np.zeros_like(step.selected)
     selected[chosen] = True
     importance = shares(np.where(selected, step.importance, 0.0))

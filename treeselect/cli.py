@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from treeselect._version import __version__
+from treeselect.arguments import USUAL_SIZE
 from treeselect.cli_compare import add_compare
 from treeselect.cli_shared import (
     add_data,
@@ -16,9 +19,11 @@ from treeselect.cli_shared import (
     add_run,
     check_places,
     data_of,
+    end_output,
     json_text,
     print_written,
-    read_size,
+    put,
+    read_whole,
     records,
     write_text,
 )
@@ -50,15 +55,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         ``sys.argv[1:]`` by default.
     """
-    options = _parser().parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # what the terminal does not know is escaped
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        options.run(options)
+        _run(arguments)
     except TreeselectError as error:
-        print(f"treeselect: {error}", file=sys.stderr)
-        return 2
+        return _failed(str(error))
     except KeyboardInterrupt:
-        print("treeselect: stopped.", file=sys.stderr)
-        return 2
+        return _failed("stopped.")
+    except MemoryError:
+        return _failed("there is not enough memory.")
     return 0
 
 
@@ -67,6 +73,21 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         super().error(shown(message))
+
+
+def _run(arguments: Sequence[str] | None) -> None:
+    try:
+        options = _parser().parse_args(arguments)
+        options.run(options)
+    finally:
+        end_output()
+
+
+def _failed(said: str) -> int:
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):  # there is nowhere left to say it
+            print(f"treeselect: {said}", file=sys.stderr)
+    return 2
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -90,7 +111,10 @@ def _add_select(commands: Any) -> None:
     add_data(select)
     select.add_argument("--method", "-m", default="controlburn", help="see `treeselect methods`")
     select.add_argument(
-        "-k", default="1se", type=read_size, help="a whole number, 1se (the default) or best"
+        "-k",
+        default=USUAL_SIZE,
+        type=read_whole,
+        help="a whole number, 1se (the default, but for methods that decide by themselves) or best",
     )
     add_problem(select)
     select.add_argument(
@@ -171,7 +195,7 @@ def _add_common(parser: argparse.ArgumentParser, *, resamples: int, seed: int | 
 def _select(options: argparse.Namespace) -> None:
     from treeselect.selection import select
 
-    check_places(report=options.report, model=options.save, tables=options.json)
+    check_places(report=options.report, save=options.save, json=options.json)
     result = select(
         options.formula,
         data_of(options),
@@ -188,18 +212,19 @@ def _select(options: argparse.Namespace) -> None:
         seed=options.seed,
         n_jobs=options.jobs,
     )
-    print(result.summary())
+    put(str(result.summary()))
     found = None
     if options.performance is not None:
         found = result.performance(options.performance)
-        print("", found.summary(), sep="\n")
+        put("", str(found.summary()))
     written = []
     if options.report:
         written.append(f"Report: {result.report(options.report, performance=found)}")
     if options.save:
         written.append(f"Model: {result.save(options.save)}")
     if options.json:
-        written.append(f"Tables: {write_text(options.json, json_text(_tables(result, found)))}")
+        tables = json_text(_tables(result, found))
+        written.append(f"Tables: {write_text(options.json, tables, 'json')}")
     print_written(written)
 
 
@@ -230,22 +255,23 @@ def _tables(result: SelectionResult, performance: Performance | None) -> dict[st
 def _predict(options: argparse.Namespace) -> None:
     from treeselect.modelfile import load
 
+    check_places(output=options.output)
     fitted = load(options.model).predict(data_of(options), type=options.type)
     frame = fitted if fitted.ndim == 2 else fitted.to_frame()
     if options.guard_formulas:
         frame = guard_formulas(frame)
     text = frame.to_csv(index=False)
     if options.output:
-        write_text(options.output, text)
+        write_text(options.output, text, "output")
     else:
-        sys.stdout.write(text)
+        put(text.removesuffix("\n"))
 
 
 def _methods(options: argparse.Namespace) -> None:
     from treeselect.algorithms.registry import methods
 
     for row in methods().itertuples():
-        print(f"{row.method}: {row.title}\n  options: {row.options}\n  paper: {row.paper}")
+        put(f"{row.method}: {row.title}\n  options: {row.options}\n  paper: {row.paper}")
 
 
 def _demo(options: argparse.Namespace) -> None:
@@ -261,5 +287,5 @@ def _demo(options: argparse.Namespace) -> None:
         seed=options.seed,
         n_jobs=options.jobs,
     )
-    print(result.summary())
-    print(f"\nReport: {result.report(options.report)}")
+    put(str(result.summary()))
+    print_written([f"Report: {result.report(options.report)}"])

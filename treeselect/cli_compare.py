@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from treeselect.arguments import USUAL_SIZE
 from treeselect.cli_shared import (
     add_data,
     add_problem,
@@ -13,7 +14,8 @@ from treeselect.cli_shared import (
     data_of,
     json_text,
     print_written,
-    read_size,
+    put,
+    read_whole,
     records,
     write_text,
 )
@@ -43,7 +45,7 @@ def add_compare(commands: Any) -> None:
     )
     compare.add_argument(
         "-k",
-        default="1se",
+        default=USUAL_SIZE,
         type=_sizes,
         help="where methods are compared: each at its own size by the rule 1se (the default) or"
         " best, all at a whole number, or a list such as 3,5,10 of the sizes to score",
@@ -63,13 +65,15 @@ def add_compare(commands: Any) -> None:
 
 def _sizes(text: str) -> int | str | list[int | str]:
     """A size, a rule, or sizes between commas."""
-    return [read_size(part.strip()) for part in text.split(",")] if "," in text else read_size(text)
+    return (
+        [read_whole(part.strip()) for part in text.split(",")] if "," in text else read_whole(text)
+    )
 
 
 def _compare(options: argparse.Namespace) -> None:
     from treeselect.comparing import compare
 
-    check_places(report=options.report, tables=options.json)
+    check_places(report=options.report, json=options.json)
     found = compare(
         options.formula,
         data_of(options),
@@ -86,12 +90,12 @@ def _compare(options: argparse.Namespace) -> None:
         seed=options.seed,
         n_jobs=options.jobs,
     )
-    print(found.summary())
+    put(str(found.summary()))
     written = []
     if options.report:
         written.append(f"Report: {found.report(options.report)}")
     if options.json:
-        written.append(f"Tables: {write_text(options.json, json_text(_tables(found)))}")
+        written.append(f"Tables: {write_text(options.json, json_text(_tables(found)), 'json')}")
     print_written(written)
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
+import os
 import re
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from treeselect._version import __version__
 from treeselect.csv_files import EncodedFile
-from treeselect.errors import OptionError, quoted
+from treeselect.errors import OptionError
+from treeselect.paths import file_path, reason
 from treeselect.shown import HIDDEN, shown
+from treeselect.writing import check_place, write_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,13 +73,16 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
 def add_run(parser: argparse.ArgumentParser, *, seed: int | None) -> None:
     """Randomness and processes."""
     drawn = "drawn and printed" if seed is None else seed
-    parser.add_argument("--seed", type=int, default=seed, help=f"default: {drawn}")
+    parser.add_argument("--seed", type=read_whole, default=seed, help=f"default: {drawn}")
     parser.add_argument("--jobs", "-j", type=int, help="processes, -1 for all")
 
 
-def read_size(text: str) -> int | str:
-    """A whole number if it is one, else the text."""
-    return int(text) if text.lstrip("-").isdigit() else text
+def read_whole(text: str) -> int | str:
+    """A whole number if it is one, else the text, which is refused where numbers are checked."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -93,19 +101,21 @@ def _plain(value: Any) -> Any:
     return value
 
 
+_WRITTEN = {"report": "report", "save": "model", "json": "tables", "output": "predictions"}
+"""What is written, by option."""
+
+
 def check_places(**files: str | None) -> None:
     """Raise an OptionError if a file has no place where it is wanted: before the work, not after.
 
     Parameters
     ----------
     **files : str or None
-        Paths by what is written there.
+        Paths by their options.
     """
-    for what, path in files.items():
-        if path and (Path(path).is_dir() or not Path(path).parent.is_dir()):
-            folder = quoted(str(Path(path).parent))
-            found = "It is a folder." if Path(path).is_dir() else f"Can't find the folder {folder}."
-            raise OptionError(f"Can't write the {what} {quoted(path)}.\n  {found}")
+    for option, path in files.items():
+        if path:
+            check_place(file_path(path, name=f"--{option}"), what=_WRITTEN[option])
 
 
 def json_text(tables: Mapping[str, Any]) -> str:
@@ -126,22 +136,57 @@ def _json_escape(found: re.Match[str]) -> str:
     return json.dumps(found[0])[1:-1]
 
 
-def write_text(path: str, text: str) -> str:
-    """Write a file; half a character, which UTF-8 can't hold, as its escape.
+def write_text(path: str, text: str, option: str) -> str:
+    """Write the file of an option.
 
     Raises
     ------
     OptionError
         If it can't be written.
     """
+    return str(write_file(Path(path), text, what=_WRITTEN[option]))
+
+
+def put(*lines: str) -> None:
+    """Print on standard output. Once its reader has gone (``| head -1``) nothing is printed.
+
+    Raises
+    ------
+    OptionError
+        If it can't be written to.
+    """
+    with _standard_output() as output:
+        output.write("\n".join(lines) + "\n")
+
+
+def end_output() -> None:
+    """Hand over what was printed; raises as :func:`put` does."""
+    if sys.stdout is not None:
+        with _standard_output() as output:
+            output.flush()
+
+
+@contextlib.contextmanager
+def _standard_output() -> Iterator[IO[str]]:
+    if sys.stdout is None:
+        raise OptionError("Can't write to standard output.\n  It is closed.")
     try:
-        Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
+        yield sys.stdout
     except OSError as error:
-        raise OptionError(f"Can't write {quoted(path)}.\n  {error}") from None
-    return path
+        _print_to_nowhere()
+        if not isinstance(error, BrokenPipeError):  # files are still to be written then
+            raise OptionError(f"Can't write to standard output.\n  {reason(error)}") from None
+
+
+def _print_to_nowhere() -> None:
+    """Python would try once more when it ends, and complain."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def print_written(files: Sequence[str]) -> None:
     """Say which files were written, below what was printed before."""
     if files:
-        print("", *map(shown, files), sep="\n")
+        put("", *map(shown, files))

@@ -29,7 +29,10 @@ UNSEEN = -2
 """Code of a label that is none of the levels."""
 
 _MOST_COLUMNS = 100_000
-"""Most columns of one term."""
+"""Most columns of one interaction."""
+
+_MOST_VALUES = 250_000_000
+"""Most values of one interaction, 2 GB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +131,28 @@ def learn(term: Term, values: Sequence[Values]) -> TermSpec:
         known = np.logical_and.reduce([c >= 0 for c in codes])
         found = np.unique(np.stack([c[known] for c in codes], axis=1), axis=0)
         spec = TermSpec(term, specs, tuple(map(tuple, found.tolist())))
-    if len(specs) > 1 and len(spec.column_levels) > _MOST_COLUMNS:
-        raise DataError(
-            f"The term {quoted(term.name)} must have at most {_MOST_COLUMNS:,} columns.\n"
-            f"  Found: {len(spec.column_levels):,}. Trees find interactions by themselves: write"
-            " its factors as terms of their own."
-        )
+    if len(specs) > 1:
+        _check_size(spec, _n_rows(values[0]))
     return spec
+
+
+def _check_size(spec: TermSpec, n_rows: int) -> None:
+    """Refuse interactions that would fill the memory."""
+    n_columns = len(spec.column_levels)
+    n_values = n_columns * n_rows
+    if n_columns > _MOST_COLUMNS or n_values > _MOST_VALUES:
+        raise DataError(
+            f"The term {quoted(spec.term.name)} must have at most {_MOST_COLUMNS:,} columns and"
+            f" {_MOST_VALUES:,} values.\n"
+            f"  Found: {n_columns:,} columns of {n_rows:,} rows. Trees find interactions by"
+            " themselves: write its factors as terms of their own."
+        )
+
+
+def _n_rows(values: Values) -> int:
+    if isinstance(values, Labels):
+        return len(values.codes)
+    return len(values.values if isinstance(values, Numbers) else values.columns[0])
 
 
 def _learn_factor(factor: Factor, values: Values) -> FactorSpec:

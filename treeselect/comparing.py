@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, SelectionMethod, changed_options
+from treeselect.algorithms.base import Problem, SelectionMethod, changed_options, is_method, settled
 from treeselect.algorithms.registry import find_method, method_label, method_text
-from treeselect.arguments import check_choice, check_size, read_seed
+from treeselect.arguments import USUAL_SIZE, check_choice, check_size, members, read_seed
 from treeselect.calls import call_text, data_text
 from treeselect.choosing import most_units
 from treeselect.comparison import Comparison, Run
@@ -25,7 +25,8 @@ from treeselect.frames import read_data
 from treeselect.libraries import library_of
 from treeselect.parallel import check_n_jobs, run_all
 from treeselect.preparing import prepare
-from treeselect.progress import announce_compilation, track
+from treeselect.progress import announce_compilation, read_progress, track
+from treeselect.scalars import shown
 from treeselect.scoring import Scoring
 from treeselect.shown import is_broken
 
@@ -45,7 +46,7 @@ def compare(
     data: Any,
     methods: Methods,
     *,
-    k: int | Sequence[int] | Literal["1se", "best"] = "1se",
+    k: int | Sequence[int] | Literal["1se", "best"] = USUAL_SIZE,
     folds: int | Splitter | Sequence[int] = 5,
     repeats: int = 1,
     fold_groups: str | Sequence[Any] | None = None,
@@ -87,7 +88,7 @@ def compare(
     family, weights, offset, groups, costs, keep, new_levels, trusted
         As in :func:`treeselect.select`. Costs are refused by methods that have no part for them.
     seed : int, optional
-        All randomness, at least 0. The scores by size of a method are those of
+        All randomness, 0 to 2**64 - 1. The scores by size of a method are those of
         ``select(..., method, seed=seed).path`` with the same folds.
     n_jobs : int, optional
         Processes, as joblib counts them, among which pairs of method and fold are shared out; None
@@ -109,6 +110,8 @@ def compare(
         If the data can't be used as they are.
     OptionError, MethodError
         If an argument, a method, or one of its options is not allowed.
+    OutOfMemoryError, WorkerError
+        If memory runs out, or a process ends before its work is done or can't be given it.
 
     Examples
     --------
@@ -119,10 +122,12 @@ def compare(
     >>> found.glance()["method"].tolist()
     ['rrf', 'mrmr']
     """
-    check_n_jobs(n_jobs)
+    n_jobs, seed, progress = check_n_jobs(n_jobs), read_seed(seed), read_progress(progress)
     if isinstance(methods, Iterator):
         methods = tuple(methods)  # they are read twice, to run and to be named in the call
-    contestants = read_methods(methods)
+    contestants = tuple(
+        Contestant(label, settled(method, k)) for label, method in read_methods(methods)
+    )
     frame = read_data(data)
     # An integer `k` needs folds here, too: no advice to give one.
     asked = dataclasses.replace(read_folds(folds, repeats, fold_groups, frame), choose=False)
@@ -131,7 +136,6 @@ def compare(
         formula, frame, hidden, weights, offset, groups, costs, keep, family, scoring, new_levels,
         trusted=trusted,
     )  # fmt: skip
-    seed = read_seed(seed)
     rule, sizes = read_sizes(k, model_data.arrays.groups)
     announce_compilation(progress)
     asked = asked.for_rows(model_data.response.rows)
@@ -190,7 +194,7 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
         for label in methods:
             if not isinstance(label, str) or not label.strip():
                 raise OptionError(
-                    f"`methods` must have names that are text for keys.\n  Found: {label!r}."
+                    f"`methods` must have names that are text for keys.\n  Found: {shown(label)}."
                 )
             if is_broken(label):
                 raise OptionError(
@@ -198,12 +202,14 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
                     f"  Found: {quoted(label)}, with half of one."
                 )
         return tuple(Contestant(name, find_method(m, {})) for name, m in methods.items())
-    if isinstance(methods, str | SelectionMethod) or not isinstance(methods, Iterable):
+    listed = None if is_method(methods) else members(methods)
+    if listed is None:
+        one = shown(methods)
         raise OptionError(
             "`methods` must be a list of names or methods, or a dict of them.\n"
-            f"  Found: {methods!r}. Give `[{methods!r}]`, or several."
+            f"  Found: {one}. Give `[{one}]`, or several."
         )
-    found = [find_method(method, {}) for method in methods]
+    found = [find_method(method, {}) for method in listed]
     if not found:
         raise OptionError("`methods` must have at least one method.\n  Found: none.")
     shared = Counter(method.name for method in found)
@@ -241,23 +247,21 @@ def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, 
     most = most_units(groups)
     if isinstance(k, str):
         check_choice("k", k, ("1se", "best"))
-        return k, _up_to(most, groups)
-    if isinstance(k, bool) or not isinstance(k, Sequence | np.ndarray):
-        check_size(k, groups)  # type: ignore[arg-type]
-        size = int(k)  # type: ignore[call-overload]
+        return str(k), _up_to(most, groups)
+    listed = members(k) if isinstance(k, Sequence | np.ndarray) else None
+    if listed is None:
+        size = check_size(k, groups)
         return size, _up_to(size, groups)
-    given = list(k)
+    given = [check_size(size, groups) for size in listed]
     if not given:
         raise OptionError("`k` must have at least one size.\n  Found: an empty list.")
-    for size in given:
-        check_size(size, groups)
     twice = [size for size, count in Counter(given).items() if count > 1]
     if twice:
         raise OptionError(
             f"`k` must have each size once.\n  Found: {twice[0]} more than once in"
             f" {_plain(given)}. Leave the others out."
         )
-    return "1se", tuple(sorted(int(size) for size in given))
+    return "1se", tuple(sorted(given))
 
 
 def _up_to(most: int, groups: FeatureGroups) -> tuple[int, ...]:

@@ -14,10 +14,14 @@ from treeselect.arguments import check_choice
 from treeselect.choosing import best_size, one_standard_error_size
 from treeselect.cross_validation import FoldPath, ScoreBySize
 from treeselect.design import BoolArray, FloatArray, IntArray
-from treeselect.errors import OptionError, did_you_mean, listing, near
+from treeselect.engine.rounding import falling, first_largest
+from treeselect.errors import OptionError, listing
 from treeselect.libraries import in_library
-from treeselect.paired import paired_difference
+from treeselect.paired import differences, paired_difference
 from treeselect.pareto import pareto_front
+from treeselect.paths import file_path
+from treeselect.scalars import shown as shown_value
+from treeselect.scalars import whole
 from treeselect.shown import shown
 from treeselect.stability import stability_index
 
@@ -135,7 +139,7 @@ class Comparison:
     @property
     def best(self) -> str:
         """The method with the best mean score where it is compared; of equal ones the first."""
-        return self.methods[int(np.argmax([self._scores(run).mean() for run in self.runs]))]
+        return self.methods[first_largest([self._scores(run).mean() for run in self.runs])]
 
     # --- tables --------------------------------------------------------------------------------
 
@@ -218,7 +222,8 @@ class Comparison:
 
     def ranked_table(self) -> pd.DataFrame:
         """:meth:`glance_table` with the best scores first, as tables and figures show them."""
-        return self.glance_table().sort_values("score", ascending=False, kind="stable")
+        frame = self.glance_table()
+        return frame.iloc[falling(frame["score"].to_numpy(float))]
 
     def differences(self, reference: str | None = None, *, k: int | None = None) -> Any:
         """Scores of the other methods less that of one, paired by fold.
@@ -258,7 +263,7 @@ class Comparison:
             if run is base:
                 continue
             place = self._place(run, k)
-            found = paired_difference(run.scores[:, place] - base.scores[:, at], share)
+            found = paired_difference(differences(run.scores[:, place], base.scores[:, at]), share)
             rows.append(
                 {
                     "method": run.label,
@@ -362,7 +367,7 @@ class Comparison:
         Parameters
         ----------
         path : path
-            File to write; its folder must exist.
+            File to write; replaced if it exists, whole or not at all.
         template : path, optional
             A jinja2 template of your own in place of ``comparison.html.j2``.
 
@@ -374,11 +379,12 @@ class Comparison:
         Raises
         ------
         OptionError
-            If the folder or the template does not exist, or the template can't be rendered.
+            If the file can't be written, or there is no such template or it can't be rendered.
         """
         from treeselect.reports.comparison import write_comparison
 
-        return write_comparison(self, Path(path), None if template is None else Path(template))
+        own = None if template is None else file_path(template, name="template")
+        return write_comparison(self, file_path(path), own)
 
     def __repr__(self) -> str:
         return (
@@ -398,12 +404,7 @@ class Comparison:
         return int(before.sum())
 
     def _run(self, label: str) -> Run:
-        if label not in self.methods:
-            close = near(str(label), self.methods)
-            raise OptionError(
-                f"`reference` must be one of {listing(self.methods)}.\n"
-                f"  Found: {label!r}.{' ' + did_you_mean(close) if close else ''}"
-            )
+        check_choice("reference", label, self.methods)
         return self.runs[self.methods.index(label)]
 
     def _place(self, run: Run, rule: int | str | None = None) -> int:
@@ -416,12 +417,13 @@ class Comparison:
             places = [run.sizes.index(size) for size in self.choices(run)]
             scores = ScoreBySize(run.scores, self.repeats)
             return (best_size if rule == "best" else one_standard_error_size)(places, scores)
-        if isinstance(rule, bool) or rule not in run.sizes:
+        size = whole(rule)
+        if size is None or size not in run.sizes:
             raise OptionError(
                 f"`k` must be a size that was scored: {listing(map(str, run.sizes))}.\n"
-                f"  Found: {rule!r}."
+                f"  Found: {shown_value(rule)}."
             )
-        return run.sizes.index(int(rule))
+        return run.sizes.index(size)
 
     def _scores(self, run: Run) -> FloatArray:
         return np.asarray(run.scores[:, self._place(run)])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.arguments import check_choice
 from treeselect.comparison_words import number
 from treeselect.drawing import (
     ACCENT,
@@ -15,7 +16,6 @@ from treeselect.drawing import (
     GRID,
     MARKS,
     SOFT,
-    check_kind,
     name_rows,
     need_matplotlib,
     new_axes,
@@ -40,7 +40,7 @@ _MOST_LABELS = 20
 
 def plot_comparison(found: Comparison, kind: str, ax: Axes | None = None) -> Axes:
     """Draw one figure (see ``Comparison.plot``)."""
-    check_kind(kind, KINDS)
+    check_choice("kind", kind, KINDS)
     if kind == "differences" and len(found.runs) < 2:
         raise OptionError(
             "There is nothing to plot: differences need at least two methods.\n"

@@ -13,6 +13,7 @@ import numpy as np
 from treeselect.algorithms.base import Model, Problem, SelectionMethod, Step, empty_step
 from treeselect.design import FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, quoted
 from treeselect.folds import Folds, Split, mean_repeats, split_rows
 from treeselect.parallel import run_all
@@ -149,7 +150,7 @@ def follow_fold(
             model = method.final_model(problem, train, step, seed=seed)
             seconds = path_seconds + time.perf_counter() - start
             units = np.flatnonzero(step.selected)
-            units = units[np.argsort(-model.importance[units], kind="stable")]
+            units = units[falling(model.importance[units])]
             known[step.size] = held_out_score(problem, model, test), units, seconds
     found = [known[step.size if step else 0] for step in chosen]
     warned = [said for step in chosen if step for said in (step.warning, step.note) if said]

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.errors import DataError, did_you_mean, listing, near, quoted
+from treeselect.arguments import (
+    check_count,
+    check_flag,
+    check_number,
+    found_near,
+    is_one_of,
+    read_names,
+    read_seed,
+)
+from treeselect.errors import DataError, OptionError, did_you_mean, listing, near, quoted
+from treeselect.scalars import shown
 
 if TYPE_CHECKING:  # pandas comes with the first call, so that importing treeselect stays quick
     import pandas as pd
@@ -23,6 +33,10 @@ __all__ = [
     "simulate_friedman",
     "simulate_noisy_copies",
 ]
+
+_MOST_ROWS = 100_000_000
+_MOST_COPIES = 1_000
+_MOST_NOISE = 1e12
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +88,11 @@ def load(name: str) -> pd.DataFrame:
     >>> int(titanic["survived"].sum())
     500
     """
-    if name not in _LOADERS:
-        close = near(name, _LOADERS)
-        advice = did_you_mean(close) if close else f"Data sets: {listing(_LOADERS)}."
-        raise DataError(f"Can't find data set {quoted(name)}.\n  {advice}")
+    if not is_one_of(name, _LOADERS):
+        raise DataError(
+            "`name` must be that of a data set.\n"
+            f"{found_near(name, _LOADERS, f'Data sets: {listing(_LOADERS)}.')}"
+        )
     return _LOADERS[name]()
 
 
@@ -115,6 +130,11 @@ def simulate_correlated_titanic(*, seed: int = 1912) -> Simulated:
         1309 rows. The response is real, so ``truth`` is not known by construction: it is the answer
         that the paper gives for three variables.
 
+    Raises
+    ------
+    OptionError
+        If `seed` is not allowed.
+
     Notes
     -----
     Height is the median for age and sex times a normal factor with standard deviation 4 %. Weight
@@ -137,7 +157,7 @@ def simulate_correlated_titanic(*, seed: int = 1912) -> Simulated:
     >>> list(data.columns[5:9])
     ['height', 'weight', 'femur', 'tibia']
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(read_seed(seed))
     real = _titanic()[["pclass", "sex", "age", "sibsp", "parch", "survived"]]
     data = real.assign(
         sex=(real["sex"] == "male").astype("int64"), age=real["age"].fillna(real["age"].median())
@@ -196,11 +216,11 @@ def simulate_friedman(
     Parameters
     ----------
     n : int, default 1000
-        Number of rows.
+        Number of rows, 2 to 100 million.
     seed : int
         Of the random numbers.
     noise : float, default 1.0
-        Standard deviation of the noise.
+        Standard deviation of the noise, at least 0.
     binary : bool, default True
         Whether the response ``y`` is 1 above the median and 0 elsewhere, as in the paper, or the
         number itself.
@@ -209,6 +229,11 @@ def simulate_friedman(
     -------
     Simulated
         The truth is one of ``X1``, ``X11``, one of ``X2``, ``X12`` and so on: five terms.
+
+    Raises
+    ------
+    OptionError
+        If `n`, `noise` or `seed` is not allowed.
 
     References
     ----------
@@ -224,7 +249,8 @@ def simulate_friedman(
     """
     import pandas as pd
 
-    rng = np.random.default_rng(seed)
+    n, noise, binary = _checked(n, noise, binary)
+    rng = np.random.default_rng(read_seed(seed))
     x = rng.uniform(size=(n, 10))
     signal = (
         10 * np.sin(np.pi * x[:, 0] * x[:, 1])
@@ -257,9 +283,9 @@ def simulate_noisy_copies(
         The numeric columns to copy.
     copies : int
         Copies of each, called ``<column>_copy1``, ``<column>_copy2``, ... and put before the
-        response. A missing value is missing in each copy.
+        response; at most 1,000. A missing value is missing in each copy.
     noise : float, default 0.1
-        Standard deviation of the Gaussian noise, in the column's own unit.
+        Standard deviation of the Gaussian noise, at least 0, in the column's own unit.
     seed : int
         Of the random numbers.
     response : str, optional
@@ -275,6 +301,8 @@ def simulate_noisy_copies(
     ------
     DataError
         If a column is missing, is not numeric or is the response, or if a copy's name is taken.
+    OptionError
+        If `copies`, `noise` or `seed` is not allowed.
 
     References
     ----------
@@ -289,6 +317,7 @@ def simulate_noisy_copies(
     """
     from pandas.api.types import is_numeric_dtype
 
+    columns = _columns(data, columns, response)
     response = str(data.columns[-1]) if response is None else response
     for name in [response, *columns]:
         if name not in data.columns:
@@ -300,7 +329,9 @@ def simulate_noisy_copies(
             raise DataError(f"{quoted(name)} must not be copied: it is the response.")
         if not is_numeric_dtype(data[name]):
             raise DataError(f"{quoted(name)} must be numeric to be copied, not {data[name].dtype}.")
-    rng = np.random.default_rng(seed)
+    copies = check_count("copies", copies, least=0, most=_MOST_COPIES)
+    noise = check_number("noise", noise, least=0.0, most=_MOST_NOISE)
+    rng = np.random.default_rng(read_seed(seed))
     result = data.drop(columns=response)
     truth = []
     for name in columns:
@@ -312,6 +343,26 @@ def simulate_noisy_copies(
         truth.append(frozenset({name, *names}))
     result[response] = data[response]
     return Simulated(result, f"{response} ~ .", tuple(truth))
+
+
+def _columns(data: object, columns: object, response: object) -> list[str]:
+    """The columns to copy, once it is known that there are data to have them."""
+    import pandas as pd
+
+    from treeselect.frames import read_data
+
+    if not isinstance(data, pd.DataFrame):
+        raise DataError(
+            f"`data` must be a pandas data frame.\n  Found: {shown(data)}. Convert it first."
+        )
+    read_data(data)  # for its checks of the names
+    if data.shape[1] == 0:
+        raise DataError("`data` must have columns.\n  Found: none.")
+    if response is not None and not isinstance(response, str):
+        raise OptionError(
+            f"`response` must be the name of a column, or None.\n  Found: {shown(response)}."
+        )
+    return read_names("columns", columns)
 
 
 def simulate_factors(
@@ -330,11 +381,11 @@ def simulate_factors(
     Parameters
     ----------
     n : int, default 1000
-        Number of rows.
+        Number of rows, 2 to 100 million.
     seed : int
         Of the random numbers.
     noise : float, default 1.0
-        Standard deviation of the noise.
+        Standard deviation of the noise, at least 0.
     binary : bool, default True
         Whether the response ``y`` is 1 above the median and 0 elsewhere, or the number itself.
 
@@ -342,6 +393,11 @@ def simulate_factors(
     -------
     Simulated
         The truth is one of ``f1``, ``f1_renamed``, then ``f2``, ``x1``, ``x2``.
+
+    Raises
+    ------
+    OptionError
+        If `n`, `noise` or `seed` is not allowed.
 
     Examples
     --------
@@ -352,7 +408,8 @@ def simulate_factors(
     """
     import pandas as pd
 
-    rng = np.random.default_rng(seed)
+    n, noise, binary = _checked(n, noise, binary)
+    rng = np.random.default_rng(read_seed(seed))
     levels = pd.Index(list("abcdefgh"))
     codes = rng.integers(len(levels), size=(n, 6))
     x = rng.standard_normal((n, 6))
@@ -366,6 +423,15 @@ def simulate_factors(
     columns["y"] = _response(signal + noise * rng.standard_normal(n), binary=binary)
     truth = ({"f1", "f1_renamed"}, {"f2"}, {"x1"}, {"x2"})
     return Simulated(pd.DataFrame(columns), "y ~ .", tuple(map(frozenset, truth)))
+
+
+def _checked(n: object, noise: object, binary: object) -> tuple[int, float, bool]:
+    """They as Python's; an OptionError unless there are some rows and a spread of at least 0."""
+    return (
+        check_count("n", n, least=2, most=_MOST_ROWS),
+        check_number("noise", noise, least=0.0, most=_MOST_NOISE),
+        check_flag("binary", binary),
+    )
 
 
 def _response(

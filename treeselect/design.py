@@ -131,12 +131,13 @@ class Design:
         """Number of rows."""
         return len(self.columns[0])
 
-    def exact(self) -> BinnedData:
-        """The columns with a bin for each value, as far as there are codes for them."""
+    def exact(self, weight: WeightArray) -> BinnedData:
+        """The columns with a bin for each value, as far as there are codes for them; where there
+        are not, rows count in the quantiles by their weights."""
         if not any(e is not None and len(e) == MAX_BINS - 1 for e in self.edges):
             return self.binned
         edges = [
-            None if own is None else bin_edges(column, max_bins=None)
+            None if own is None else bin_edges(column, max_bins=None, weight=weight)
             for column, own in zip(self.columns, self.edges, strict=True)
         ]
         return bin_columns(self.columns, edges, [n or 0 for n in self.n_levels], self.groups.ids)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from treeselect.errors import MissingPackageError, OptionError, did_you_mean, listing, near
+from treeselect.errors import MissingPackageError, OptionError
 from treeselect.reports.figures import distinct
+from treeselect.scalars import shown as shown_value
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -14,20 +15,11 @@ if TYPE_CHECKING:
 
 ACCENT = "#1f5f8b"
 SOFT = "#5a6373"
+INK = "#20252e"
 GRID = "#e9ecf1"
 COLOURS = (ACCENT, "#c4532b", "#3b8f6b", "#8a5a9e", "#9a7b1f", "#4f5a6e", "#b03a6a", "#2c93a8")
 MARKS = "os^DvPX*"
 """Lines differ in their marks, too: colour alone is not seen by everybody, nor printed."""
-
-
-def check_kind(kind: object, kinds: Sequence[str]) -> None:
-    """Raise an OptionError unless there is a figure of that name."""
-    if kind not in kinds:
-        close = near(str(kind), kinds)
-        raise OptionError(
-            f"`kind` must be one of {listing(kinds)}.\n"
-            f"  Found: {kind!r}.{' ' + did_you_mean(close) if close else ''}"
-        )
 
 
 def need_matplotlib() -> None:
@@ -43,10 +35,17 @@ def need_matplotlib() -> None:
 
 def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
     """The user's axes as they are, or new ones."""
+    from matplotlib.axes import Axes
+
     if ax is None:
         import matplotlib.pyplot as plt
 
         _, ax = plt.subplots(figsize=(width, height), layout="constrained")
+    elif not isinstance(ax, Axes):
+        raise OptionError(
+            f"`ax` must be axes of matplotlib, or None.\n  Found: {shown_value(ax)}. Take those of"
+            " `figure, ax = matplotlib.pyplot.subplots()`."
+        )
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 

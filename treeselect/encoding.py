@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.columns import UNSEEN, FactorSpec, TermSpec, conform, design_columns, learn, one_hot
-from treeselect.design import Design
+from treeselect.design import Design, WeightArray
 from treeselect.engine.binning import bin_columns, bin_edges
 from treeselect.errors import DataError, NewDataError, listing, quoted
 from treeselect.evaluation import Values, as_factor, evaluate
@@ -53,8 +53,6 @@ class DesignSpec:
     new_levels : {"error", "missing", "other"}
         What to do with labels that were not there when the model was fitted: refuse them, treat
         them as missing, or treat them as none of the known levels.
-    trusted : bool
-        Whether the formula may run any code.
     """
 
     formula: ParsedFormula
@@ -63,7 +61,6 @@ class DesignSpec:
     state: Mapping[str, Any]
     units: Units
     new_levels: NewLevels
-    trusted: bool
     _by_name: dict[str, TermSpec] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -128,9 +125,7 @@ class DesignSpec:
         self, spec: FactorSpec, columns: Mapping[str, Numbers | Labels], term: Term
     ) -> Values:
         try:
-            values = evaluate(
-                spec.factor, columns, deepcopy(self.state[spec.factor.name]), trusted=self.trusted
-            )
+            values = evaluate(spec.factor, columns, deepcopy(self.state[spec.factor.name]))
         except NewDataError:
             raise
         except DataError as error:
@@ -215,9 +210,9 @@ def build_design(
     formula: ParsedFormula,
     frame: pd.DataFrame,
     units: Units,
+    weight: WeightArray | None = None,
     *,
     new_levels: NewLevels = "error",
-    trusted: bool = False,
 ) -> tuple[Design, DesignSpec, list[str]]:
     """Encode the right-hand side of a formula and bin it.
 
@@ -227,6 +222,9 @@ def build_design(
     frame : pandas.DataFrame
         Checked, without rows that are not to be used.
     units : Units
+    weight : ndarray, shape (n_rows,), optional
+        How often each row counts where numbers are binned, above 0; once by default. What
+        transforms learn (a mean, knots) does not depend on it.
 
     Returns
     -------
@@ -240,7 +238,7 @@ def build_design(
     DataError
         If a column can't be used; text that looks like an identifier among them.
     """
-    spec, values = learn_design(formula, frame, units, new_levels=new_levels, trusted=trusted)
+    spec, values = learn_design(formula, frame, units, new_levels=new_levels)
     names: list[str] = []
     columns: list[NDArray[Any]] = []
     n_levels: list[int | None] = []
@@ -251,7 +249,7 @@ def build_design(
         names += [name] * len(own)
     groups = units.feature_groups(names)
     edges = tuple(
-        None if n is not None else bin_edges(column)
+        None if n is not None else bin_edges(column, weight=weight)
         for column, n in zip(columns, n_levels, strict=True)
     )
     design = Design(
@@ -271,7 +269,6 @@ def learn_design(
     units: Units,
     *,
     new_levels: NewLevels = "error",
-    trusted: bool = False,
 ) -> tuple[DesignSpec, dict[str, Values]]:
     """What :func:`build_design` learns, and the values of every factor, by its name.
 
@@ -282,10 +279,7 @@ def learn_design(
     columns = {name: read_column(frame[name], name) for name in names}
     factors = {f.name: f for term in formula.terms for f in term.factors}
     state: dict[str, dict[str, Any]] = {name: {} for name in factors}
-    values = {
-        name: evaluate(factor, columns, state[name], trusted=trusted)
-        for name, factor in factors.items()
-    }
+    values = {name: evaluate(factor, columns, state[name]) for name, factor in factors.items()}
     _check_identifiers(formula, values)
     spec = DesignSpec(
         formula=formula,
@@ -294,7 +288,6 @@ def learn_design(
         state=state,
         units=units,
         new_levels=new_levels,
-        trusted=trusted,
     )
     return spec, values
 

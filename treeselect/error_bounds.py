@@ -13,6 +13,7 @@ import numpy as np
 from treeselect.arguments import check_choice
 from treeselect.design import FloatArray
 from treeselect.errors import OptionError, StabilityError
+from treeselect.scalars import finite, shown
 
 if TYPE_CHECKING:
     from treeselect.stability import Stability
@@ -93,9 +94,9 @@ def error_bound(stability: Stability, threshold: float, assumption: Assumption) 
 def least_threshold(stability: Stability, pfer: float, assumption: Assumption) -> float:
     """The lowest threshold whose bound is at most `pfer`: see ``Stability.threshold``."""
     bound_at = _bound_of(stability, assumption)
-    real = isinstance(pfer, int | float | np.number) and not isinstance(pfer, bool)
-    if not real or not 0 < pfer < math.inf:
-        raise OptionError(f"`pfer` must be a number above 0.\n  Found: {pfer!r}.")
+    wanted = finite(pfer)
+    if wanted is None or wanted <= 0:
+        raise OptionError(f"`pfer` must be a number above 0.\n  Found: {shown(pfer)}.")
     n = stability.n_resamples
     # Frequencies are multiples of 1 / n, and so are the thresholds that differ.
     low, high = n // 2, n  # counts: `low` is not enough, `high` is
@@ -174,10 +175,10 @@ def _sizes(stability: Stability) -> tuple[int, int]:
 
 
 def _check_threshold(threshold: object) -> None:
-    real = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
-    if not real or not 0.5 < threshold <= 1:  # type: ignore[operator]
+    found = finite(threshold)
+    if found is None or not 0.5 < found <= 1:
         raise OptionError(
-            f"`threshold` must be a number above 0.5 and at most 1.\n  Found: {threshold!r}."
+            f"`threshold` must be a number above 0.5 and at most 1.\n  Found: {shown(threshold)}."
         )
 
 

@@ -73,6 +73,14 @@ class MissingPackageError(TreeselectError, ImportError):
     """A package that only some calls need is not installed."""
 
 
+class OutOfMemoryError(TreeselectError, MemoryError):
+    """The machine has not the memory that the call needs."""
+
+
+class WorkerError(TreeselectError, RuntimeError):
+    """A process that worked for the call ended, or can't be given its work."""
+
+
 class NotBuiltError(TreeselectError, NotImplementedError):
     """Planned, but not in this version."""
 
@@ -87,7 +95,12 @@ _LONGEST = 200
 
 def quoted(name: str) -> str:
     """A name between backticks, as it can be shown."""
-    return f"`{shown(name)}`" if len(name) <= _LONGEST else f"`{shown(name[:_LONGEST])} ...`"
+    return f"`{shortened(name)}`"
+
+
+def shortened(text: str) -> str:
+    """A text as it can be shown, cut if it is long."""
+    return shown(text) if len(text) <= _LONGEST else f"{shown(text[:_LONGEST])} ..."
 
 
 def listing(names: Iterable[object], most: int = 12) -> str:
@@ -95,6 +108,15 @@ def listing(names: Iterable[object], most: int = 12) -> str:
     names = list(names)
     first = ", ".join(quoted(str(name)) for name in names[:most])
     return first + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def said_by(error: BaseException) -> str:
+    """Type and first line of an error of others, which may be of any length, or fail to be told."""
+    try:
+        first = next(iter(str(error).strip().splitlines()), "")
+    except Exception:
+        first = ""
+    return f"{type(error).__name__}: {shown(first[: 2 * _LONGEST])}".removesuffix(": ")
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:

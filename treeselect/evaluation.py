@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import re
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeselect.computing import (
+    ComputationError,
+    Learner,
+    UnorderedError,
+    as_series,
+    value_of,
+)
 from treeselect.errors import DataError, listing, quoted
-from treeselect.formula import evaluate_expression
+from treeselect.expressions import Call, Code, Column, Contrast, Node, Transform, nodes, variables
+from treeselect.formula import run_trusted, transformed
 from treeselect.frames import Labels, Numbers, read_column
-from treeselect.guard import formula_name
 from treeselect.terms import Factor
 
 FloatArray = NDArray[np.float64]
@@ -44,8 +50,6 @@ def evaluate(
     factor: Factor,
     columns: Mapping[str, Numbers | Labels],
     state: dict[str, Any],
-    *,
-    trusted: bool = False,
 ) -> Values:
     """Values of a factor.
 
@@ -59,8 +63,6 @@ def evaluate(
         The factor's variables in their internal form.
     state : dict
         What transforms such as ``scale`` learned; filled if empty, else replayed.
-    trusted : bool
-        Offer formulaic all its transforms.
 
     Raises
     ------
@@ -69,15 +71,21 @@ def evaluate(
     """
     if factor.is_plain:
         return columns[factor.name]
-    syntax, aliases = factor.syntax()
-    called = syntax.func.id if _calls(syntax) else ""  # type: ignore[attr-defined]
-    if called == "C":
-        return _categorical(factor, syntax, aliases, columns, state, trusted)  # type: ignore[arg-type]
-    if called == "I" and isinstance(syntax.args[0], ast.Name):  # type: ignore[attr-defined]
-        return columns[factor.variables[0]]
-    if called != "hashed":
-        _check_comparisons(factor, syntax, aliases, columns)
-    return _evaluate_known(factor, factor.name, columns, state, trusted)
+    if isinstance(factor.node, Transform) and factor.node.function == "C":
+        return _categorical(factor, factor.node, columns, state)
+    return _values(factor, factor.node, columns, state)
+
+
+def _values(
+    factor: Factor,
+    node: Node,
+    columns: Mapping[str, Numbers | Labels],
+    state: dict[str, Any],
+) -> Values:
+    match node:
+        case Column(name) | Call("I", (Column(name),)):
+            return columns[name]
+    return _evaluate_known(factor, node, columns, state)
 
 
 def as_factor(values: Numbers | Labels, wanted: tuple[Any, ...] | None = None) -> Labels:
@@ -100,28 +108,15 @@ def _levels_of(column: Numbers) -> Labels:
     return Labels(full, tuple(levels.tolist()))
 
 
-def _calls(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-
-
 def _categorical(
     factor: Factor,
-    call: ast.Call,
-    aliases: Mapping[str, str],
+    node: Transform,
     columns: Mapping[str, Numbers | Labels],
     state: dict[str, Any],
-    trusted: bool,
 ) -> Labels:
     """``C(inner, contrasts, levels=...)``; contrasts have no meaning for trees."""
-    levels = next((k.value for k in call.keywords if k.arg == "levels"), None)
-    wanted = None if levels is None else tuple(ast.literal_eval(levels))
-    inner = call.args[0]
-    values: Values
-    if isinstance(inner, ast.Name):
-        values = columns[aliases.get(inner.id, inner.id)]
-    else:
-        _check_comparisons(factor, inner, aliases, columns)
-        values = _evaluate_known(factor, _source(inner, aliases), columns, state, trusted)
+    wanted: Any = node.option("levels")
+    values = _values(factor, node.argument, columns, state)
     if isinstance(values, Basis):
         raise DataError(
             f"The term {quoted(factor.name)} must have one column between the parentheses of `C()`."
@@ -129,97 +124,141 @@ def _categorical(
         )
     labels = as_factor(values, wanted)
     if not state.get("fitted"):
-        _check_base(factor, call, labels)
+        _check_base(factor, node, labels)
     state["fitted"] = True
     return labels
 
 
-def _check_base(factor: Factor, call: ast.Call, labels: Labels) -> None:
+def _check_base(factor: Factor, node: Transform, labels: Labels) -> None:
     """The reference of a treatment contrast must be a level, or a linear refit would fail."""
-    given = [*call.args[1:], *(k.value for k in call.keywords if k.arg == "contrasts")]
-    contrast = given[0] if given else None
-    if not isinstance(contrast, ast.Call) or "reatment" not in ast.unparse(contrast.func):
+    contrast = node.option("contrasts")
+    if not isinstance(contrast, Contrast) or "reatment" not in contrast.name:
         return
-    for argument in [*contrast.args, *(extra.value for extra in contrast.keywords)]:
-        if isinstance(argument, ast.Constant) and argument.value not in labels.levels:
+    for reference in contrast.constants:
+        if reference not in labels.levels:
             raise DataError(
                 f"The reference level in {quoted(factor.name)} must be a level.\n"
-                f"  Found: {argument.value!r}. Levels: {listing(labels.levels)}."
+                f"  Found: {reference!r}. Levels: {listing(labels.levels)}."
             )
-
-
-def _source(node: ast.expr, aliases: Mapping[str, str]) -> str:
-    """The expression of a part of a syntax tree, odd names in backticks again."""
-    text = ast.unparse(node)
-    if not aliases:
-        return text
-    names = "|".join(sorted(aliases, key=len, reverse=True))
-    return re.sub(rf"\b({names})\b", lambda found: f"`{aliases[found[0]]}`", text)
-
-
-def _check_comparisons(
-    factor: Factor,
-    syntax: ast.expr,
-    aliases: Mapping[str, str],
-    columns: Mapping[str, Numbers | Labels],
-) -> None:
-    """Text is compared by the alphabet; categories need an order to be compared by."""
-    for node in ast.walk(syntax):
-        if not isinstance(node, ast.Compare) or isinstance(node.ops[0], ast.Eq | ast.NotEq):
-            continue
-        for side in (node.left, *node.comparators):
-            name = aliases.get(side.id, side.id) if isinstance(side, ast.Name) else ""
-            column = columns.get(name)
-            if isinstance(column, Labels) and column.declared and not column.ordered:
-                text = formula_name(name)
-                raise DataError(
-                    f"Can't compare the categories of {quoted(name)}: they have no order.\n"
-                    f"  Found: {quoted(factor.name)}.\n"
-                    f"  Name the levels, for example `I(({text} == 'a') | ({text} == 'b'))`, or"
-                    f" order them: `data[{name!r}].cat.as_ordered()`."
-                )
 
 
 def _evaluate_known(
     factor: Factor,
-    expression: str,
+    node: Node,
     columns: Mapping[str, Numbers | Labels],
     state: dict[str, Any],
-    trusted: bool,
 ) -> Values:
-    used = {name: columns[name] for name in factor.variables}
+    used = {name: columns[name] for name in variables(node)}
     missing = missing_rows(used)
-    known = None if not missing.any() else np.flatnonzero(~missing)
     if missing.all():
         # Nothing to compute from, or to learn from.
         return Numbers(np.full(len(missing), np.nan))
-    environment = {name: _for_python(column, known) for name, column in used.items()}
-    if expression.startswith("{"):
-        expression = expression.strip("{}")
+    known = np.flatnonzero(~missing) if missing.any() else None
+    n_known = len(missing) if known is None else len(known)
+    _check_cost(factor, node, n_known)
+    rows = {name: _rows_of(column, known) for name, column in used.items()}
     try:
-        found, categorical = evaluate_expression(expression, environment, state, trusted=trusted)
+        found = compute(node, rows, state)
+    except UnorderedError as error:
+        problem, way = error.args
+        raise DataError(f"{problem}\n  Found: {quoted(factor.name)}.\n  {way}") from None
+    except ComputationError as error:
+        raise DataError(f"Can't compute the term {quoted(factor.name)}.\n  {error}") from None
     except Exception as error:
         raise _not_computed(factor, error) from error
-    n_known = len(missing) if known is None else len(known)
-    if not found or any(len(np.atleast_1d(v)) != n_known for v in found.values()):
+    _check_length(factor, found, n_known)
+    return _spread_values(found, factor, node, known, missing)
+
+
+LARGEST_BASIS = 50_000_000
+"""Most values of one term that is several columns, 0.4 GB."""
+
+
+def _check_cost(factor: Factor, node: Node, n_rows: int) -> None:
+    """Refuse what would fill the memory, before it does."""
+    if not isinstance(node, Transform):
+        return
+    knots: Any = node.option("knots") or ()
+    wanted: Any = node.option("df") or node.option("degree") or 0
+    n_columns = max(int(wanted), len(knots)) + 4
+    if n_columns * n_rows > LARGEST_BASIS:
         raise DataError(
-            f"The term {quoted(factor.name)} must give one value per row, {n_known}.\n"
-            f"  Found: {', '.join(str(len(np.atleast_1d(v))) for v in found.values()) or 'none'}."
+            f"The term {quoted(factor.name)} must have at most {LARGEST_BASIS:,} values.\n"
+            f"  Found: about {n_columns:,} columns of {n_rows:,} rows. Ask for fewer degrees of"
+            " freedom: trees need no fine basis."
         )
-    allows_nan = "extrapolation='na'" in ast.unparse(factor.syntax()[0])
+
+
+def compute(node: Node, rows: Mapping[str, Numbers | Labels], state: dict[str, Any]) -> Values:
+    """Values of an expression on rows without missing values."""
+    if isinstance(node, Code):
+        environment = {name: as_series(column) for name, column in rows.items()}
+        found, categorical = run_trusted(node, environment, state)
+        return _values_of_columns(found, node.text, categorical=categorical)
+    values: Values = value_of(node, rows, _learner(state))
+    return values
+
+
+def _learner(state: dict[str, Any]) -> Learner:
+    """Hands transforms to formulaic, with what they learned before."""
+
+    def learn(node: Transform, argument: Numbers | Labels) -> Values:
+        if isinstance(argument, Labels) and node.function != "hashed":
+            raise ComputationError(
+                f"{quoted(node.function)} needs numbers. Found: text or categories"
+                f" ({listing(argument.levels, 3)})."
+            )
+        found, _ = transformed(node, as_series(argument), state)
+        if node.function == "hashed":
+            n_levels: Any = node.option("levels")
+            codes = np.asarray(found[""], dtype=np.int32)
+            return Labels(codes, tuple(range(n_levels)), declared=True)
+        return _values_of_columns(found, node.text, categorical=False)
+
+    return learn
+
+
+def _values_of_columns(found: Mapping[str, Any], name: str, *, categorical: bool) -> Values:
     if list(found) == [""]:
-        column = _read(found[""], factor, categorical=categorical)
-        if isinstance(column, Labels):
-            return Labels(_spread(column.codes, known, missing, -1), column.levels, column.declared)
-        _check_finite(column.values, factor, known, allows_nan=allows_nan)
-        values = _spread(column.values, known, missing, np.nan)
-        return Numbers(values, is_bool=column.is_bool, is_integer=column.is_integer)
-    arrays = []
-    for values in found.values():
-        array = np.asarray(values, dtype=np.float64)
-        _check_finite(array, factor, known, allows_nan=allows_nan)
-        arrays.append(_spread(array, known, missing, np.nan))
+        column = _read(found[""], name)
+        return as_factor(column) if categorical else column
+    arrays = (np.asarray(values, dtype=np.float64) for values in found.values())
     return Basis(tuple(found), tuple(arrays))
+
+
+def _check_length(factor: Factor, values: Values, n_rows: int) -> None:
+    match values:
+        case Numbers():
+            lengths = [np.size(values.values)]
+        case Labels():
+            lengths = [len(values.codes)]
+        case Basis():
+            lengths = [len(column) for column in values.columns]
+    if not lengths or any(length != n_rows for length in lengths):
+        raise DataError(
+            f"The term {quoted(factor.name)} must give one value per row, {n_rows}.\n"
+            f"  Found: {', '.join(map(str, lengths)) or 'none'}."
+        )
+
+
+def _spread_values(
+    values: Values,
+    factor: Factor,
+    node: Node,
+    known: NDArray[np.int64] | None,
+    missing: BoolArray,
+) -> Values:
+    if isinstance(values, Labels):
+        codes = _spread(values.codes, known, missing, -1)
+        return Labels(codes, values.levels, values.declared, values.ordered)
+    allows_nan = isinstance(node, Transform) and node.option("extrapolation") == "na"
+    columns = [values.values] if isinstance(values, Numbers) else list(values.columns)
+    for column in columns:
+        _check_finite(column, factor, known, allows_nan=allows_nan)
+    full = [_spread(column, known, missing, np.nan) for column in columns]
+    if isinstance(values, Basis):
+        return Basis(values.fields, tuple(full))
+    return Numbers(full[0], is_bool=values.is_bool, is_integer=values.is_integer)
 
 
 def missing_rows(columns: Mapping[str, Numbers | Labels]) -> BoolArray:
@@ -228,52 +267,29 @@ def missing_rows(columns: Mapping[str, Numbers | Labels]) -> BoolArray:
     return np.asarray(np.logical_or.reduce(each))
 
 
-def _for_python(column: Numbers | Labels, known: NDArray[np.int64] | None) -> Any:
-    """Known values of the type that the user sees."""
-    import pandas as pd
-
+def _rows_of(column: Numbers | Labels, known: NDArray[np.int64] | None) -> Numbers | Labels:
+    if known is None:
+        return column
     if isinstance(column, Labels):
-        codes = column.codes if known is None else column.codes[known]
-        if column.declared and column.ordered:
-            kind = pd.CategoricalDtype(list(column.levels), ordered=True)
-            return pd.Series(pd.Categorical.from_codes(codes, dtype=kind))
-        levels = np.empty(len(column.levels), dtype=object)
-        levels[:] = column.levels
-        return pd.Series(levels[codes], dtype=object)
-    values = column.values if known is None else column.values[known]
-    if column.is_bool:
-        return pd.Series(values.astype(bool))
-    if column.is_integer and np.all(abs(values) < 2**53):
-        return pd.Series(values.astype(np.int64))
-    return pd.Series(values)
+        return dataclasses.replace(column, codes=column.codes[known])
+    return dataclasses.replace(column, values=column.values[known])
 
 
-def _read(values: Any, factor: Factor, *, categorical: bool) -> Numbers | Labels:
+def _read(values: Any, name: str) -> Numbers | Labels:
     """One column of results in the internal form."""
     import pandas as pd
 
     series = pd.Series(values).reset_index(drop=True)
     if series.dtype == object:
         series = series.infer_objects()
-    if categorical:
-        return _hashed(series, factor)
     if not pd.api.types.is_numeric_dtype(series.dtype):
-        return read_column(series, factor.name, needed=True)
+        return read_column(series, name, needed=True)
     whole = bool(pd.api.types.is_integer_dtype(series.dtype))
     return Numbers(
         np.array(series.to_numpy(), dtype=np.float64),
         is_bool=bool(pd.api.types.is_bool_dtype(series.dtype)),
         is_integer=whole,
     )
-
-
-def _hashed(series: Any, factor: Factor) -> Labels:
-    """``hashed(x, levels)`` gives numbers below `levels`, all of which are levels."""
-    call = factor.syntax()[0]
-    assert isinstance(call, ast.Call)
-    given = [k.value for k in call.keywords if k.arg == "levels"] or call.args[1:2]
-    n_levels = int(ast.literal_eval(given[0]))
-    return Labels(series.to_numpy(dtype=np.int32), tuple(range(n_levels)), declared=True)
 
 
 def _spread(
@@ -308,7 +324,7 @@ def _check_finite(
 
 
 def _learns(factor: Factor) -> bool:
-    return bool(re.search(r"\b(center|scale|standardize|poly|bs|cr|cs|cc)\(", factor.name))
+    return any(isinstance(node, Transform | Code) for node in nodes(factor.node))
 
 
 def _not_computed(factor: Factor, error: Exception) -> DataError:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
 
 from treeselect.engine.losses import LogisticLoss, Loss, MultinomialLoss, PoissonLoss, SquaredLoss
+from treeselect.engine.rounding import levels
 
 FloatArray = NDArray[np.float64]
 WeightArray = NDArray[np.int64] | NDArray[np.float64]
@@ -73,13 +74,16 @@ def r_squared(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> flo
 
 
 def area_under_curve(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
-    """Area under the ROC curve; NaN if only one class has weight."""
+    """Area under the ROC curve; NaN if only one class has weight, or a prediction is
+    missing. What only rounding tells apart ties."""
     from sklearn.metrics import roc_auc_score
 
     if _is_constant(y, weight):
         return float("nan")
     rows = weight > 0
-    return float(roc_auc_score(y[rows], prediction[rows], sample_weight=weight[rows]))
+    if np.isnan(prediction[rows]).any():
+        return float("nan")
+    return float(roc_auc_score(y[rows], levels(prediction[rows]), sample_weight=weight[rows]))
 
 
 def class_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:

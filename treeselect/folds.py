@@ -12,13 +12,31 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from treeselect.algorithms.base import Problem
-from treeselect.arguments import check_count
+from treeselect.arguments import (
+    MOST_FOLDS,
+    MOST_REPEATS,
+    as_floats,
+    as_group_numbers,
+    check_count,
+    length,
+)
 from treeselect.design import IntArray, WeightArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
+from treeselect.errors import (
+    OptionError,
+    did_you_mean,
+    listing,
+    near,
+    quoted,
+    said_by,
+)
+from treeselect.scalars import answer, shown, whole
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_HIGHEST_FOLD = 2**31
+"""Largest number of a fold."""
 
 _NONE_NEEDED = "an integer `k`, which needs none"
 
@@ -113,54 +131,66 @@ def read_folds(
     repeats: object,
     fold_groups: str | Sequence[Any] | None,
     frame: pd.DataFrame,
+    name: str = "folds",
 ) -> Folds:
     """Check the arguments of that name against all rows of the data.
+
+    Parameters
+    ----------
+    name : str
+        What the argument `folds` is called.
 
     Raises
     ------
     OptionError
         If one of them is not allowed.
     """
-    check_count("repeats", repeats, least=1)
-    if isinstance(folds, int | np.integer):
-        check_count("folds", folds, least=2)
-        known: int | Splitter | IntArray = int(folds)
+    n_repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)
+    if isinstance(folds, bool) or whole(folds) is not None:
+        known: int | Splitter | IntArray = check_count(name, folds, least=2, most=MOST_FOLDS)
     else:
-        if repeats != 1:
+        if n_repeats != 1:
             raise OptionError(
                 "`repeats` needs a number of folds, which it draws anew each time.\n"
-                f"  Found: {repeats} repeats of {type(folds).__name__}. Leave it out, or give"
+                f"  Found: {n_repeats} repeats of {type(folds).__name__}. Leave it out, or give"
                 " `RepeatedStratifiedKFold` or the like as `folds`."
             )
-        is_splitter = isinstance(folds, Splitter) and not isinstance(folds, type)
-        known = folds if is_splitter else _fold_numbers(folds, len(frame))  # type: ignore[assignment]
+        known = folds if _is_splitter(folds) else _fold_numbers(folds, len(frame), name)  # type: ignore[assignment]
     return Folds(
         folds=known,
-        repeats=int(repeats),  # type: ignore[call-overload]
+        repeats=n_repeats,
         groups=None if fold_groups is None else read_groups(fold_groups, frame),
         groups_name=fold_groups if isinstance(fold_groups, str) else fold_groups is not None,
     )
 
 
-def _fold_numbers(given: object, n_rows: int) -> IntArray:
+def _is_splitter(value: object) -> bool:
+    """Whether it is a splitter, and not the class of one."""
+    methods = (answer(value, "split"), answer(value, "get_n_splits"))
+    return all(map(callable, methods)) and not isinstance(value, type)
+
+
+def _fold_numbers(given: object, n_rows: int, name: str) -> IntArray:
     """Fold of each row, whole numbers."""
     allowed = (
-        "`folds` must be a whole number of at least 2, a splitter of scikit-learn, or an array with"
-        " the fold number of each row.\n"
+        f"`{name}` must be a whole number of at least 2, a splitter of scikit-learn, or an array"
+        " with the fold number of each row.\n"
     )
-    if isinstance(given, str) or not hasattr(given, "__len__"):
-        raise OptionError(f"{allowed}  Found: {given!r}.")
-    try:
-        values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise OptionError(f"{allowed}  Found: {type(given).__name__} of other things.") from None
+    values = None if isinstance(given, str) else as_floats(given)
+    if values is None or values.ndim == 0:
+        is_list = isinstance(given, list | tuple)
+        found = f"{type(given).__name__} of other things" if is_list else shown(given)
+        raise OptionError(f"{allowed}  Found: {found}.")
     if values.shape != (n_rows,):
         raise OptionError(
             f"{allowed}  Found: an array of shape {values.shape} for {n_rows} rows of data."
         )
-    if not (values == np.floor(values)).all():
-        odd = values[values != np.floor(values)][0]
-        raise OptionError(f"{allowed}  Found: {odd:g}, which is not a whole number.")
+    is_number = (values == np.floor(values)) & (np.abs(values) <= _HIGHEST_FOLD)
+    if not is_number.all():
+        odd = values[~is_number][0]
+        is_large = odd == np.floor(odd)
+        why = f"which is beyond {_HIGHEST_FOLD:,}" if is_large else "which is not a whole number"
+        raise OptionError(f"{allowed}  Found: {odd:g}, {why}.")
     return values.astype(np.int64)
 
 
@@ -174,7 +204,6 @@ def read_groups(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
     """
     import pandas as pd
 
-    values: Any = given
     if isinstance(given, str):
         if given not in frame:
             close = near(given, frame.columns)
@@ -182,15 +211,21 @@ def read_groups(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
                 f"Can't find the column {quoted(given)}, named in `fold_groups`.\n"
                 f"  {did_you_mean(close) if close else f'Columns: {listing(frame.columns)}.'}"
             )
-        values = frame[given]
-    elif not hasattr(given, "__len__") or len(given) != len(frame):
-        found = f"{len(given)} values" if hasattr(given, "__len__") else repr(given)
+        return np.asarray(pd.factorize(frame[given])[0], dtype=np.int64)
+    n = length(given)
+    if n != len(frame):
+        found = shown(given) if n is None else f"{n} values"
         raise OptionError(
             "`fold_groups` must be the name of a column, or an array with one value per row,"
             f" {len(frame)}.\n  Found: {found}."
         )
-    series = values if isinstance(given, str) else pd.Series(np.asarray(given))
-    return np.asarray(pd.factorize(series)[0], dtype=np.int64)
+    numbers = as_group_numbers(given)
+    if numbers is None or len(numbers) != n:
+        raise OptionError(
+            "`fold_groups` must have one label per row: a number, text, or the like.\n"
+            f"  Found: {shown(given)}."
+        )
+    return numbers
 
 
 def with_groups(
@@ -385,12 +420,15 @@ def _splits_by(
                 (np.asarray(train), np.asarray(test))
                 for train, test in splitter.split(np.arange(len(rows))[:, np.newaxis], y, groups)
             ]
+        if not all(side.ndim == 1 for pair in pairs for side in pair):
+            raise TypeError("a side of a fold is no list of row numbers")
         return [Split(rows[train], rows[test]) for train, test in pairs]
-    except (ValueError, TypeError, IndexError) as error:
-        said = str(error).split("\n")[0]
+    except MemoryError:
+        raise
+    except Exception as error:  # a splitter of the user's can fail in any way
         raise OptionError(
             f"`folds` must be a splitter that can split the {len(rows)} rows that are used.\n"
-            f"  {type(splitter).__name__} says: {said}"
+            f"  {type(splitter).__name__} says: {said_by(error)}"
         ) from None
 
 

@@ -1,36 +1,49 @@
 """R formulas, read by formulaic: the only module that imports it.
 
-formulaic parses the formula and evaluates real expressions. Plain columns never pass through it:
-they are taken from the frame directly, which is faster and avoids most of its silent conversions.
+formulaic splits a formula into parts, multiplies its terms out and offers its transforms. It never
+sees an expression: the guard makes records of these, formulaic gets a number in their place, and
+only the records are evaluated. Plain columns are taken from the frame directly.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby, pairwise
-from types import SimpleNamespace
+from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from formulaic import Formula, ModelSpec
 from formulaic.errors import FormulaicError
 from formulaic.parser import DefaultFormulaParser
-from formulaic.parser.algos.sanitize_tokens import sanitize_tokens
 from formulaic.parser.algos.tokenize import tokenize
 from formulaic.parser.types import ASTNode, Token
 from formulaic.parser.types import Factor as FormulaicFactor
+from formulaic.parser.types import Term as FormulaicTerm
 from formulaic.transforms import TRANSFORMS
 from formulaic.utils.cast import as_columns
 from formulaic.utils.layered_mapping import LayeredMapping
 from formulaic.utils.stateful_transforms import stateful_eval
 
-from treeselect.errors import DataError, FormulaError, did_you_mean, listing, near, quoted
-from treeselect.frames import Labels, read_column
-from treeselect.guard import ARITHMETIC, CONTRAST_NAMES, LEARNING, NUMPY, check_expression
+from treeselect.computing import as_series, value_of
+from treeselect.errors import (
+    DataError,
+    FormulaError,
+    did_you_mean,
+    listing,
+    near,
+    quoted,
+    shortened,
+)
+from treeselect.expressions import Code, Column, Contrast, Transform
+from treeselect.frames import Labels, Numbers, read_column
+from treeselect.guard import ARITHMETIC, check_expression
+from treeselect.quoting import LONGEST_TEXT, Unquoted, unquote
 from treeselect.terms import Factor, Term
 
 if TYPE_CHECKING:
@@ -38,13 +51,16 @@ if TYPE_CHECKING:
 
 _PLAIN_OPERATORS = "+-~."
 
-_OPERATORS = frozenset([":", "*", "**", "/", "^", "in", "%in%"])
+_OPERATORS = frozenset([":", "*", "**", "/", "^", "%in%"])
 """What formulaic reads beyond that."""
 
 _HIGHEST_POWER = 6
 
 _LONG_SUM = 50
 """Number of tokens from which on a formula is read with nested sums."""
+
+LONGEST_FORMULA = 500_000
+"""Most characters of a formula."""
 
 _MOST_PRODUCTS = 100_000
 """Most products that the operators of a formula may multiply out."""
@@ -99,33 +115,36 @@ def parse_formula(
         raise FormulaError(
             f"`formula` must be text such as 'y ~ .'.\n  Found: {type(text).__name__}."
         )
+    unquoted = unquote(text)
+    _check_lengths(unquoted, text, columns)
     try:
-        tokens = list(tokenize(text))
+        tokens = list(tokenize(unquoted.code))
     except FormulaicError as error:
-        raise _unreadable(text, error) from None
-    _check_operators(tokens, text)
-    _check_names(tokens, text, columns, hidden)
-    factors = _check_tokens(tokens, text, columns, trusted)
-    context: dict[str, Any] = {
-        "__formulaic_variables_available__": [c for c in columns if c not in hidden]
-    }
+        raise _unreadable(text, error, unquoted.restore) from None
+    _check_operators(tokens, text, unquoted)
+    _check_names(tokens, text, unquoted, columns, hidden)
+    parts = _Parts(text, unquoted, columns, trusted)
+    tokens = [parts.numbered(token) for token in tokens]
+    visible = [parts.column(c) for c in columns if c not in hidden]
+    context: dict[str, Any] = {"__formulaic_variables_available__": visible}
     parser = DefaultFormulaParser()
     try:
-        tree = parser.get_ast_from_tokens(
-            _balanced(list(parser.get_tokens_from_formula(text, context=context))), context=context
-        )
-        _check_size(tree, text, len(context["__formulaic_variables_available__"]))
+        written = " ".join(token.token for token in tokens)
+        formulaics = list(parser.get_tokens_from_formula(written, context=context))
+        context["__formulaic_variables_used_lhs__"] = parts.on_the_left(tokens)
+        tree = parser.get_ast_from_tokens(_balanced(formulaics), context=context)
+        _check_size(tree, text, len(visible))
         sides = parser.get_terms_from_ast(tree, context=context)
     except (FormulaicError, RecursionError) as error:
-        raise _unreadable(text, error) from None
-    if not hasattr(sides, "lhs") or not any(_term(t, factors).factors for t in sides.lhs):
+        raise _unreadable(text, error, parts.restore) from None
+    if not hasattr(sides, "lhs") or not any(parts.term(t).factors for t in sides.lhs):
         raise FormulaError.at(
             "The formula must name the response on its left.",
             text,
             "~",
             "Write `response ~ terms`.",
         )
-    left = [_term(t, factors) for t in sides.lhs]
+    left = [parts.term(t) for t in sides.lhs]
     if len(left) != 1 or left[0].is_interaction:
         raise FormulaError.at(
             "The formula must name one response.",
@@ -134,14 +153,120 @@ def parse_formula(
             f"Found: {listing(t.name for t in left)}. "
             + ("Select for each of them in turn." if len(left) > 1 else "Write `{a * b}`."),
         )
-    context["__formulaic_variables_used_lhs__"] = list(left[0].variables)
-    _check_removals(tree, context, text, [*left[0].variables, *hidden])
-    terms = tuple(_term(t, factors) for t in sides.rhs if str(t) != "1")
+    _check_removals(tree, context, text, [*left[0].variables, *hidden], parts)
+    terms = tuple(parts.term(t) for t in sides.rhs if str(t) != "1")
     if not terms:
-        raise FormulaError(f"The formula must leave at least one term on its right.\n  {text}")
+        raise FormulaError(
+            f"The formula must leave at least one term on its right.\n  {shortened(text)}"
+        )
     _check_leak(terms, left[0], text)
     _check_twice(terms, text)
     return ParsedFormula(text, left[0], terms, tuple(columns), tuple(hidden))
+
+
+def _check_lengths(unquoted: Unquoted, text: str, columns: Sequence[str]) -> None:
+    """Names of a million letters are found here; formulaic takes 15 s to read one."""
+    for found in re.finditer(rf"[\w.]{{{LONGEST_TEXT + 1},}}", unquoted.code):
+        name = found[0]
+        if name not in columns:
+            raise FormulaError.unknown_column(name, text, columns)
+        raise FormulaError.at(
+            f"A name in a formula must have at most {LONGEST_TEXT:,} characters.",
+            text,
+            name,
+            f"Found: {len(name):,}. Rename the column.",
+        )
+    if len(text) > LONGEST_FORMULA:
+        raise FormulaError(
+            f"`formula` must have at most {LONGEST_FORMULA:,} characters.\n  Found: {len(text):,}."
+            " With so many columns write `y ~ .` and leave some out, as in `y ~ . - id`."
+        )
+
+
+class _Parts:
+    """The columns and expressions of a formula, and the identifiers they have for formulaic.
+
+    ``c7`` is a column, ``e7`` an expression: formulaic multiplies terms out and sees nothing else.
+    """
+
+    def __init__(
+        self, text: str, unquoted: Unquoted, columns: Sequence[str], trusted: bool
+    ) -> None:
+        self._text, self._unquoted, self._trusted = text, unquoted, trusted
+        self._numbers = {name: i for i, name in enumerate(columns)}
+        self._names = list(columns)
+        self._factors: dict[str, Factor] = {}
+        self._by_name: dict[str, str] = {}
+
+    def column(self, name: str) -> str:
+        """The identifier of a column."""
+        return f"c{self._numbers[name]}"
+
+    def numbered(self, token: Token) -> Token:
+        """A token without names and expressions."""
+        code = token.token
+        if token.kind is Token.Kind.NAME and code != ".":
+            return Token(self._name(code), kind=Token.Kind.NAME)
+        if token.kind is Token.Kind.PYTHON:
+            return Token(self._expression(code), kind=Token.Kind.NAME)
+        if token.kind is Token.Kind.OPERATOR and _percent(token, self._unquoted):
+            return Token("%in%", kind=Token.Kind.OPERATOR)
+        return token
+
+    def _name(self, code: str) -> str:
+        if code in self._unquoted.words:
+            raise FormulaError.at(
+                "Can't read the formula: text has a meaning inside of an expression only.",
+                self._text,
+                self._unquoted.restore(code).strip(),
+                "The name of a column stands between backticks.",
+            )
+        name = self._unquoted.columns.get(code, code)
+        if name not in self._numbers:
+            raise FormulaError.unknown_column(name, self._text, self._names)
+        return self.column(name)
+
+    def _expression(self, code: str) -> str:
+        expression = self._unquoted.restore(code)
+        checked = check_expression(
+            code, self._unquoted, self._text, self._numbers, trusted=self._trusted
+        )
+        if not checked.variables:
+            raise FormulaError.at(
+                f"The expression {quoted(expression)} must use a column of `data`.",
+                self._text,
+                expression,
+            )
+        for name in (expression, checked.name):
+            _check_no_column(name, expression, self._text, self._numbers)
+        if checked.name not in self._by_name:
+            identifier = f"e{len(self._by_name)}"
+            self._by_name[checked.name] = identifier
+            self._factors[identifier] = Factor(checked.name, checked.variables, checked.node)
+        return self._by_name[checked.name]
+
+    def restore(self, message: str) -> str:
+        """A message of formulaic with names in the place of identifiers."""
+        return re.sub(r"\b[ce]\d+\b", lambda found: self.factor(found[0]).name, message)
+
+    def on_the_left(self, tokens: Sequence[Token]) -> list[str]:
+        """Identifiers of the columns that the left-hand side reads; ``.`` leaves them out."""
+        left = [token.token for token in takewhile(lambda t: t.token != "~", tokens)]
+        named = [part for part in left if re.fullmatch(r"[ce]\d+", part)]
+        return [self.column(v) for part in named for v in self.factor(part).variables]
+
+    def factor(self, identifier: str) -> Factor:
+        """Our record of a column or expression."""
+        if identifier in self._factors:
+            return self._factors[identifier]
+        name = self._names[int(identifier[1:])]
+        return Factor(name, (name,), Column(name))
+
+    def term(self, term: Any) -> Term:
+        """Our record of a term; a number that scales it is left out: no tree depends on it."""
+        lookup = FormulaicFactor.EvalMethod.LOOKUP
+        factors = [self.factor(f.expr) for f in term.factors if f.eval_method is lookup]
+        return Term(":".join(factor.name for factor in factors), tuple(factors))
 
 
 def _balanced(tokens: list[Token]) -> list[Token]:
@@ -185,14 +310,23 @@ def _nested(parts: list[list[Token]]) -> list[Token]:
     ]
 
 
-def _unreadable(text: str, error: Exception) -> FormulaError:
+def _unreadable(text: str, error: Exception, restore: Callable[[str], str]) -> FormulaError:
     said = str(error).split("\n")[0].replace("⧛", "").replace("⧚", "")
     if "context marker" in said:
         said = "A parenthesis, bracket or brace has no partner."
-    return FormulaError(f"Can't read the formula.\n  {text}\n  {said or type(error).__name__}")
+    said = shortened(restore(said)) or type(error).__name__
+    return FormulaError(f"Can't read the formula.\n  {shortened(text)}\n  {said}")
 
 
-def _check_operators(tokens: Sequence[Token], text: str) -> None:
+def _percent(token: Token, unquoted: Unquoted) -> str:
+    """An operator between percent signs as it is written; formulaic drops the signs."""
+    start = token.source_start or 0
+    if unquoted.code[start : start + 1] != "%":
+        return ""
+    return unquoted.restore(unquoted.code[start : unquoted.code.find("%", start + 1) + 1])
+
+
+def _check_operators(tokens: Sequence[Token], text: str, unquoted: Unquoted) -> None:
     depth = sum(token.token in ("(", "[") for token in tokens)
     if depth > 50:
         raise FormulaError("The formula must not open more than 50 parentheses.")
@@ -200,23 +334,9 @@ def _check_operators(tokens: Sequence[Token], text: str) -> None:
         raise FormulaError.at("The formula must have one `~`.", text, "~")
     for token in tokens:
         if token.kind is Token.Kind.OPERATOR:
-            for sign in token.token.split():
-                core = sign.strip(_PLAIN_OPERATORS)  # the tokenizer may join signs, as in `~-`
-                if core == "|":
-                    raise FormulaError.at(
-                        "The formula must have one right-hand side.",
-                        text,
-                        sign,
-                        "Parts behind `|` have no meaning here: join the terms by `+`.",
-                    )
-                if core and core not in _OPERATORS:
-                    raise FormulaError.at(
-                        f"A formula has no operator {quoted(sign)}.",
-                        text,
-                        sign,
-                        "Terms are joined by `+`, `:`, `*`, `/`, `^` and `%in%`; arithmetic and"
-                        " comparisons stand between `I(` and `)`, for example `I(age > 40)`.",
-                    )
+            percent = _percent(token, unquoted)
+            for sign in [percent] if percent else token.token.split():
+                _check_operator(sign, text)
         elif token.kind is Token.Kind.CONTEXT and token.token in ("[", "]"):
             raise FormulaError.at(
                 "The formula must have one stage.",
@@ -224,7 +344,26 @@ def _check_operators(tokens: Sequence[Token], text: str) -> None:
                 token.token,
                 "Square brackets, for formulas in stages, have no meaning here.",
             )
-    _check_powers(tokens, text)
+    _check_powers(tokens, text, unquoted)
+
+
+def _check_operator(sign: str, text: str) -> None:
+    core = sign.strip(_PLAIN_OPERATORS)  # the tokenizer may join signs, as in `~-`
+    if core == "|":
+        raise FormulaError.at(
+            "The formula must have one right-hand side.",
+            text,
+            sign,
+            "Parts behind `|` have no meaning here: join the terms by `+`.",
+        )
+    if core and core not in _OPERATORS:
+        raise FormulaError.at(
+            f"A formula has no operator {quoted(sign)}.",
+            text,
+            sign,
+            "Terms are joined by `+`, `:`, `*`, `/`, `^` and `%in%`; arithmetic and"
+            " comparisons stand between `I(` and `)`, for example `I(age > 40)`.",
+        )
 
 
 def _check_size(tree: Any, text: str, n_columns: int) -> None:
@@ -253,26 +392,39 @@ def _check_size(tree: Any, text: str, n_columns: int) -> None:
         sizes[id(node)] = size
 
 
-def _check_powers(tokens: Sequence[Token], text: str) -> None:
+def _check_powers(tokens: Sequence[Token], text: str, unquoted: Unquoted) -> None:
     """A sum to a high power has more terms than any memory holds."""
-    for before, after in pairwise(tokens):
-        if before.token in ("^", "**") and before.kind is Token.Kind.OPERATOR:
-            exponent = after.token
-            if not exponent.isdigit() or not 1 <= int(exponent[:9]) <= _HIGHEST_POWER:
-                raise FormulaError.at(
-                    f"The exponent must be a whole number from 1 to {_HIGHEST_POWER}.",
-                    text,
-                    exponent,
-                    "`(a + b)^2` stands for the terms and their interactions of two.",
-                )
+    for i, token in enumerate(tokens):
+        if token.token not in ("^", "**") or token.kind is not Token.Kind.OPERATOR:
+            continue
+        exponent = tokens[i + 1].token if i + 1 < len(tokens) else ""
+        plain = exponent.isdecimal() and 1 <= int(exponent[:9]) <= _HIGHEST_POWER
+        again = i + 2 < len(tokens) and tokens[i + 2].token in ("^", "**")
+        if not plain or again:
+            raise FormulaError.at(
+                f"The exponent must be a whole number from 1 to {_HIGHEST_POWER}.",
+                text,
+                unquoted.restore(exponent).strip(),
+                "A power has no power of its own: write `(a + b)^3`."
+                if again
+                else "`(a + b)^2` stands for the terms and their interactions of two.",
+            )
 
 
 def _check_names(
-    tokens: Sequence[Token], text: str, columns: Sequence[str], hidden: Sequence[str]
+    tokens: Sequence[Token],
+    text: str,
+    unquoted: Unquoted,
+    columns: Sequence[str],
+    hidden: Sequence[str],
 ) -> None:
-    """No column may have a name that formulaic takes for something else."""
-    named = {token.token for token in tokens if token.kind is Token.Kind.NAME}
-    if any(t.token == "." and t.kind is not Token.Kind.NAME for t in tokens):
+    """No column may have a name that a formula takes for something else."""
+    named = {
+        unquoted.columns.get(token.token, token.token)
+        for token in tokens
+        if token.kind is Token.Kind.NAME and token.token != "."
+    }
+    if any(token.token == "." for token in tokens):
         named.update(c for c in columns if c not in hidden)
     for name, other in _SIGNS.items():
         if name in named:
@@ -282,7 +434,7 @@ def _check_names(
                 quoted(name),
                 "Rename the column, for example to `x1`.",
             )
-    if "``" in text or "" in named:
+    if "" in named or "" in unquoted.columns.values():
         raise FormulaError.at(
             "Columns in a formula must have a name.", text, "``", "Rename the column."
         )
@@ -301,41 +453,7 @@ _SIGNS = {
 }
 
 
-def _check_tokens(
-    tokens: Sequence[Token], text: str, columns: Sequence[str], trusted: bool
-) -> dict[str, Factor]:
-    """The factor of every expression, after the guard has seen them all."""
-    known = frozenset(columns)
-    factors: dict[str, Factor] = {}
-    for token in tokens:
-        expression = token.token
-        if token.kind is Token.Kind.NAME:
-            if expression not in known:
-                raise FormulaError.unknown_column(expression, text, columns)
-        elif token.kind is Token.Kind.PYTHON:
-            _check_no_column(expression, expression, text, known)
-            found = check_expression(expression, text, known, trusted=trusted)
-            if not found:
-                raise FormulaError.at(
-                    f"The expression {quoted(expression)} must use a column of `data`.",
-                    text,
-                    expression,
-                )
-            try:
-                (tidy,) = sanitize_tokens([token])  # as formulaic names the factor
-            except SyntaxError:
-                raise FormulaError.at(
-                    f"Can't read the expression {quoted(expression)}.",
-                    text,
-                    expression,
-                    "Columns named like a Python keyword can't stand in an expression: rename it.",
-                ) from None
-            _check_no_column(tidy.token, expression, text, known)
-            factors[tidy.token] = Factor(tidy.token, found, is_plain=False)
-    return factors
-
-
-def _check_no_column(name: str, expression: str, text: str, columns: frozenset[str]) -> None:
+def _check_no_column(name: str, expression: str, text: str, columns: Collection[str]) -> None:
     if name in columns:
         raise FormulaError.at(
             f"Can't tell the column {quoted(name)} from the expression.",
@@ -345,25 +463,17 @@ def _check_no_column(name: str, expression: str, text: str, columns: frozenset[s
         )
 
 
-def _term(term: Any, expressions: Mapping[str, Factor]) -> Term:
-    """Our record of a term; a number that scales it is left out, as no tree depends on it."""
-    factors = []
-    for factor in term.factors:
-        if factor.eval_method is factor.EvalMethod.LOOKUP:
-            factors.append(Factor(factor.expr, (factor.expr,), is_plain=True))
-        elif factor.eval_method is not factor.EvalMethod.LITERAL:
-            factors.append(expressions[factor.expr])
-    return Term(":".join(factor.name for factor in factors), tuple(factors))
-
-
-def _check_removals(tree: Any, context: Mapping[str, Any], text: str, free: Sequence[str]) -> None:
+def _check_removals(
+    tree: Any, context: Mapping[str, Any], text: str, free: Sequence[str], parts: _Parts
+) -> None:
     """Every ``- x`` must remove something: formulaic ignores a misspelt one in silence."""
     for node in _nodes(tree):
         if str(node.operator) != "-" or len(node.args) != 2:
             continue
         before, after = (set(arg.to_terms(context=context)) for arg in node.args)
-        kept = sorted({str(t) for t in before} - {"1"})
-        for name in sorted({str(t) for t in after - before} - {"1"} - set(free)):
+        lost = {parts.term(t).name for t in after - before if str(t) != "1"} - set(free)
+        kept = sorted(parts.term(t).name for t in before if str(t) != "1") if lost else []
+        for name in sorted(lost):
             close = near(name, kept)
             raise FormulaError.at(
                 f"Can't remove {quoted(name)}: the terms before it do not have it.",
@@ -415,37 +525,19 @@ def _check_twice(terms: Sequence[Term], text: str) -> None:
 # --- evaluation --------------------------------------------------------------------------------
 
 
-def _elementwise() -> dict[str, Any]:
-    own = {"I": lambda x: x, "exp10": lambda x: 10.0**x}  # formulaic's exp10 is the tenth power
-    return {name: own.get(name) or getattr(np, name) for name in ARITHMETIC}
-
-
-_FUNCTIONS: dict[str, Any] = {
-    **{name: TRANSFORMS[name] for name in (*LEARNING, "contr")},
-    **{name: TRANSFORMS[name] for name in CONTRAST_NAMES if "." not in name},
-    **_elementwise(),
-    "np": SimpleNamespace(**{name: getattr(np, name) for name in NUMPY}),
-}
-
-
-def evaluate_expression(
-    expression: str,
-    environment: Mapping[str, Any],
-    state: dict[str, Any],
-    *,
-    trusted: bool = False,
+def transformed(
+    node: Transform, values: pd.Series[Any], state: dict[str, Any]
 ) -> tuple[dict[str, Any], bool]:
-    """Values of an expression that has passed the guard.
+    """What one of formulaic's transforms makes of a column.
 
     Parameters
     ----------
-    expression : str
-    environment : mapping
-        Columns of the data; nothing else is seen.
+    node : Transform
+        Of the guard.
+    values : pandas.Series
+        Without missing values.
     state : dict
-        What transforms such as ``scale`` learned; filled if empty, else replayed.
-    trusted : bool
-        Offer all that formulaic offers.
+        What transforms learned, by their texts; filled if there is nothing, else replayed.
 
     Returns
     -------
@@ -455,17 +547,36 @@ def evaluate_expression(
     categorical : bool
         Whether formulaic would take the values for categories.
     """
-    functions = {**TRANSFORMS, **_FUNCTIONS, "np": np} if trusted else _FUNCTIONS
-    quoted_name = {"Q": environment.__getitem__}
+    return _columns_of(_transform(node, values, state))
+
+
+def _transform(node: Transform, values: Any, state: dict[str, Any]) -> Any:
+    function = TRANSFORMS[node.function]
+    options = {name: _option(value) for name, value in node.options}
+    if getattr(function, "__is_stateful_transform__", False):
+        options["_state"] = state.setdefault(node.text, {})
+    with _quiet():
+        return function(values, **options)
+
+
+def _option(value: object) -> Any:
+    """An argument of a transform; lists are tuples in our records."""
+    if isinstance(value, Contrast):
+        family, _, name = value.name.partition(".")
+        made = getattr(TRANSFORMS["contr"], name) if name else TRANSFORMS[family]
+        return made(*value.arguments, **dict(value.options))
+    return list(value) if isinstance(value, tuple) else value
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without words about infinite values, which are found afterwards, or formulaic's future."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = stateful_eval(
-            expression,
-            LayeredMapping(environment, quoted_name, functions),
-            {},
-            state,
-            ModelSpec(formula=[]),
-        )
+        yield
+
+
+def _columns_of(result: Any) -> tuple[dict[str, Any], bool]:
     columns = as_columns(result)
     metadata = getattr(result, "__formulaic_metadata__", None)
     categorical = metadata is not None and metadata.kind is FormulaicFactor.Kind.CATEGORICAL
@@ -473,6 +584,43 @@ def evaluate_expression(
         return {"": getattr(columns, "__wrapped__", columns)}, categorical
     named = {str(k): v for k, v in columns.items() if not str(k).startswith("__")}
     return named, categorical
+
+
+def run_trusted(
+    node: Code, environment: Mapping[str, Any], state: dict[str, Any]
+) -> tuple[dict[str, Any], bool]:
+    """Values of an expression of a formula that the user trusts: it may do anything.
+
+    Parameters
+    ----------
+    node : Code
+    environment : mapping of str to pandas.Series
+        Columns of the data, by their names; of the caller's variables nothing is seen.
+    state : dict
+        As in :func:`transformed`.
+
+    Returns
+    -------
+    columns, categorical
+        As in :func:`transformed`.
+    """
+    return _columns_of(_run(node, environment, state))
+
+
+def _run(node: Code, environment: Mapping[str, Any], state: dict[str, Any]) -> Any:
+    own = {"exp10": lambda x: 10.0**x}  # formulaic's own is the tenth power
+    functions = {**TRANSFORMS, **{name: getattr(np, name) for name in ARITHMETIC if name not in
+                 ("I", "exp10")}, **own, "np": np}  # fmt: skip
+    known = {name: environment[column] for name, column in node.aliases}
+    quoted_name = {"Q": environment.__getitem__}
+    with _quiet():
+        return stateful_eval(
+            node.text,
+            LayeredMapping(known, environment, quoted_name, functions),
+            {},
+            state,
+            ModelSpec(formula=[]),
+        )
 
 
 # --- formulaic's own matrix --------------------------------------------------------------------
@@ -497,7 +645,6 @@ def model_matrix(
     terms: Sequence[Term],
     *,
     full_rank: bool = False,
-    trusted: bool = False,
 ) -> pd.DataFrame:
     """What formulaic builds of these terms: the definition of our columns.
 
@@ -510,21 +657,19 @@ def model_matrix(
     terms : sequence of Term
     full_rank : bool
         Drop a reference level of each factor, as a linear model with an intercept needs.
-    trusted : bool
-        As in :func:`evaluate_expression`.
     """
-    matrix = _matrix(text, frame, terms, full_rank=full_rank, trusted=trusted)
+    matrix = _matrix(text, frame, terms, full_rank=full_rank)
     return matrix.drop(columns="Intercept") if full_rank else matrix
 
 
 def term_matrix(
-    text: str, frame: pd.DataFrame, terms: Sequence[Term], *, trusted: bool = False
+    text: str, frame: pd.DataFrame, terms: Sequence[Term]
 ) -> tuple[pd.DataFrame, list[int]]:
     """The matrix of a linear model of these terms, and the term of each of its columns.
 
     Parameters
     ----------
-    text, frame, terms, trusted
+    text, frame, terms
         As in :func:`model_matrix`.
 
     Returns
@@ -544,7 +689,7 @@ def term_matrix(
     if not terms:
         return pd.DataFrame({"Intercept": np.ones(len(frame))}, index=frame.index), [-1]
     try:
-        matrix = _matrix(text, frame, terms, full_rank=True, trusted=trusted)
+        matrix = _matrix(text, frame, terms, full_rank=True)
     except (FormulaicError, ValueError) as error:
         said = str(error).split("\n")[0]
         raise DataError(
@@ -559,22 +704,43 @@ def term_matrix(
     return pd.DataFrame(np.asarray(matrix, np.float64), frame.index, list(matrix.columns)), term_of
 
 
-def _matrix(
-    text: str, frame: pd.DataFrame, terms: Sequence[Term], *, full_rank: bool, trusted: bool
-) -> Any:
+def _matrix(text: str, frame: pd.DataFrame, terms: Sequence[Term], *, full_rank: bool) -> Any:
     import pandas as pd
 
-    # The intercept decides whether the first factor, too, gets a reference level.
-    formula = Formula(" + ".join(["1" if full_rank else "0", *(t.text for t in terms)]))
+    factors = {f.name: f for term in terms for f in term.factors}
     names = list(dict.fromkeys(name for term in terms for name in term.variables))
     frame = pd.DataFrame({name: _for_formulaic(frame[name], name) for name in names})
-    functions = _FUNCTIONS | ({"np": np} if trusted else {}) | {"Q": frame.__getitem__}
-    with warnings.catch_warnings():
-        # pandas and formulaic warn here about their own future, not about the user's data.
-        warnings.simplefilter("ignore")
+    values = {name: _for_matrix(f, frame) for name, f in factors.items() if not f.is_plain}
+    # The intercept decides whether the first factor, too, gets a reference level.
+    one = FormulaicFactor("1", eval_method="literal")
+    looked_up = [
+        FormulaicTerm([FormulaicFactor(f.name, eval_method="lookup") for f in term.factors])
+        for term in terms
+    ]
+    formula = Formula([FormulaicTerm([one]), *looked_up] if full_rank else looked_up)
+    with _quiet():
         matrix = formula.get_model_matrix(
-            frame, context=functions, ensure_full_rank=full_rank, na_action="ignore"
+            frame, context=values, ensure_full_rank=full_rank, na_action="ignore"
         )
     if len(matrix) != len(frame):
         raise FormulaError(f"formulaic lost rows of the formula {text!r}.")
     return matrix
+
+
+def _for_matrix(factor: Factor, frame: pd.DataFrame) -> Any:
+    """Values of an expression as formulaic's own evaluation would hand them on."""
+    columns = {name: frame[name] for name in factor.variables}
+    if isinstance(factor.node, Code):
+        return _run(factor.node, columns, {})
+    read = {name: read_column(column, name) for name, column in columns.items()}
+
+    def learn(node: Transform, argument: Any) -> Any:
+        result = _transform(node, as_series(argument, frame.index), {})
+        if node is factor.node:
+            return result
+        return Numbers(np.asarray(_columns_of(result)[0][""], dtype=np.float64))
+
+    if isinstance(factor.node, Transform) and isinstance(factor.node.argument, Column):
+        return _transform(factor.node, columns[factor.node.argument.name], {})
+    found = value_of(factor.node, read, learn)
+    return as_series(found, frame.index) if isinstance(found, Numbers | Labels) else found

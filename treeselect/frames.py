@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from treeselect.csv_files import UTF8, EncodedFile, is_csv, not_different, read_csv
 from treeselect.errors import DataError, listing, quoted
 from treeselect.guard import formula_name
+from treeselect.paths import current_folder, file_path
 from treeselect.shown import is_broken, shown
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def read_data(data: Any) -> pd.DataFrame:
 
     if isinstance(data, str | os.PathLike):
         encoding = data.encoding if isinstance(data, EncodedFile) else UTF8
-        data = _read_file(Path(data), encoding)
+        data = _read_file(file_path(data, name="data", error=DataError), encoding)
     elif not isinstance(data, pd.DataFrame):
         data = _from_arrow(_arrow_table(data))
     _check_names(data)
@@ -106,22 +107,39 @@ def check_rows(frame: pd.DataFrame) -> None:
         raise DataError(f"`data` must have rows.\n  Found: no rows and {frame.shape[1]} columns.")
 
 
-def _arrow_table(data: Any) -> Any:
-    """A frame of another library as an Arrow table."""
+def narwhals_frame(data: Any) -> Any:
+    """A frame of any library as narwhals sees it.
+
+    Raises
+    ------
+    DataError
+        If it is none.
+    """
     import narwhals as nw
 
-    kind = type(data)
-    found = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    found = _kind_of(data)
     try:
-        frame = nw.from_native(data)
+        return nw.from_native(data)
     except TypeError:
         raise DataError(
             "`data` must be a pandas, polars or pyarrow table, or the path of a CSV, Parquet or"
             f" Feather file.\n  Found: {found}.\n"
             "  Convert it first, for example with `pandas.DataFrame(...)`."
         ) from None
-    except (ValueError, nw.exceptions.NarwhalsError) as error:
+    except Exception as error:  # also of what only looks like a frame
         raise _unreadable_frame(found, error) from None
+
+
+def _kind_of(data: object) -> str:
+    kind = type(data)
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+
+
+def _arrow_table(data: Any) -> Any:
+    """A frame of another library as an Arrow table."""
+    import narwhals as nw
+
+    frame = narwhals_frame(data)
     try:
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
@@ -136,7 +154,7 @@ def _arrow_table(data: Any) -> Any:
     except BaseException as error:
         # A panic of polars is no Exception to Python.
         if isinstance(error, Exception) or type(error).__name__ == "PanicException":
-            raise _unreadable_frame(found, error) from error
+            raise _unreadable_frame(_kind_of(data), error) from error
         raise
 
 
@@ -185,16 +203,10 @@ def _from_arrow(table: Any) -> pd.DataFrame:
 
 def _check_file(path: Path) -> None:
     """Raise a DataError unless there is a file."""
-    try:
-        is_folder, is_file = path.is_dir(), path.is_file()
-    except (OSError, ValueError) as error:  # a name too long, or with a NUL
-        why = getattr(error, "strerror", error)
-        raise DataError(f"Can't find the file {quoted(str(path))}.\n  {why}.") from None
-    if is_folder:
-        raise DataError(f"Can't find the file {quoted(str(path))}.\n  It is a folder.")
-    if not is_file:
-        here = shown(str(Path.cwd()))
-        raise DataError(f"Can't find the file {quoted(str(path))}.\n  Current folder: {here}")
+    if not os.path.isfile(path):  # unlike the question of a Path, it takes names of any length
+        folder = os.path.isdir(path)
+        found = "It is a folder." if folder else f"Current folder: {current_folder()}"
+        raise DataError(f"Can't find the file {quoted(str(path))}.\n  {found}")
 
 
 def _read_file(path: Path, encoding: str) -> pd.DataFrame:

@@ -1,19 +1,35 @@
 """What an expression in a formula may do: arithmetic on columns, and nothing else.
 
-A formula is code: formulaic hands its expressions to ``eval``. Every expression passes this
-allow-list before anything is evaluated (formulaic evaluates parts of some expressions already
-while parsing, so the check comes before that, too).
+A formula is code. The guard reads an expression once, by this allow-list, and makes the records of
+:mod:`~treeselect.expressions` of it; these are what is evaluated, never the text.
 """
 
 from __future__ import annotations
 
 import ast
+import copy
 import keyword
+import math
 import re
 import unicodedata
+import warnings
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import NoReturn, TypeGuard
 
 from treeselect.errors import FormulaError, did_you_mean, listing, near, quoted
+from treeselect.expressions import (
+    Call,
+    Code,
+    Column,
+    Constant,
+    Contrast,
+    Node,
+    Operation,
+    Transform,
+    variables,
+)
+from treeselect.quoting import Unquoted
 
 LONGEST = 5_000
 """Most characters of one expression."""
@@ -26,6 +42,9 @@ LARGEST_POWER = 16
 
 LARGEST_LIST = 1_000
 """Most numbers in a list of knots, and most degrees of freedom of a spline."""
+
+LARGEST_NUMBER = 1e300
+"""Largest number that may stand in an expression."""
 
 # fmt: off
 ARITHMETIC: dict[str, int] = {
@@ -47,25 +66,25 @@ NUMPY: dict[str, int] = {
 }
 """The same behind ``np.``."""
 
-NUMBER, FLAG, WORD = "number", "flag", "word"
+NUMBER, WHOLE_NUMBER, FLAG, CENTERED, BEYOND = "number", "whole", "flag", "centered", "beyond"
 NUMBERS, LABELS, CONTRASTS = "numbers", "labels", "contrasts"
 
 _SMOOTH = {
-    "df": NUMBER, "knots": NUMBERS, "lower_bound": NUMBER, "upper_bound": NUMBER,
-    "constraints": WORD, "extrapolation": WORD,
+    "df": WHOLE_NUMBER, "knots": NUMBERS, "lower_bound": NUMBER, "upper_bound": NUMBER,
+    "constraints": CENTERED, "extrapolation": BEYOND,
 }
 
 LEARNING: dict[str, dict[str, str]] = {
     "center": {},
-    "scale": {"center": FLAG, "scale": FLAG, "ddof": NUMBER},
-    "standardize": {"center": FLAG, "rescale": FLAG, "ddof": NUMBER},
-    "poly": {"degree": NUMBER, "raw": FLAG},
+    "scale": {"center": FLAG, "scale": FLAG, "ddof": WHOLE_NUMBER},
+    "standardize": {"center": FLAG, "rescale": FLAG, "ddof": WHOLE_NUMBER},
+    "poly": {"degree": WHOLE_NUMBER, "raw": FLAG},
     "bs": {
-        "df": NUMBER, "knots": NUMBERS, "degree": NUMBER, "include_intercept": FLAG,
-        "lower_bound": NUMBER, "upper_bound": NUMBER, "extrapolation": WORD,
+        "df": WHOLE_NUMBER, "knots": NUMBERS, "degree": WHOLE_NUMBER, "include_intercept": FLAG,
+        "lower_bound": NUMBER, "upper_bound": NUMBER, "extrapolation": BEYOND,
     },
     "cr": _SMOOTH, "cs": _SMOOTH, "cc": _SMOOTH,
-    "hashed": {"levels": NUMBER, "contrasts": CONTRASTS, "spans_intercept": FLAG},
+    "hashed": {"levels": WHOLE_NUMBER, "contrasts": CONTRASTS, "spans_intercept": FLAG},
     "C": {"contrasts": CONTRASTS, "levels": LABELS, "spans_intercept": FLAG},
 }
 """Functions that look at the whole column: their arguments after the column, and of what kind."""
@@ -73,51 +92,83 @@ LEARNING: dict[str, dict[str, str]] = {
 WHOLE = frozenset(["poly", "bs", "cr", "cs", "cc", "hashed", "C"])
 """Functions that give a factor or several columns and can't stand inside an expression."""
 
-CONTRAST_NAMES = frozenset([
-    "contr.treatment", "contr.SAS", "contr.sum", "contr.helmert", "contr.poly", "contr.diff",
-    "Treatment", "Sum", "Helmert", "Poly", "Diff",
-])
+CONTRAST_ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "contr.treatment": ("base",), "contr.SAS": ("base",), "contr.sum": (), "contr.poly": (),
+    "contr.helmert": ("reverse", "scale"), "contr.diff": ("backward",),
+    "Treatment": ("reference",), "Sum": (), "Poly": (),
+    "Helmert": ("reverse", "scale"), "Diff": ("backward",),
+}
+"""Contrasts of ``C()`` with their arguments. They matter for linear models only: trees use every
+level."""
+
+CONTRAST_NAMES = frozenset(CONTRAST_ARGUMENTS)
 # fmt: on
-"""Contrasts of ``C()``. They matter for linear models only: trees use every level."""
 
 FUNCTIONS = frozenset([*ARITHMETIC, *LEARNING, "Q"])
 """All functions that an expression may call."""
 
-_LIMITS = {"levels": 100_000, "degree": 20, "ddof": 1_000, "df": LARGEST_LIST}
-"""Largest numbers of some arguments: more would only fill the memory."""
+_LIMITS = {
+    "levels": (1, 10_000), "degree": (0, 20), "ddof": (0, 1_000), "df": (1, LARGEST_LIST)
+}  # fmt: skip
+"""Smallest and largest numbers of some arguments: more would only fill the memory."""
 
-_OPERATORS = (
-    ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow,
-    ast.BitAnd, ast.BitOr, ast.Invert, ast.UAdd, ast.USub,
-    ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Load,
-)  # fmt: skip
+_MAYBE_NONE = frozenset(["df", "knots", "lower_bound", "upper_bound", "constraints", "contrasts"])
+"""Arguments that may be None."""
 
-_WORD = re.compile(r"\w+")
+_SIGNS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.Pow: "**", ast.BitAnd: "&", ast.BitOr: "|", ast.Invert: "~", ast.UAdd: "+", ast.USub: "-",
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+
+_KEYWORDS = frozenset(["True", "False", "None"])
+"""Constants of Python that a column may be called, too."""
+
+_NAME = re.compile(r"\w+")
 """Characters of a name as formulaic reads it: fewer than Python allows."""
 
-_BACKTICKED = re.compile(r"`([^`]*)`")
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An expression that has passed the guard.
+
+    Attributes
+    ----------
+    name : str
+        As a formula writes it, in one form for all spellings: ``log(x + 1)``.
+    node : Node
+        What is evaluated.
+    variables : tuple of str
+        Columns of the data that it reads.
+    """
+
+    name: str
+    node: Node
+    variables: tuple[str, ...]
 
 
 def check_expression(
-    expression: str, formula: str, columns: Collection[str], *, trusted: bool = False
-) -> tuple[str, ...]:
-    """Check one expression of a formula.
+    code: str,
+    unquoted: Unquoted,
+    formula: str,
+    columns: Collection[str],
+    *,
+    trusted: bool = False,
+) -> Checked:
+    """Check one expression of a formula and make what can be evaluated of it.
 
     Parameters
     ----------
-    expression : str
-        As it stands in the formula, for example ``"log(`a b` + 1)"``.
+    code : str
+        A part of ``unquoted.code``.
+    unquoted : Unquoted
+        The formula without quotation marks.
     formula : str
         The whole formula, for the message.
     columns : collection of str
         Names of the columns of the data.
     trusted : bool
-        Skip the allow-list: the names of columns are still found, nothing is refused.
-
-    Returns
-    -------
-    tuple of str
-        Columns that the expression reads, in order of appearance, each once.
+        Take what the allow-list refuses for any Python expression.
 
     Raises
     ------
@@ -126,28 +177,43 @@ def check_expression(
         :data:`FUNCTIONS` on columns and constants, with arguments as :data:`LEARNING` lists them;
         if it reads what is no column; if a column has the name of a function that it calls.
     """
+    code = code.strip()
+    expression = unquoted.restore(code).strip()
     if len(expression) > LONGEST and not trusted:
         raise FormulaError(
             f"An expression in a formula must have at most {LONGEST} characters.\n"
             f"  Found {len(expression)}, beginning {expression[:40]!r}."
         )
-    code, aliases = without_backticks(expression)
+    tree = _parse(code, expression, formula)
+    _check_depth(tree, expression, formula)
+    _check_spelling(code, tree, unquoted, expression, formula)
+    worded = _Filled(unquoted.words, {}).visit(tree)
+    named = _Filled({}, unquoted.columns).visit(copy.deepcopy(worded))
+    reader = _Reader(expression, formula, columns, named)
+    node: Node
     try:
-        tree = ast.parse(code.strip(), mode="eval")
+        node = reader.read(named)
+    except FormulaError:
+        # Factors are coded by what the guard has read of them, also in a trusted formula.
+        if not trusted or any(_calls(part, ("C", "hashed")) for part in ast.walk(named)):
+            raise
+        node = _trusted_code(worded, reader, unquoted, columns)
+    return Checked(ast.unparse(named), node, variables(node))
+
+
+def _parse(code: str, expression: str, formula: str) -> ast.expr:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # as of `1 is x`, which is refused
+            return ast.parse(code, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        said = getattr(error, "msg", "") or str(error) or type(error).__name__
         raise FormulaError.at(
             f"Can't read the expression {quoted(expression)}.",
             formula,
             expression,
-            f"Python says: {error}.",
+            f"Python says: {said}.",
         ) from None
-    _check_depth(tree, expression, formula)
-    _check_spelling(code.strip(), tree, aliases, expression, formula)
-    visitor = _Checker(expression, formula, columns, aliases, tree.body)
-    if trusted:
-        return visitor.columns_in(tree)
-    visitor.visit(tree.body)
-    return tuple(dict.fromkeys(visitor.variables))
 
 
 def _check_depth(tree: ast.AST, expression: str, formula: str) -> None:
@@ -165,15 +231,13 @@ def _check_depth(tree: ast.AST, expression: str, formula: str) -> None:
 
 
 def _check_spelling(
-    code: str, tree: ast.AST, aliases: Mapping[str, str], expression: str, formula: str
+    code: str, tree: ast.AST, unquoted: Unquoted, expression: str, formula: str
 ) -> None:
     """Refuse names that Python takes for others: it reads ``µ``, the micro sign, as the letter."""
-    written = {
-        ast.get_source_segment(code, node) or node.id: node.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and not code.isascii()
-    }
-    written |= {c: unicodedata.normalize("NFKC", c) for c in aliases.values() if c.isidentifier()}
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    written = {ast.get_source_segment(code, n) or n.id: n.id for n in names if not code.isascii()}
+    columns = [unquoted.columns[node.id] for node in names if node.id in unquoted.columns]
+    written |= {c: unicodedata.normalize("NFKC", c) for c in columns if c.isidentifier()}
     for name, read in written.items():
         if name != read:
             raise FormulaError.at(
@@ -185,75 +249,53 @@ def _check_spelling(
             )
 
 
+class _Filled(ast.NodeTransformer):
+    """Puts texts or names that stood between quotation marks into a syntax tree.
+
+    Odd names stand between backticks there, so that the tree is written as a formula writes it.
+    """
+
+    def __init__(self, words: Mapping[str, str], columns: Mapping[str, str]) -> None:
+        self._words, self._columns = words, columns
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in self._words:
+            return ast.Constant(self._words[node.id])
+        if node.id in self._columns:
+            return ast.Name(formula_name(self._columns[node.id]), ast.Load())
+        return node
+
+
 def formula_name(column: str) -> str:
     """A column's name as a formula needs it: between backticks unless it is an identifier."""
-    plain = column.isidentifier() and not keyword.iskeyword(column) and _WORD.fullmatch(column)
+    plain = column.isidentifier() and not keyword.iskeyword(column) and _NAME.fullmatch(column)
     return column if plain else f"`{column}`"
 
 
-def without_backticks(expression: str) -> tuple[str, dict[str, str]]:
-    """Python code for an expression, and the column behind each name that replaced backticks."""
-    aliases: dict[str, str] = {}
-
-    def replace(match: re.Match[str]) -> str:
-        name = next((a for a, c in aliases.items() if c == match[1]), None)
-        if name is None:
-            name = f"_column_{len(aliases)}"
-            while name in expression:
-                name += "_"
-            aliases[name] = match[1]
-        return name
-
-    return _BACKTICKED.sub(replace, expression), aliases
-
-
-class _Checker(ast.NodeVisitor):
-    """Walks an expression; whatever has no ``visit_`` method here is refused."""
+class _Reader:
+    """Makes records of a syntax tree; whatever has no ``_read_`` method here is refused."""
 
     def __init__(
-        self,
-        expression: str,
-        formula: str,
-        columns: Collection[str],
-        aliases: Mapping[str, str],
-        whole: ast.expr,
+        self, expression: str, formula: str, columns: Collection[str], whole: ast.expr
     ) -> None:
         self._expression, self._formula = expression, formula
-        self._columns, self._aliases, self._whole = columns, aliases, whole
-        self.variables: list[str] = []
+        self._columns, self._whole = columns, whole
 
-    def columns_in(self, tree: ast.AST) -> tuple[str, ...]:
-        """Columns that a trusted expression reads; it may do anything with them."""
-        for node in ast.walk(tree):
-            called = node.func if isinstance(node, ast.Call) else None
-            if isinstance(called, ast.Name) and called.id in ("C", "hashed"):
-                self._check_whole(node, called.id)
-            if isinstance(called, ast.Name) and called.id == "Q":
-                self._visit_quoted(node)  # type: ignore[arg-type]
-            name = self._aliases.get(node.id, node.id) if isinstance(node, ast.Name) else None
-            if name in self._columns:
-                self._check_keyword(str(name))
-                self.variables.append(str(name))
-        for constant in (n for n in ast.walk(tree) if isinstance(n, ast.Constant)):
-            if str(constant.value) in self._columns and keyword.iskeyword(str(constant.value)):
-                self._check_keyword(str(constant.value))
-        return tuple(dict.fromkeys(self.variables))
+    def read(self, node: ast.expr) -> Node:
+        """The record of a node and of all below it."""
+        read = getattr(self, f"_read_{type(node).__name__}", None)
+        if read is None:
+            self.refuse(_SAID.get(type(node).__name__, f"a {type(node).__name__}"))
+        record: Node = read(node)
+        return record
 
-    def generic_visit(self, node: ast.AST) -> None:
-        if not isinstance(node, _OPERATORS):
-            self._refuse(_SAID.get(type(node).__name__, f"a {type(node).__name__}"))
-
-    def visit_Name(self, node: ast.Name) -> None:
-        name = self._aliases.get(node.id, node.id)
+    def column(self, name: str) -> Column:
+        """The column of that name."""
         if name not in self._columns:
-            if node.id.startswith("__"):
-                self._refuse(f"the name {quoted(node.id)}")
+            if name.startswith("__"):
+                self.refuse(f"the name {quoted(name)}")
             raise FormulaError.unknown_column(name, self._formula, self._columns)
-        self._check_keyword(name)
-        self.variables.append(name)
-
-    def _check_keyword(self, name: str) -> None:
-        if keyword.iskeyword(name):  # evaluated, `True` would be the constant, not the column
+        if keyword.iskeyword(name):
             raise FormulaError.at(
                 f"Can't use the column {quoted(name)} in an expression.",
                 self._formula,
@@ -261,8 +303,12 @@ class _Checker(ast.NodeVisitor):
                 "Columns named like a Python keyword can't stand in an expression: rename it, for"
                 f" example to {quoted(name + '_')}.",
             )
+        return Column(name)
 
-    def visit_Attribute(self, node: ast.Attribute) -> None:
+    def _read_Name(self, node: ast.Name) -> Node:
+        return self.column(node.id.strip("`"))
+
+    def _read_Attribute(self, node: ast.Attribute) -> NoReturn:
         name = ast.unparse(node)
         if name in self._columns:  # R users write Sepal.Length
             raise FormulaError.at(
@@ -271,42 +317,66 @@ class _Checker(ast.NodeVisitor):
                 name,
                 f"Write {self._expression.replace(name, quoted(name))}.",
             )
-        self.generic_visit(node)
+        self.refuse(_SAID["Attribute"])
 
-    def visit_Constant(self, node: ast.Constant) -> None:
+    def _read_Constant(self, node: ast.Constant) -> Node:
         if isinstance(node.value, str):
-            self._refuse(f"the text {node.value!r} outside a comparison")
-        if not isinstance(node.value, bool | int | float):
-            self._refuse(f"the constant {node.value!r}")
+            self.refuse(f"the text {node.value!r} outside a comparison")
+        if isinstance(node.value, bool | int | float) and _is_finite(node.value):
+            return Constant(node.value)
+        self.refuse(f"the constant {str(node.value)[:40]}")
 
-    def visit_Compare(self, node: ast.Compare) -> None:
+    def _read_Compare(self, node: ast.Compare) -> Node:
         if len(node.ops) > 1:
-            self._refuse("a chained comparison; write `(a < x) & (x < b)`")
-        self.generic_visit(node.ops[0])
-        for side in (node.left, *node.comparators):
-            if not (isinstance(side, ast.Constant) and isinstance(side.value, str)):
-                self.visit(side)
+            self.refuse("a chained comparison; write `(a < x) & (x < b)`")
+        return Operation(
+            self._sign(node.ops[0]), tuple(map(self._side, (node.left, *node.comparators)))
+        )
 
-    def visit_BinOp(self, node: ast.BinOp) -> None:
-        self.generic_visit(node.op)
+    def _side(self, node: ast.expr) -> Node:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return Constant(node.value)
+        return self.read(node)
+
+    def _read_BinOp(self, node: ast.BinOp) -> Node:
+        sign = self._sign(node.op)
         if isinstance(node.op, ast.Pow):
             self._check_power(node)
-        self.visit(node.left)
-        self.visit(node.right)
+        return Operation(sign, (self.read(node.left), self.read(node.right)))
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
-        self.generic_visit(node.op)
-        self.visit(node.operand)
+    def _read_UnaryOp(self, node: ast.UnaryOp) -> Node:
+        return Operation(self._sign(node.op), (self.read(node.operand),))
 
-    def visit_Call(self, node: ast.Call) -> None:
+    def _sign(self, node: ast.AST) -> str:
+        if type(node) not in _SIGNS:
+            self.refuse(_SAID.get(type(node).__name__, f"a {type(node).__name__}"))
+        return _SIGNS[type(node)]
+
+    def _check_power(self, node: ast.BinOp) -> None:
+        exponent = node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right
+        fixed = isinstance(exponent, ast.Constant) and _is_number(exponent.value)
+        if not fixed or abs(exponent.value) > LARGEST_POWER:  # type: ignore[attr-defined]
+            self.refuse(f"an exponent that is not a number of at most {LARGEST_POWER}")
+        if not any(isinstance(n, ast.Name) for n in ast.walk(node.left)):
+            self.refuse("a power of a constant")
+
+    def _read_Call(self, node: ast.Call) -> Node:
         name = ast.unparse(node.func)
-        if isinstance(node.func, ast.Attribute) and name.removeprefix("np.") in NUMPY:
+        if isinstance(node.func, ast.Attribute) and _numpy(name) in NUMPY:
             self._check_shadow("np")
-            self._visit_arguments(node, name, NUMPY[name.removeprefix("np.")])
-            return
+            return self._row_by_row(node, _numpy(name), NUMPY[_numpy(name)])
         if not isinstance(node.func, ast.Name):
-            self.visit(node.func)
-            self._refuse("a call of something that is not a function's name")
+            self.read(node.func)
+            self.refuse("a call of something that is not a function's name")
+        self._check_callable(name)
+        self._check_shadow(name)
+        if name == "Q":
+            return Call("I", (self.column(self.quoted_name(node)),))
+        if name in ARITHMETIC:
+            return self._row_by_row(node, name, ARITHMETIC[name])
+        return self._transform(node, name)
+
+    def _check_callable(self, name: str) -> None:
         if name == "lag":
             raise FormulaError.at(
                 "Can't call `lag`: rows are taken for exchangeable, as resamples and folds need.",
@@ -317,20 +387,13 @@ class _Checker(ast.NodeVisitor):
         if name not in FUNCTIONS:
             close = near(name, FUNCTIONS)
             raise FormulaError.at(
-                f"Can't call {quoted(name)} in a formula.",
+                f"Can't call {quoted(name.strip('`'))} in a formula.",
                 self._formula,
                 name,
                 did_you_mean(close) if close else f"Allowed: {listing(sorted(FUNCTIONS), 99)}.",
                 "Anything else: compute the column beforehand, or pass `trusted=True` for a"
                 " formula that you wrote yourself.",
             )
-        self._check_shadow(name)
-        if name == "Q":
-            self._visit_quoted(node)
-        elif name in ARITHMETIC:
-            self._visit_arguments(node, name, ARITHMETIC[name])
-        else:
-            self._visit_learning(node, name)
 
     def _check_shadow(self, name: str) -> None:
         if name in self._columns:
@@ -341,89 +404,105 @@ class _Checker(ast.NodeVisitor):
                 f"Rename the column, for example to {quoted(name + '_')}.",
             )
 
-    def _check_whole(self, node: ast.AST, name: str) -> None:
+    def check_whole(self, node: ast.AST, name: str) -> None:
+        """Refuse a call that gives a factor or several columns anywhere but at the top."""
         if node is not self._whole:
-            self._refuse(f"`{name}()` inside an expression; it must be the whole term")
+            self.refuse(f"`{name}()` inside an expression; it must be the whole term")
 
-    def _visit_arguments(self, node: ast.Call, name: str, n: int) -> None:
+    def _row_by_row(self, node: ast.Call, name: str, n: int) -> Node:
         """Arguments by position only: `out=` would write, `where=` would leave values unset."""
         if node.keywords or len(node.args) != n:
             plain = "one plain argument" if n == 1 else f"{n} plain arguments"
-            self._refuse(f"a call of {quoted(name)} with other than {plain}")
-        for argument in node.args:
-            self.visit(argument)
+            self.refuse(f"a call of {quoted(name)} with other than {plain}")
+        return Call(name, tuple(map(self.read, node.args)))
 
-    def _visit_quoted(self, node: ast.Call) -> None:
-        """``Q("name")``, as patsy has it for odd names."""
+    def quoted_name(self, node: ast.Call) -> str:
+        """The name in ``Q("name")``, as patsy has it for odd names."""
         argument = node.args[0] if len(node.args) == 1 and not node.keywords else None
         name = argument.value if isinstance(argument, ast.Constant) else None
         if not isinstance(name, str):
-            self._refuse("a call of `Q` with other than one name between quotes")
-        if name not in self._columns:
-            raise FormulaError.unknown_column(str(name), self._formula, self._columns)
-        self.variables.append(str(name))
+            self.refuse("a call of `Q` with other than one name between quotes")
+        return name
 
-    def _visit_learning(self, node: ast.Call, name: str) -> None:
+    def _transform(self, node: ast.Call, name: str) -> Node:
         if name in WHOLE:
-            self._check_whole(node, name)
+            self.check_whole(node, name)
         if not node.args or isinstance(node.args[0], ast.Starred):
-            self._refuse(f"a call of {quoted(name)} without a column as its first argument")
+            self.refuse(f"a call of {quoted(name)} without a column as its first argument")
+        given = self._arguments(node, name)
+        if name == "hashed" and "levels" not in given:
+            self.refuse("a call of `hashed` without its number of levels, as in `hashed(x, 100)`")
+        options = [(k, self._option(name, k, LEARNING[name][k], v)) for k, v in given.items()]
+        return Transform(name, self.read(node.args[0]), tuple(options), ast.unparse(node))
+
+    def _arguments(self, node: ast.Call, name: str) -> dict[str, ast.expr]:
+        """What stands behind the column, by the names of the arguments."""
         allowed = LEARNING[name]
-        given = list(zip(allowed, node.args[1:], strict=False))
+        given = dict(zip(allowed, node.args[1:], strict=False))
         if len(given) < len(node.args) - 1:
-            self._refuse(f"a call of {quoted(name)} with more than {len(allowed) + 1} arguments")
+            self.refuse(f"a call of {quoted(name)} with more than {len(allowed) + 1} arguments")
         for extra in node.keywords:
             if extra.arg not in allowed:
-                self._refuse(
+                self.refuse(
                     f"the argument {quoted(extra.arg or '**')} of {quoted(name)}"
                     f" (it has {listing(allowed) if allowed else 'none'})"
                 )
-            given.append((str(extra.arg), extra.value))
-        if name == "hashed" and "levels" not in dict(given):
-            self._refuse("a call of `hashed` without its number of levels, as in `hashed(x, 100)`")
-        for argument, value in given:
-            self._check_argument(name, argument, allowed[argument], value)
-        self.visit(node.args[0])
+            if extra.arg in given:
+                self.refuse(f"the argument {quoted(extra.arg)} of {quoted(name)} twice")
+            given[extra.arg] = extra.value
+        return given
 
-    def _check_argument(self, name: str, argument: str, kind: str, value: ast.expr) -> None:
+    def _option(self, name: str, argument: str, kind: str, value: ast.expr) -> object:
         if kind == CONTRASTS:
-            called = value.func if isinstance(value, ast.Call) else value
-            constant = not isinstance(value, ast.Call) or all(
-                isinstance(a, ast.Constant)
-                for a in [*value.args, *(k.value for k in value.keywords)]
-            )
-            text = ast.unparse(called)
-            if text not in CONTRAST_NAMES or not constant:
-                self._refuse(
-                    f"the contrasts {quoted(ast.unparse(value))} in {quoted(name)}; trees use every"
-                    f" level by itself. It has {listing(sorted(CONTRAST_NAMES))}"
-                )
-            self._check_shadow(text.split(".")[0])
-            return
+            return self._contrast(name, value)
         try:
             found = ast.literal_eval(value)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             found = value
-        if not _is_of_kind(found, kind):
-            self._refuse(
+        if not _is_of_kind(found, kind) or (found is None and argument not in _MAYBE_NONE):
+            self.refuse(
                 f"{quoted(ast.unparse(value))} as {quoted(argument)} of {quoted(name)}: it must be"
                 f" {_KINDS[kind]}"
             )
-        most = _LIMITS.get(argument)
-        if most is not None and isinstance(found, int | float) and not 0 <= found <= most:
-            self._refuse(
-                f"{found} as {quoted(argument)} of {quoted(name)}: it must be from 0 to {most}"
+        least, most = _LIMITS.get(argument, (-LARGEST_NUMBER, LARGEST_NUMBER))
+        if _is_number(found) and not least <= found <= most:
+            self.refuse(
+                f"{found} as {quoted(argument)} of {quoted(name)}: it must be from {least} to"
+                f" {most}"
             )
+        if kind == WHOLE_NUMBER and found is not None:
+            return int(found)
+        return tuple(found) if isinstance(found, list) else found
 
-    def _check_power(self, node: ast.BinOp) -> None:
-        exponent = node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right
-        fixed = isinstance(exponent, ast.Constant) and isinstance(exponent.value, int | float)
-        if not fixed or abs(exponent.value) > LARGEST_POWER:  # type: ignore[attr-defined]
-            self._refuse(f"an exponent that is not a number of at most {LARGEST_POWER}")
-        if not any(isinstance(n, ast.Name) for n in ast.walk(node.left)):
-            self._refuse("a power of a constant")
+    def _contrast(self, name: str, value: ast.expr) -> Contrast | None:
+        called = value.func if isinstance(value, ast.Call) else value
+        text = ast.unparse(called)
+        if isinstance(value, ast.Constant) and value.value is None:
+            return None
+        if text not in CONTRAST_NAMES:
+            self._refuse_contrast(name, value)
+        self._check_shadow(text.split(".")[0])
+        if not isinstance(value, ast.Call):
+            return Contrast(text)
+        given = [*value.args, *(extra.value for extra in value.keywords)]
+        if not all(isinstance(argument, ast.Constant) for argument in given):
+            self._refuse_contrast(name, value)
+        allowed = CONTRAST_ARGUMENTS[text]
+        options = [(str(extra.arg), _constant(extra.value)) for extra in value.keywords]
+        if len(value.args) > len(allowed) or not {key for key, _ in options} <= set(
+            allowed[len(value.args) :]
+        ):
+            self._refuse_contrast(name, value)
+        return Contrast(text, tuple(map(_constant, value.args)), tuple(options))
 
-    def _refuse(self, what: str) -> None:
+    def _refuse_contrast(self, name: str, value: ast.expr) -> NoReturn:
+        self.refuse(
+            f"the contrasts {quoted(ast.unparse(value))} in {quoted(name)}; trees use every"
+            f" level by itself. It has {listing(sorted(CONTRAST_NAMES), 99)}"
+        )
+
+    def refuse(self, what: str) -> NoReturn:
+        """Raise the error that an expression is not on the list."""
         raise FormulaError.at(
             f"The formula must not contain {what}.",
             self._formula,
@@ -434,13 +513,53 @@ class _Checker(ast.NodeVisitor):
         )
 
 
+def _numpy(name: str) -> str:
+    return name.removeprefix("np.") if name.startswith("np.") else ""
+
+
+def _constant(node: ast.expr) -> object:
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+def _trusted_code(
+    code: ast.expr, reader: _Reader, unquoted: Unquoted, columns: Collection[str]
+) -> Code:
+    """An expression that may do anything with its columns."""
+    found: dict[str, str] = {}  # column by the name under which the code knows it
+    for node in ast.walk(code):
+        if _calls(node, ("Q",)):
+            name = reader.quoted_name(node)  # type: ignore[arg-type]
+            found[name] = reader.column(name).name
+        elif isinstance(node, ast.Name):
+            name = unquoted.columns.get(node.id, node.id)
+            if name in columns:
+                found[node.id] = reader.column(name).name
+        elif isinstance(node, ast.Constant) and {str(node.value)} & _KEYWORDS & set(columns):
+            reader.column(str(node.value))
+    aliases = tuple((name, column) for name, column in found.items() if name != column)
+    is_call = isinstance(code, ast.Call)
+    return Code(ast.unparse(code), aliases, tuple(dict.fromkeys(found.values())), is_call)
+
+
+def _calls(node: ast.AST, functions: Collection[str]) -> bool:
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions
+    )
+
+
 _KINDS = {
     NUMBER: "a number",
+    WHOLE_NUMBER: "a whole number",
     FLAG: "True or False",
-    WORD: "a word between quotes",
+    CENTERED: "'center'",
+    BEYOND: "'raise', 'clip', 'na', 'zero' or 'extend'",
     NUMBERS: f"a list of at most {LARGEST_LIST:,} numbers",
-    LABELS: f"a list of at most {LARGEST_LIST:,} labels",
+    LABELS: f"a list of at most {LARGEST_LIST:,} labels, each once",
 }
+
+
+_WORDS = {CENTERED: ("center",), BEYOND: ("raise", "clip", "na", "zero", "extend")}
+"""The words of arguments that take one: formulaic would read others as code of its own."""
 
 
 def _is_of_kind(value: object, kind: str) -> bool:
@@ -448,16 +567,24 @@ def _is_of_kind(value: object, kind: str) -> bool:
         return True
     if kind == FLAG:
         return isinstance(value, bool)
-    if kind == NUMBER:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if kind == WORD:
-        return isinstance(value, str)
-    entries = (int, float) if kind == NUMBERS else (int, float, str, bool)
+    if kind in _WORDS:
+        return isinstance(value, str) and value in _WORDS[kind]
+    if kind in (NUMBER, WHOLE_NUMBER):
+        return _is_number(value) and (kind == NUMBER or value == math.floor(value))
     return (
         isinstance(value, list | tuple)
         and 0 < len(value) <= LARGEST_LIST
-        and all(isinstance(entry, entries) for entry in value)
+        and all(_is_number(v) or (kind == LABELS and isinstance(v, str | bool)) for v in value)
+        and (kind == NUMBERS or len(set(value)) == len(value))
     )
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value)
+
+
+def _is_finite(value: int | float) -> bool:
+    return -LARGEST_NUMBER <= value <= LARGEST_NUMBER
 
 
 _SAID = {

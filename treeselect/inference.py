@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.algorithms.base import Problem, SelectionMethod, tuning_words
-from treeselect.arguments import check_count, check_share
+from treeselect.arguments import MOST_REPEATS, check_count, check_share
 from treeselect.choosing import Choice, choose
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
@@ -189,11 +189,9 @@ def infer(
     n_jobs: int | None,
 ) -> Inference:
     """See :meth:`SelectionResult.inference`."""
-    check_share("split", split)
-    check_count("repeats", repeats, least=1)
-    check_count("seed", seed, least=0)
-    check_share("gamma_min", gamma_min)
-    check_share("level", level)
+    split, gamma_min = check_share("split", split), check_share("gamma_min", gamma_min)
+    level = check_share("level", level)
+    repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)
     method, weight = result.chosen_method, data.weight
     if method.was_fitted:
         raise OptionError(
@@ -204,7 +202,7 @@ def infer(
     size = _size(result)
     choice = dataclasses.replace(result.choice, k=size, folds=folds)
     problem = dataclasses.replace(data.problem_for(method), wants_scores=False)
-    seeds = [stream_seed(seed, "inference", number) for number in range(int(repeats))]
+    seeds = [stream_seed(seed, "inference", number) for number in range(repeats)]
     parts = draw_parts(problem, weight, split, choice, seeds)
     calls = [
         (problem, method, weight, choice, part.train, own)
@@ -220,8 +218,8 @@ def infer(
         terms=terms,
         splits=splits,
         p_values=np.array([[_multiplied(s, term) for term in terms] for s in splits]),
-        gamma_min=float(gamma_min),
-        level=float(level),
+        gamma_min=gamma_min,
+        level=level,
         content=SummaryContent("", (), (), (), ()),
         groups_name=folds.groups_name,
         library=data.library,

@@ -13,6 +13,7 @@ import numpy as np
 from treeselect.algorithms.base import Model
 from treeselect.design import IntArray
 from treeselect.engine.nodes import LEAF, Trees
+from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError
 from treeselect.neighbours import Associations
 from treeselect.trees import node_depths, tidy_trees
@@ -60,11 +61,12 @@ def _units_of_trees(
     group_of = _group_of_columns(result, forest)
     split = trees.nodes.column != LEAF
     found = set(zip(of_node[split], group_of[trees.nodes.column[split]], strict=True))
-    names, order = result.design.arrays.groups.names, result.importance
+    names = result.design.arrays.groups.names
+    place = np.argsort(falling(result.importance))
     units: list[list[int]] = [[] for _ in range(trees.n_trees)]
     for tree, group in found:
         units[tree].append(int(group))
-    return [tuple(names[g] for g in sorted(own, key=lambda g: (-order[g], g))) for own in units]
+    return [tuple(names[g] for g in sorted(own, key=place.__getitem__)) for own in units]
 
 
 def _group_of_columns(result: SelectionResult, forest: Model) -> IntArray:
@@ -101,7 +103,7 @@ def importance_path_table(result: SelectionResult) -> pd.DataFrame:
 
     names = np.array(result.design.arrays.groups.names, dtype=object)
     ever = np.flatnonzero(np.any([step.selected for step in result.steps], axis=0))
-    order = sorted(ever, key=lambda g: (-result.steps[-1].importance[g], g))
+    order = ever[falling(result.steps[-1].importance[ever])]
     rows = [
         (step.size, step.tuning, names[g], bool(step.selected[g]), float(step.importance[g]))
         for step in result.steps
@@ -137,4 +139,4 @@ def association_table(result: SelectionResult) -> pd.DataFrame:
         for term, other in itertools.combinations(result.selected[:_ASSOCIATED_TERMS], 2)
     ]
     frame = pd.DataFrame(rows, columns=["term", "other", "measure", "association"])
-    return frame.sort_values("association", ascending=False, kind="stable", ignore_index=True)
+    return frame.iloc[falling(frame["association"].to_numpy(float))].reset_index(drop=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from treeselect.errors import OptionError, quoted
-from treeselect.frames import read_data
+from treeselect.frames import narwhals_frame, read_data
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,9 +32,16 @@ def in_library(frame: pd.DataFrame, library: str) -> Any:
 
     columns: dict[str, Any] = {str(name): _plain(frame[name]) for name in frame}
     try:
-        return nw.from_dict(columns, backend=library).to_native()  # type: ignore[arg-type]
+        made = nw.from_dict(columns, backend=library)  # type: ignore[arg-type]
+        unknown = [name for name in columns if _is_unknown_text(frame[name])]
+        # Types of a table are the same for all data: text of which none is known is still text.
+        return made.with_columns(nw.col(*unknown).cast(nw.String) if unknown else []).to_native()
     except (ValueError, ImportError):  # a lazy engine, or one that is not on this machine
         return frame
+
+
+def _is_unknown_text(column: pd.Series[Any]) -> bool:
+    return column.dtype.kind == "O" and len(column) > 0 and bool(column.isna().all())
 
 
 def _plain(column: pd.Series[Any]) -> list[Any]:
@@ -73,7 +80,7 @@ def with_column(data: Any, name: str, compute: Callable[[Any], Sequence[Any]]) -
         return data.assign(**{name: compute(data)})
     import narwhals as nw
 
-    frame = nw.from_native(data)
+    frame = narwhals_frame(data)
     _check_new(name, frame.collect_schema().names())
     lazy = isinstance(frame, nw.LazyFrame)
     eager = frame.collect() if lazy else frame

@@ -12,10 +12,11 @@ import numpy as np
 from treeselect.algorithms.base import Problem, SelectionMethod
 from treeselect.design import Design, FloatArray, IntArray, WeightArray
 from treeselect.encoding import DesignSpec
-from treeselect.errors import DataError, NewDataError, OptionError, quoted
+from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.formula import model_matrix, term_matrix
 from treeselect.frames import read_data
-from treeselect.response import Response, read_response
+from treeselect.response import Response, response_with_weight
+from treeselect.scalars import shown
 from treeselect.weights import check_offset, read_offset, read_weights
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class RowCounts:
     ----------
     used : int
     no_response : int
-        Left out because the response is missing.
+        Left out because the response is missing, though the weight is above 0.
     no_weight : int
         Left out because the weight is 0.
     """
@@ -41,6 +42,16 @@ class RowCounts:
     used: int
     no_response: int
     no_weight: int
+
+    @property
+    def total(self) -> int:
+        """All rows of the data."""
+        return self.used + self.no_response + self.no_weight
+
+
+def row_counts(weight: WeightArray, response: Response) -> RowCounts:
+    """What became of all rows, by their weights and the response of those that have one."""
+    return RowCounts(len(response.rows), response.n_dropped, int((weight == 0).sum()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +66,9 @@ class ModelData:
     spec : DesignSpec
         Encodes new data in the same way.
     response : Response
-    weight : ndarray of int64, shape (n_rows,)
-        Case weights of the rows with a known response, 1 without weights.
+    weight : ndarray of int64 or float, shape (n_rows,)
+        Case weights of the rows that are used, which have a response and a weight; 1 without
+        weights.
     weights : str, bool
         Column of the data with the case weights; else whether an array was given.
     offset : ndarray of float, shape (n_rows,), or None
@@ -121,6 +133,29 @@ class ModelData:
             )
         return read_offset(given, frame)
 
+    def again(
+        self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
+    ) -> ModelData:
+        """The same with its rows, which are those of `data` if they are given.
+
+        Raises
+        ------
+        OptionError
+            If weights or an offset are given without data, or do not fit them.
+        DataError
+            If the rows are not here and not given, or are not those of the fit.
+        """
+        if data is not None:
+            return self.with_data(data, weights, offset)
+        for name, given in (("weights", weights), ("offset", offset)):
+            if given is not None:
+                raise OptionError(
+                    f"`{name}` must be given together with `data`, or left out: the model has those"
+                    f" of the fit.\n  Found: {shown(given)}."
+                )
+        self.check_data()
+        return self
+
     def with_data(
         self,
         data: Any,
@@ -146,21 +181,32 @@ class ModelData:
             If the case weights are missing or do not fit.
         """
         frame = read_data(data)
-        formula, trusted = self.spec.formula, self.spec.trusted
+        absent = [name for name in self.spec.formula.response.variables if name not in frame]
+        if absent:
+            raise NewDataError(
+                "`data` must have the columns of the response.\n"
+                f"  Missing: {listing(absent)}. Give the data of the fit."
+            )
+        formula = self.spec.formula
         given: str | Sequence[float] | None = weights
         if isinstance(self.weights, str):
             given = self.weights
-        elif self.weights and weights is None:
+        if weights is not None and self.weights is not True:
+            raise OptionError(
+                "`weights` must not be given: the model was fitted without an array of them."
+            )
+        if self.weights is True and weights is None:
             raise OptionError(
                 "`weights` must be given with `data`: the model was fitted with an array of them."
             )
-        response = read_response(formula, frame, self.response.family.name, trusted=trusted)
-        weight = read_weights(given, frame)[response.rows]
+        every = read_weights(given, frame)
+        response = response_with_weight(formula, frame, every, self.response.family.name)
+        weight = every[response.rows]
         known = self.offset_of(frame, offset)
         check_offset(known, response.rows)
         used = frame.iloc[response.rows].reset_index(drop=True)
         columns = self.spec.encode(used)
-        found = RowCounts(int((weight > 0).sum()), response.n_dropped, int((weight == 0).sum()))
+        found = row_counts(every, response)
         if found != self.rows or response.classes != self.response.classes:
             raise NewDataError(
                 "`data` must be the data of the fit.\n"
@@ -197,7 +243,7 @@ class ModelData:
     def problems_for(self, methods: Sequence[SelectionMethod]) -> list[Problem]:
         """What each of these methods sees; the arrays are the same for all of them."""
         problem = self.problem
-        exact = self.arrays.exact() if any(m.splits_exactly for m in methods) else None
+        exact = self.arrays.exact(self.weight) if any(m.splits_exactly for m in methods) else None
         return [
             dataclasses.replace(
                 problem,
@@ -208,9 +254,9 @@ class ModelData:
         ]
 
     def all_rows(self) -> pd.DataFrame:
-        """The columns behind the terms for all rows of the data, also those without a response."""
-        n_rows = len(self.response.rows) + self.response.n_dropped
-        return self.sources.set_axis(self.response.rows).reindex(range(n_rows))
+        """The columns behind the terms for all rows of the data, missing in those that are not
+        used."""
+        return self.sources.set_axis(self.response.rows).reindex(range(self.rows.total))
 
     def model_matrix(self, *, full_rank: bool = False) -> pd.DataFrame:
         """formulaic's own matrix of the right-hand side, without an intercept.
@@ -224,7 +270,7 @@ class ModelData:
         -------
         pandas.DataFrame
             Only the rows without a missing value in any variable, under their numbers among the
-            rows with a known response.
+            rows that are used.
 
         Raises
         ------
@@ -239,7 +285,6 @@ class ModelData:
             complete,
             terms,
             full_rank=full_rank,
-            trusted=self.spec.trusted,
         )
 
     def linear_matrix(
@@ -251,7 +296,7 @@ class ModelData:
         ----------
         terms : sequence of str
         rows : ndarray of int64
-            Numbers of rows among those with a known response.
+            Numbers of rows among those that are used.
 
         Returns
         -------
@@ -270,8 +315,7 @@ class ModelData:
         for name in variables:
             if frame[name].dtype == "category":
                 frame[name] = frame[name].cat.remove_unused_categories()
-        text, trusted = self.spec.formula.text, self.spec.trusted
-        matrix, number = term_matrix(text, frame, chosen, trusted=trusted)
+        matrix, number = term_matrix(self.spec.formula.text, frame, chosen)
         matrix = matrix[np.isfinite(matrix.to_numpy()).all(axis=1)]
         names = [term.name for term in chosen]
         term_of = [names[i] if i >= 0 else INTERCEPT for i in number]

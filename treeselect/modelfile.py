@@ -9,7 +9,8 @@ Layout, version 2, in the container that ``archive`` describes:
 ``arrays/<name>.npy``
     Arrays in NumPy's format, booleans and numbers only: the path (``path_*``), the forest
     (``forest_*``) or boosted trees (``boost_*``), the sparse forest (``sub_*``), bin edges
-    (``edges``, ``edges_start``), cross-validated scores (``fold_scores``, ``fold_repeats``),
+    (``edges``, ``edges_start``), decisions of methods that make any and the importances behind them
+    (``decisions``, ``decision_*``), cross-validated scores (``fold_scores``, ``fold_repeats``),
     resamples (``resample_*``), and, if asked for, the data (``y``, ``rows``, ``weight``,
     ``offset``, ``source_<i>``, ``fold_numbers``, ``fold_groups``). Splitters, selectors of
     scikit-learn and scores that are functions are not in the file, but what they are called.
@@ -26,8 +27,10 @@ from typing import Any
 
 from treeselect._version import __version__
 from treeselect.archive import read_archive, write_archive
+from treeselect.arguments import check_flag
 from treeselect.errors import FormulaError, ModelFileError, quoted
 from treeselect.packing import pack
+from treeselect.paths import current_folder, file_path, reason
 from treeselect.results import SelectionResult
 from treeselect.unpacking import unpack
 
@@ -76,10 +79,12 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
     Raises
     ------
     ModelFileError
-        If there is no such file, or it is no model file, cut off, damaged, tampered with, or of a
-        later version. Nothing in a model file is run.
+        If there is no such file or it can't be read, or it is no model file, cut off, damaged,
+        tampered with, or of another version. Nothing in a model file is run.
     FormulaError
         If its formula does what needs `trusted`.
+    OptionError
+        If `trusted` is not True or False.
 
     Examples
     --------
@@ -91,11 +96,11 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
     >>> bool((again.predict(data) == fit.predict(data)).all())
     True
     """
-    path = Path(path)
-    if not path.is_file():
-        raise ModelFileError(
-            f"Can't find the model file {quoted(str(path))}.\n  Current folder: {Path.cwd()}"
-        )
+    trusted = check_flag("trusted", trusted)
+    path = file_path(path, error=ModelFileError)
+    if not os.path.isfile(path):  # unlike the question of a Path, it takes names of any length
+        found = "It is no file." if os.path.exists(path) else f"Current folder: {current_folder()}"
+        raise ModelFileError(f"Can't find the model file {quoted(str(path))}.\n  {found}")
     try:
         document, arrays = read_archive(path)
         return unpack(_check_document(path, document), arrays, trusted=trusted)
@@ -105,6 +110,8 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
         raise FormulaError(
             f"Can't load {quoted(path.name)}: its formula is not allowed.\n  {error}"
         ) from None
+    except MemoryError as error:
+        raise ModelFileError(f"Can't read {quoted(path.name)}.\n  {reason(error)}") from None
     except Exception as error:  # bytes that anybody may have written can fail in any way
         said = str(error).split("\n")[0]
         raise ModelFileError(

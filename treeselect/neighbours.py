@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.arguments import check_count
+from treeselect.arguments import check_count, found_near, is_one_of
 from treeselect.association import Coded, association, coded_number
-from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
+from treeselect.engine.rounding import falling
+from treeselect.errors import OptionError, listing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 _MEASURES = ("Spearman", "correlation ratio", "Cramer's V")
 """By the number of factors among two terms."""
+
+_MOST_LISTED = 1_000_000
+"""Most neighbours of a term that can be asked for."""
 
 
 class Associations:
@@ -86,19 +90,18 @@ def neighbour_table(result: SelectionResult, term: str | None, most: int) -> pd.
     """
     import pandas as pd
 
-    check_count("most", most, least=1)
+    most = check_count("most", most, least=1, most=_MOST_LISTED)
     known = [spec.term.name for spec in result.design.spec.terms]
-    if term is not None and term not in known:
-        close = near(str(term), known)
+    if term is not None and not is_one_of(term, known):
         raise OptionError(
-            f"Can't find {quoted(str(term))} among the terms.\n"
-            f"  {did_you_mean(close) if close else f'Terms: {listing(known)}.'}"
+            "`term` must be a term of the formula, or None.\n"
+            f"{found_near(term, known, f'Terms: {listing(known)}.')}"
         )
     measured = Associations(result.design)
     selected = set(result.selected)
     rows = []
     for own in result.selected if term is None else (term,):
         near_by = [(other, *measured.terms(own, other)) for other in known if other != own]
-        near_by.sort(key=lambda row: -row[2])
-        rows += [(own, *row, row[0] in selected) for row in near_by[:most]]
+        order = falling(np.array([strength for _, _, strength in near_by]))[:most]
+        rows += [(own, *near_by[i], near_by[i][0] in selected) for i in order]
     return pd.DataFrame(rows, columns=["term", "other", "measure", "association", "selected"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,30 @@ _TYPES = {"column": np.int32, "code": np.uint8, "missing_left": np.bool_, "left"
           "value": np.float64, "gain": np.float64, "weight": np.int64}  # fmt: skip
 
 
+_LARGEST = 1e72
+"""No response is larger; of larger numbers what is computed would not be finite."""
+
+_NEAR = 1e-6
+"""How far shares may be from a sum of 1."""
+
+
 def check(holds: bool | np.bool_, what: str) -> None:
     """Raise a ValueError unless it holds."""
     if not holds:
         raise ValueError(f"{what} do not fit together")
+
+
+def are_shares(values: NDArray[Any]) -> bool:
+    """Whether numbers, or each row of them, are shares of one whole, or of nothing."""
+    if not bool(((values >= 0) & (values <= 1 + _NEAR)).all()):
+        return False
+    total = values.sum(axis=-1)
+    return bool(((np.abs(total - 1) <= _NEAR) | (total == 0)).all())
+
+
+def are_plain(*arrays: NDArray[Any]) -> bool:
+    """Whether all numbers are finite and of a size that a model has."""
+    return all(bool((np.abs(array) <= _LARGEST).all()) for array in arrays)
 
 
 def forest_arrays(model: Model) -> Arrays:
@@ -93,7 +113,7 @@ def boosted_of(arrays: Mapping[str, NDArray[Any]], design: Design, family: Famil
     if "boost_start" not in arrays:
         check(not groups.any(), "the boosted trees")
         return BoostedModel(groups, None, constants, importance, family)
-    trees = _trees("boost", arrays, family, int(groups[design.groups.ids].sum()))
+    trees = _trees("boost", arrays, family, _highest_codes(design, groups))
     return BoostedModel(groups, trees, constants, importance, family)
 
 
@@ -107,7 +127,7 @@ def forest_of(
     if "forest_start" not in arrays:
         check(not groups.any(), "the forest")
         return ForestModel(groups, None, constants, importance, family, has_offset)
-    trees = _trees("forest", arrays, family, int(groups[design.groups.ids].sum()))
+    trees = _trees("forest", arrays, family, _highest_codes(design, groups))
     return ForestModel(groups, trees, constants, importance, family, has_offset)
 
 
@@ -130,17 +150,23 @@ def subforest_of(
         weights.shape == shares.shape == (n_trees,)
         and gains.shape == (n_trees, n_groups)
         and all(a.dtype == np.float64 for a in (weights, shares, gains))
-        and all(np.isfinite(a).all() for a in (weights, shares, gains))
+        and are_plain(weights)
+        and bool(np.isfinite(gains).all())
+        and bool((weights > 0).all())
+        and bool((gains >= 0).all())
+        and are_shares(shares)
+        and are_shares(importance)
         and group_of.dtype == np.int64
         and np.array_equal(group_of, expected),
         what,
     )
     trees: tuple[Trees, ...] = ()
     if n_trees:
-        joined = _trees("sub", arrays, family, len(group_of))
+        highest = _highest_codes(design) if bins is None else _lengths(bins.edges)
+        joined = _trees("sub", arrays, family, highest)
         check(joined.n_trees == n_trees, what)
-        used = joined.nodes.column[joined.nodes.column != LEAF]
-        check(bool(groups[group_of[used]].all()), what)
+        check(np.array_equal(_used(joined, group_of, n_groups), gains > 0), what)
+        check(not (gains[:, ~groups] > 0).any(), what)
         trees = tuple(_single(joined, t) for t in range(n_trees))
     return WeightedForest(
         groups, trees, weights, gains, shares, constant, importance, group_of, family, bins
@@ -159,9 +185,33 @@ def _check_shapes(
         groups.shape == importance.shape == (len(design.groups.names),)
         and constants.shape == (_n_outputs(family),)
         and groups.dtype == np.bool_
-        and importance.dtype == constants.dtype == np.float64,
+        and importance.dtype == constants.dtype == np.float64
+        and bool(((importance >= 0) & np.isfinite(importance)).all())
+        and not importance[~groups].any()
+        and are_plain(constants),
         what,
     )
+
+
+def _highest_codes(design: Design, groups: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+    """Highest code that a split of each column can have: of all columns, or of those of groups."""
+    columns = range(len(design.edges))
+    own = columns if groups is None else np.flatnonzero(groups[design.groups.ids])
+    parts = [(design.edges[j], design.n_levels[j]) for j in own]
+    return np.array([n or 0 if e is None else len(e) for e, n in parts], dtype=np.int64)
+
+
+def _lengths(edges: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    return np.array([len(e) for e in edges], dtype=np.int64)
+
+
+def _used(trees: Trees, group_of: NDArray[Any], n_groups: int) -> NDArray[np.bool_]:
+    """Whether each tree splits on each group, shape (n_trees, n_groups)."""
+    tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
+    inner = trees.nodes.column != LEAF
+    used = np.zeros((trees.n_trees, n_groups), dtype=np.bool_)
+    used[tree[inner], group_of[trees.nodes.column[inner]]] = True
+    return used
 
 
 def _n_outputs(family: Family) -> int:
@@ -208,8 +258,9 @@ def _single(trees: Trees, number: int) -> Trees:
 
 
 def _trees(
-    prefix: str, arrays: Mapping[str, NDArray[Any]], family: Family, n_columns: int
+    prefix: str, arrays: Mapping[str, NDArray[Any]], family: Family, highest: NDArray[np.int64]
 ) -> Trees:
+    """Trees on columns whose splits have codes up to these."""
     stored = {name: arrays[f"{prefix}_{name}"] for name in _TYPES}
     check(
         all(
@@ -222,7 +273,8 @@ def _trees(
     )
     stored["code"] = stored["code"].astype(np.uint16)
     trees = Trees(Nodes(**stored), arrays[f"{prefix}_start"])
-    _check_trees(trees, n_columns)
+    _check_trees(trees, len(highest))
+    _check_nodes(trees.nodes, highest)
     return trees
 
 
@@ -248,7 +300,19 @@ def _check_trees(trees: Trees, n_columns: int) -> None:
         bool(((nodes.column >= LEAF) & (nodes.column < n_columns)).all())
         and bool((left[inner] > at[inner]).all())
         and bool((left[inner] + 1 < np.diff(start)[tree][inner]).all())
-        and bool((nodes.code[inner] >= np.where(nodes.missing_left[inner], 0, 1)).all())
-        and bool(np.isfinite(nodes.value).all()),
+        and bool((nodes.code[inner] >= np.where(nodes.missing_left[inner], 0, 1)).all()),
+        "the trees",
+    )
+
+
+def _check_nodes(nodes: Nodes, highest: NDArray[np.int64]) -> None:
+    """A split must have an edge or a level, and all numbers a size that they can have."""
+    inner = nodes.column != LEAF
+    check(
+        bool((nodes.code[inner] <= highest[nodes.column[inner]]).all())
+        and bool((nodes.weight >= 0).all())
+        and bool((nodes.gain >= 0).all())
+        and bool(np.isfinite(nodes.gain).all())
+        and are_plain(nodes.value),
         "the trees",
     )

@@ -84,6 +84,11 @@ def _content(result: SelectionResult, arrays: dict[str, NDArray[Any]]) -> dict[s
         "gaps": [s.gap for s in (*result.steps, result.step)],
         "seed": result.seed,
     }
+    if result.step.decisions is not None:
+        decisions = result.step.decisions
+        arrays["decisions"] = decisions.decision
+        arrays["decision_history"] = decisions.history
+        arrays["decision_shadows"] = decisions.shadows
     if result.resampled is not None:
         stability = result.resampled
         arrays["resample_selected"] = stability.selected

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeselect.design import FloatArray
+from treeselect.engine.rounding import at_least
 
 _ROUNDING = 1e-12
 """Standard error, relative to the mean, that rounding of equal differences leaves."""
@@ -29,6 +30,12 @@ class PairedDifference:
     low: float
     high: float
     p_value: float
+
+
+def differences(scores: FloatArray, others: FloatArray) -> FloatArray:
+    """Scores less others of the same folds; 0 where only rounding tells them apart."""
+    same = at_least(scores, others) & at_least(others, scores)
+    return np.where(same, 0.0, scores - others)
 
 
 def paired_difference(differences: FloatArray, test_share: float) -> PairedDifference:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from treeselect.design import BoolArray, FloatArray
+from treeselect.engine.rounding import levels
 
 
 def pareto_front(points: FloatArray) -> BoolArray:
@@ -29,6 +30,8 @@ def pareto_front(points: FloatArray) -> BoolArray:
     >>> pareto_front(np.array([[0.9, -5.0], [0.8, -2.0], [0.8, -3.0]]))
     array([ True,  True, False])
     """
+    told = np.array([levels(respect) for respect in points.T], dtype=np.float64).T
+    points = np.where(np.isnan(points), np.nan, told)
     ours, others = points[:, np.newaxis], points[np.newaxis]
     no_worse = ~(others < ours)
     dominated = np.all(no_worse, axis=2) & np.any(others > ours, axis=2)

@@ -14,6 +14,7 @@ from treeselect.choosing import Choice, run_selection
 from treeselect.cross_validation import held_out_score, standard_error
 from treeselect.design import FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import falling
 from treeselect.errors import MethodError, OptionError, quoted
 from treeselect.families import Family
 from treeselect.folds import (
@@ -189,15 +190,14 @@ def measure(
     fold_groups: str | Sequence[Any] | None,
     inner_folds: int | Splitter | Sequence[int] | None,
     scoring: Scoring,
-    seed: int | None,
+    seed: int,
     n_jobs: int | None,
     data: Any,
     weights: Sequence[float] | None,
     offset: Sequence[float] | None,
 ) -> Performance:
     """Repeat the whole selection in folds; see :meth:`SelectionResult.performance`."""
-    here = result.design if data is None else result.design.with_data(data, weights, offset)
-    here.check_data()
+    here = result.design.again(data, weights, offset)
     frame = here.all_rows() if data is None else read_data(data)
     outer = _outer_folds(result.choice.folds, here, frame, folds, repeats, fold_groups)
     choice = _inner_choice(result.choice, here, frame, inner_folds, outer)
@@ -206,7 +206,6 @@ def measure(
     problem = dataclasses.replace(
         here.problem_for(result.chosen_method), family=inside, wants_scores=False
     )
-    seed = result.seed if seed is None else seed
     splits = split_rows(
         dataclasses.replace(problem, family=outside),
         here.weight,
@@ -277,7 +276,7 @@ def _one_fold(
         ) from None
     score = held_out_score(dataclasses.replace(problem, family=family), found.model, test)
     units = np.flatnonzero(found.step.selected)
-    return score, units[np.argsort(-found.model.importance[units], kind="stable")]
+    return score, units[falling(found.model.importance[units])]
 
 
 # --- folds -------------------------------------------------------------------------------------
@@ -308,6 +307,7 @@ def _inner_choice(
     outer: Folds,
 ) -> Choice:
     """The fit's choice of size, with other folds if they are given."""
+    asked = None if inner_folds is None else read_folds(inner_folds, 1, None, frame, "inner_folds")
     if not isinstance(of_fit.k, str):
         return of_fit
     folds = of_fit.folds
@@ -317,9 +317,9 @@ def _inner_choice(
             folds = with_groups(folds, None, frame, here.response.rows)
         else:
             folds = dataclasses.replace(folds, groups=outer.groups)
-    if inner_folds is not None:
-        asked = read_folds(inner_folds, 1, None, frame).for_rows(here.response.rows)
-        folds = dataclasses.replace(folds, folds=asked.folds, repeats=1)
+    if asked is not None:
+        own = asked.for_rows(here.response.rows)
+        folds = dataclasses.replace(folds, folds=own.folds, repeats=1)
     return dataclasses.replace(of_fit, folds=folds)
 
 

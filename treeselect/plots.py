@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.arguments import check_choice
 from treeselect.curves import (
     Curve,
     curves,
@@ -23,9 +24,9 @@ from treeselect.drawing import (
     ACCENT,
     COLOURS,
     GRID,
+    INK,
     MARKS,
     SOFT,
-    check_kind,
     name_rows,
     need_matplotlib,
     new_axes,
@@ -37,8 +38,15 @@ from treeselect.errors import OptionError, listing, quoted
 from treeselect.inside import association_table
 from treeselect.reports.figures import spread
 from treeselect.reports.panels import short_scale
-from treeselect.shapes import interaction_table, selected_term, shape_table, value_column
-from treeselect.tables import path_table
+from treeselect.scalars import shown
+from treeselect.shapes import (
+    given_terms,
+    interaction_table,
+    selected_term,
+    shape_table,
+    value_column,
+)
+from treeselect.tables import history_table, path_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,12 +56,13 @@ if TYPE_CHECKING:
 
 KINDS = (
     "path", "importance", "stability", "substitutes", "correlation", "shape", "interactions",
-    "importance_path",
+    "importance_path", "history",
 )  # fmt: skip
 
 _MOST_UNITS = 30
 _MOST_LINES = 8
 _MOST_CLASSES = 6
+_MOST_NAMED = 18
 
 
 def plot(
@@ -65,7 +74,7 @@ def plot(
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one figure (see ``SelectionResult.plot``)."""
-    check_kind(kind, KINDS)
+    check_choice("kind", kind, KINDS)
     if kind == "shape":
         _check_terms(result, term, other)
     else:
@@ -73,7 +82,7 @@ def plot(
             if value is not None:
                 raise OptionError(
                     f"`{name}` must not be given for {kind!r}.\n"
-                    f"  Found: {value!r}. It has a meaning for 'shape' only."
+                    f"  Found: {shown(value)}. It has a meaning for 'shape' only."
                 )
     need_matplotlib()
     if kind == "shape":
@@ -88,7 +97,7 @@ def _check_terms(result: SelectionResult, term: str | None, other: str | None) -
             "`term` must be given for 'shape'.\n"
             f"  Selected: {listing(result.selected) or 'nothing'}."
         )
-    terms = [selected_term(result, name) for name in (term, other) if name is not None]
+    terms = [selected_term(result, *named) for named in given_terms(term, other)]
     for name in terms:
         if not has_curve(result, name):
             variables = result.design.spec[name].term.variables
@@ -242,6 +251,69 @@ def _importance_path(result: SelectionResult, ax: Axes | None) -> Axes:
     ax.set_ylabel("importance")
     _over_sizes(ax, result)
     return ax
+
+
+_DECIDED: dict[str, dict[str, Any]] = {
+    "confirmed": {"color": COLOURS[2], "linewidth": 1.4},
+    "tentative": {"color": COLOURS[1], "linewidth": 1.4, "linestyle": "--"},
+    "rejected": {"color": "#aab1bd", "linewidth": 0.8},
+}
+_SHADOWS = {"shadow_max": "greatest", "shadow_mean": "mean", "shadow_min": "least"}
+
+
+def _history(result: SelectionResult, ax: Axes | None) -> Axes:
+    """Importance in each round, as the authors' package draws it: one line for each unit and for
+    the least, mean and greatest shadow."""
+    table = history_table(result)
+    values = table.pivot(index="round", columns="term", values="importance")
+    decided = dict(zip(table["term"], table["decision"], strict=True))
+    units = [str(unit) for unit in values]
+    ax = new_axes(ax, 7.6, 4.6)
+    for word, style in reversed(_DECIDED.items()):
+        own = [unit for unit in units if decided[unit] == word]
+        lines = [ax.plot(values.index, values[unit], **style)[0] for unit in own]
+        if lines:
+            lines[0].set_label(f"{word} ({len(own):,})")
+    shadows = table.drop_duplicates("round").set_index("round")
+    for column in _SHADOWS:
+        line = ax.plot(shadows.index, shadows[column], color=INK, linewidth=0.9, linestyle=":")[0]
+        if column == "shadow_max":
+            line.set_label("shadows: least, mean, greatest")
+    named = [unit for unit in units if decided[unit] != "rejected"]
+    last = {unit: float(values[unit].dropna().iloc[-1]) for unit in named}
+    shown = sorted(named, key=lambda unit: -last[unit])[:_MOST_NAMED]
+    _name_ends(ax, shown, last, [_DECIDED[decided[unit]]["color"] for unit in shown])
+    ax.set_xlabel("round")
+    ax.set_ylabel(
+        "importance" if len(shown) == len(named) else "importance (the largest are named)"
+    )
+    ax.set_xlim(1 if len(values) > 1 else 0.5, max(len(values), 1.5))
+    whole_numbers(ax)
+    ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=4)
+    return ax
+
+
+def _name_ends(
+    ax: Axes, names: Sequence[str], ends: Mapping[str, float], colours: Sequence[object]
+) -> None:
+    """Names to the right of where lines end, apart from each other."""
+    low, high = ax.get_ylim()
+    at = [1000 * (ends[name] - low) / (high - low) for name in names]
+    for name, text, place, colour in zip(
+        names, short_names(names, 14.0), spread(at, 52.0, 0.0, 1000.0), colours, strict=True
+    ):
+        ax.annotate(
+            text,
+            (1.0, (ends[name] - low) / (high - low)),
+            xycoords="axes fraction",
+            xytext=(1.04, place / 1000),
+            textcoords="axes fraction",
+            va="center",
+            color=str(colour),
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": str(colour), "linewidth": 0.7,
+                        "relpos": (0, 0.5)},
+        )  # fmt: skip
 
 
 # --- pairs of terms ----------------------------------------------------------------------------
@@ -477,4 +549,5 @@ _DRAW: dict[str, Callable[[SelectionResult, Axes | None], Axes]] = {
     "correlation": _correlation,
     "interactions": _interactions,
     "importance_path": _importance_path,
+    "history": _history,
 }

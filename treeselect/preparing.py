@@ -6,16 +6,17 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from treeselect.arguments import check_choice
+from treeselect.arguments import check_choice, check_flag
 from treeselect.encoding import NewLevels, build_design
 from treeselect.errors import OptionError, quoted
 from treeselect.formula import parse_formula
 from treeselect.frames import check_rows
-from treeselect.modeldata import ModelData, RowCounts
-from treeselect.response import read_response
+from treeselect.machine import memory_is_told
+from treeselect.modeldata import ModelData, row_counts
+from treeselect.response import response_with_weight
 from treeselect.scoring import Scoring, check_scoring, with_scoring
 from treeselect.units import make_units
-from treeselect.weights import check_offset, check_weight, read_offset, read_weights
+from treeselect.weights import check_offset, read_offset, read_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _NEW_LEVELS = ("error", "missing", "other")
 
 
+@memory_is_told()
 def prepare(
     formula: str,
     frame: pd.DataFrame,
@@ -56,8 +58,7 @@ def prepare(
         If another argument is not allowed.
     """
     check_choice("new_levels", new_levels, _NEW_LEVELS)
-    if not isinstance(trusted, bool):
-        raise OptionError(f"`trusted` must be True or False.\n  Found: {trusted!r}.")
+    trusted = check_flag("trusted", trusted)
     check_rows(frame)
     parsed = parse_formula(formula, list(frame.columns), hidden=hidden, trusted=trusted)
     if isinstance(offset, str) and offset in parsed.response.variables:
@@ -65,9 +66,9 @@ def prepare(
             f"`offset` must not be the response.\n  Found: {offset!r}, which is on the left."
         )
     units = make_units(parsed.terms, groups, costs, keep)
-    response = read_response(parsed, frame, family, trusted=trusted)
-    weight = read_weights(weights, frame)[response.rows]
-    check_weight(weight, response.y)
+    every = read_weights(weights, frame)
+    response = response_with_weight(parsed, frame, every, family)
+    weight = every[response.rows]
     scored = with_scoring(response.family, scoring)
     check_scoring(scored, response.y, weight)
     response = dataclasses.replace(response, family=scored)
@@ -78,8 +79,9 @@ def prepare(
             "`offset` must be left out for more than two classes, each of which has its own linear"
             f" predictor.\n  Found: {response.family.n_classes} classes in {quoted(response.name)}."
         )
-    used = frame if response.n_dropped == 0 else frame.iloc[response.rows].reset_index(drop=True)
-    design, spec, notes = build_design(parsed, used, units, new_levels=new_levels, trusted=trusted)
+    is_whole = len(response.rows) == len(frame)
+    used = frame if is_whole else frame.iloc[response.rows].reset_index(drop=True)
+    design, spec, notes = build_design(parsed, used, units, weight, new_levels=new_levels)
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which is not among the terms of `.`.")
     if offset is not None:
@@ -94,7 +96,7 @@ def prepare(
         weights=weights if isinstance(weights, str) else weights is not None,
         offset=None if known is None else known[response.rows],
         offset_name=offset if isinstance(offset, str) else offset is not None,
-        rows=RowCounts(int((weight > 0).sum()), response.n_dropped, int((weight == 0).sum())),
+        rows=row_counts(every, response),
         notes=tuple(notes),
         sources=sources,
     )

@@ -12,16 +12,16 @@ import numpy as np
 
 from treeselect.algorithms.boosted import fit_boosted
 from treeselect.algorithms.final import refit_forest
+from treeselect.arguments import found_near
 from treeselect.design import FloatArray, WeightArray
 from treeselect.encoding import DesignSpec
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
     OptionError,
     TreeselectWarning,
-    did_you_mean,
     listing,
-    near,
     quoted,
+    said_by,
 )
 from treeselect.frames import read_data
 from treeselect.libraries import as_column, in_library
@@ -33,8 +33,10 @@ from treeselect.linear import (
     linear_data,
     near_certain,
 )
+from treeselect.machine import memory_is_told
 from treeselect.modeldata import ModelData
 from treeselect.parallel import engine_threads
+from treeselect.scalars import answer, shown
 from treeselect.summary import Summary, SummaryContent, p_text
 
 if TYPE_CHECKING:
@@ -61,14 +63,14 @@ def refit(result: SelectionResult, model: Any, data: ModelData) -> Any:
             return _refit_trees(result, model, data)
         if model == "glm":
             return refit_glm(result, data)
-        close = near(model, MODELS)
         raise OptionError(
             f"`model` must be one of {listing(MODELS)}, or an estimator of scikit-learn.\n"
-            f"  Found: {model!r}." + (f" {did_you_mean(close)}" if close else "")
+            f"{found_near(model, MODELS)}"
         )
     return refit_estimator(result, model, data)
 
 
+@memory_is_told()
 def _refit_trees(result: SelectionResult, model: str, data: ModelData) -> SelectionResult:
     grow = refit_forest if model == "forest" else fit_boosted
     fitted = grow(
@@ -325,6 +327,7 @@ class EstimatorFit:
         return f"<EstimatorFit of {self.estimator!r} on {len(self.columns)} columns>"
 
 
+@memory_is_told()
 def refit_estimator(result: SelectionResult, estimator: Any, data: ModelData) -> EstimatorFit:
     """Fit a clone of an estimator to the encoded columns of the selected terms.
 
@@ -364,12 +367,20 @@ def refit_estimator(result: SelectionResult, estimator: Any, data: ModelData) ->
     y = response.y[rows]
     if response.classes:
         y = np.array(response.classes)[y.astype(np.int64)]
-    fitted = clone(estimator)
-    if (weight[rows] == 1).all():
-        fitted.fit(values, y)
-    else:
-        fitted.fit(values, y, sample_weight=_sample_weight(estimator, weight[rows]))
+    extra = {}
+    if not (weight[rows] == 1).all():
+        extra = {"sample_weight": _sample_weight(estimator, weight[rows])}
         notes.append("Case weights are given as `sample_weight`.")
+    try:
+        fitted = clone(estimator)
+        fitted.fit(values, y, **extra)
+    except MemoryError:
+        raise
+    except Exception as error:  # code of others can fail in any way
+        raise OptionError(
+            "`model` must be an estimator that can be fitted to the selected columns.\n"
+            f"  {type(estimator).__name__} says: {said_by(error)}"
+        ) from error
     return EstimatorFit(
         estimator=fitted,
         columns=tuple(names),
@@ -389,13 +400,17 @@ def _check_estimator(estimator: Any, data: ModelData) -> None:
             "`model` must be an estimator, not its class.\n"
             f"  Found: {estimator.__name__}. Write `{estimator.__name__}()`."
         )
-    if not all(hasattr(estimator, name) for name in ("fit", "predict", "get_params")):
+    if not all(callable(answer(estimator, name)) for name in ("fit", "predict", "get_params")):
         raise OptionError(
             f"`model` must be one of {listing(MODELS)}, or an estimator of scikit-learn.\n"
-            f"  Found: {type(estimator).__name__}."
+            f"  Found: {shown(estimator)}."
         )
     needed = "classifier" if data.response.classes else "regressor"
-    if not (is_classifier if data.response.classes else is_regressor)(estimator):
+    try:
+        fits = (is_classifier if data.response.classes else is_regressor)(estimator)
+    except Exception:  # it does not say what it is
+        fits = False
+    if not fits:
         raise OptionError(
             f"`model` must be a {needed}: the family of the response is"
             f" {data.response.family.name}.\n  Found: {type(estimator).__name__}."

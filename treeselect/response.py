@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from treeselect.arguments import check_choice
+from treeselect.design import WeightArray
 from treeselect.engine.targets import MOST_CLASSES
 from treeselect.errors import DataError, FormulaError, OptionError, listing, quoted
 from treeselect.evaluation import Basis, evaluate
@@ -47,7 +50,7 @@ class Response:
     classes : tuple
         The classes, as the user has them, of two the positive one last; empty for numbers.
     n_dropped : int
-        Rows left out because the response is missing.
+        Rows with a weight that are left out because the response is missing.
     """
 
     name: str
@@ -59,9 +62,7 @@ class Response:
     n_dropped: int
 
 
-def read_response(
-    formula: ParsedFormula, frame: pd.DataFrame, family: str, *, trusted: bool = False
-) -> Response:
+def read_response(formula: ParsedFormula, frame: pd.DataFrame, family: str) -> Response:
     """Evaluate the left-hand side and settle the family.
 
     Text, truth values, categories and numbers that are only 0 and 1 are classes. Of two, the
@@ -74,11 +75,10 @@ def read_response(
     DataError
         If there is one class only, no variation, nothing known, or too many classes.
     """
-    if family not in FAMILIES:
-        raise OptionError(f"`family` must be one of {listing(FAMILIES)}.\n  Found: {family!r}.")
+    check_choice("family", family, FAMILIES)
     term = formula.response
     columns = {name: read_column(frame[name], name, needed=True) for name in term.variables}
-    values = evaluate(term.factors[0], columns, {}, trusted=trusted)
+    values = evaluate(term.factors[0], columns, {})
     if isinstance(values, Labels):
         return _classes(term.name, values, family)
     if isinstance(values, Basis):
@@ -87,6 +87,43 @@ def read_response(
             f"  Found: {len(values.fields)}. A spline or polynomial belongs on the right."
         )
     return _numbers(term.name, values, family)
+
+
+def response_with_weight(
+    formula: ParsedFormula,
+    frame: pd.DataFrame,
+    weight: WeightArray,
+    family: str,
+) -> Response:
+    """The response of the rows with a weight above 0; the others are as if they were not there.
+
+    Parameters
+    ----------
+    weight : ndarray, shape (n_rows,)
+        Of all rows of `frame`.
+
+    Raises
+    ------
+    OptionError
+        As :func:`read_response`.
+    DataError
+        As :func:`read_response`, or if no row has a weight.
+    """
+    rows = np.flatnonzero(weight)
+    if len(rows) == len(frame):
+        return read_response(formula, frame, family)
+    if not len(rows):
+        raise DataError("Case weights must not all be zero.")
+    there = frame.iloc[rows].reset_index(drop=True)
+    try:
+        found = read_response(formula, there, family)
+    except DataError as error:
+        left_out = len(frame) - len(rows)
+        raise DataError(
+            f"{error}\n  That is among the rows with a positive weight; {left_out:,} with a weight"
+            f" of 0 {'are' if left_out > 1 else 'is'} left out."
+        ) from None
+    return dataclasses.replace(found, rows=rows[found.rows])
 
 
 def _classes(name: str, labels: Labels, family: str) -> Response:

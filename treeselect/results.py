@@ -13,22 +13,31 @@ import numpy as np
 
 from treeselect.algorithms.base import Model, SelectionMethod, Step, shares, without_tuning
 from treeselect.algorithms.weighted import WeightedForest
-from treeselect.arguments import check_choice, check_count
+from treeselect.arguments import check_choice, check_flag, read_seed
 from treeselect.choosing import Choice, ScoreBySize, skipped_sizes
 from treeselect.design import FloatArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import NotBuiltError, OptionError, StabilityError, quoted
+from treeselect.engine.rounding import at_least, falling, largest_in_row
+from treeselect.errors import (
+    ModelFileError,
+    NotBuiltError,
+    OptionError,
+    StabilityError,
+    quoted,
+)
 from treeselect.folds import Folds, Splitter, with_groups
 from treeselect.frames import read_data
 from treeselect.inside import importance_path_table, node_table, tree_table
 from treeselect.libraries import as_column, as_frame, in_library, with_column
+from treeselect.machine import memory_is_told
 from treeselect.modeldata import ModelData
 from treeselect.neighbours import Associations, neighbour_table
 from treeselect.parallel import check_n_jobs, engine_threads
+from treeselect.paths import file_path
 from treeselect.scoring import Scoring
 from treeselect.shapes import interaction_table, shape_table
 from treeselect.stability import Scheme, Stability, assess
-from treeselect.tables import glance_table, path_table, tidy_table
+from treeselect.tables import glance_table, history_table, path_table, tidy_table
 from treeselect.trees import rules
 from treeselect.weights import check_offset
 
@@ -111,8 +120,7 @@ class SelectionResult:
         """Selected units, most important first."""
         names = self.design.arrays.groups.names
         selected = np.flatnonzero(self.step.selected)
-        importance = self.importance
-        return tuple(names[g] for g in sorted(selected, key=lambda g: -importance[g]))
+        return tuple(names[g] for g in selected[falling(self.importance[selected])])
 
     @property
     def importance(self) -> FloatArray:
@@ -192,7 +200,9 @@ class SelectionResult:
         Returns
         -------
         frame, in the library of the data
-            ``term``; ``group``, its unit; ``selected``; ``step``, the size of the path's step at
+            ``term``; ``group``, its unit; ``selected``; ``decision``, ``"confirmed"``,
+            ``"tentative"`` or ``"rejected"`` by methods that decide by themselves (``"boruta"``),
+            missing for others; ``step``, the size of the path's step at
             which it first was in (missing if never); ``importance`` of the unit in the model that
             predicts (:attr:`importance`); ``cost`` of the unit alone; and, if there are resamples,
             ``frequency``, ``ci_low``, ``ci_high``.
@@ -314,6 +324,24 @@ class SelectionResult:
         """
         return in_library(importance_path_table(self), self.design.library)
 
+    def history(self) -> Any:
+        """How a method that decides by itself came to its decisions, round by round.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per round and unit: ``round``, from 1; ``term``, the unit; ``decision`` in the
+            end; ``importance`` in that round (missing once it was rejected); and the least, mean
+            and greatest importance of the shadows, ``shadow_min``, ``shadow_mean``,
+            ``shadow_max``. What is more important than the greatest has a hit.
+
+        Raises
+        ------
+        OptionError
+            If the method makes no decisions.
+        """
+        return in_library(history_table(self), self.design.library)
+
     def shape(self, term: str, other: str | None = None) -> Any:
         """Shape function of a selected term, or of two together: partial dependence of the model
         that predicts.
@@ -385,7 +413,7 @@ class SelectionResult:
         term : str, optional
             Any term of the formula; each selected term by default.
         most : int
-            How many to list for each, at least 1.
+            How many to list for each, 1 to 1,000,000.
 
         Returns
         -------
@@ -470,7 +498,7 @@ class SelectionResult:
             )
         mean = self._predict_mean(read_data(new), offset)
         if type == "class":
-            chosen = mean.argmax(axis=1) if mean.ndim == 2 else (mean >= 0.5).astype(int)
+            chosen = largest_in_row(mean) if mean.ndim == 2 else at_least(mean, 0.5).astype(int)
             return [response.classes[i] for i in chosen]
         if mean.ndim == 2:
             shown = mean if type == "response" else response.family.link(mean)
@@ -478,6 +506,7 @@ class SelectionResult:
         values: list[Any] = (mean if type == "response" else response.family.link(mean)).tolist()
         return values
 
+    @memory_is_told()
     def _predict_mean(self, frame: pd.DataFrame, offset: Sequence[float] | None) -> FloatArray:
         groups, known = self.model.groups, self.design.offset_of(frame, offset)
         check_offset(known, np.arange(len(frame)))
@@ -579,7 +608,7 @@ class SelectionResult:
             Share of the rows (or groups) to select on, above 0 and below 1; of each class that
             share, as far as whole groups allow.
         repeats : int
-            Number of random splits, at least 1. One split gives coefficients with intervals;
+            Number of random splits, 1 to 10,000. One split gives coefficients with intervals;
             several give one p-value per term that does not depend on the luck of a split.
         seed : int, optional
             The fit's by default.
@@ -610,6 +639,8 @@ class SelectionResult:
             If an argument is not allowed, or a part has too few rows or groups.
         DataError
             If the data are needed and not given, or are not those of the fit.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or a process ends before its work is done or can't be given it.
 
         Notes
         -----
@@ -655,26 +686,25 @@ class SelectionResult:
         """
         from treeselect.inference import infer
 
-        check_n_jobs(n_jobs)
+        n_jobs = check_n_jobs(n_jobs)
         here = self._with_data(data, weights, offset)
         return infer(
             self,
             here,
             split=split,
             repeats=repeats,
-            seed=self.seed if seed is None else seed,
+            seed=self.seed if seed is None else read_seed(seed),
             gamma_min=gamma_min,
             level=level,
             folds=self._folds_by(fold_groups, here, data),
             n_jobs=self.n_jobs if n_jobs is None else n_jobs,
         )
 
+    @memory_is_told()
     def _with_data(
         self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
     ) -> ModelData:
-        here = self.design if data is None else self.design.with_data(data, weights, offset)
-        here.check_data()
-        return here
+        return self.design.again(data, weights, offset)
 
     # --- stability ---
 
@@ -697,7 +727,7 @@ class SelectionResult:
         Parameters
         ----------
         n : int
-            Number of resamples, at least 2.
+            Number of resamples, 2 to 100,000.
         scheme : {"bootstrap", "subsample", "complementary"}
             Rows (or groups) with replacement; half of them; both halves of a split in turn.
         k : int, optional
@@ -731,10 +761,13 @@ class SelectionResult:
             If the data are needed and not given, or are not those of the fit.
         StabilityError
             If the selection is empty, or a resample holds only one value of the response.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or a process ends before its work is done or can't be given it.
         """
         if checkpoint is not None:
             raise NotBuiltError("`checkpoint` is not built yet.\n  Leave it out.")
-        check_n_jobs(n_jobs)
+        n_jobs = check_n_jobs(n_jobs)
+        own_seed = self.seed if seed is None else read_seed(seed)
         here = self._with_data(data, weights, offset)
         method = self.chosen_method if k is None else without_tuning(self.chosen_method)
         found = assess(
@@ -745,7 +778,7 @@ class SelectionResult:
             n_resamples=n,
             k=self.k if k is None else k,
             scheme=scheme,
-            seed=stream_seed(self.seed if seed is None else seed, "stability"),
+            seed=stream_seed(own_seed, "stability"),
             folds=self._folds_by(fold_groups, here, data),
             n_jobs=self.n_jobs if n_jobs is None else n_jobs,
             progress=self.progress,
@@ -833,6 +866,8 @@ class SelectionResult:
             If an argument is not allowed, or the rows can't be split.
         DataError
             If the data are needed and not given, or are not those of the fit.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or a process ends before its work is done or can't be given it.
 
         Examples
         --------
@@ -844,9 +879,7 @@ class SelectionResult:
         """
         from treeselect.performance import measure
 
-        check_n_jobs(n_jobs)
-        if seed is not None:
-            check_count("seed", seed, least=0)
+        n_jobs = check_n_jobs(n_jobs)
         return measure(
             self,
             folds,
@@ -854,7 +887,7 @@ class SelectionResult:
             fold_groups=fold_groups,
             inner_folds=inner_folds,
             scoring=scoring,
-            seed=seed,
+            seed=self.seed if seed is None else read_seed(seed),
             n_jobs=n_jobs,
             data=data,
             weights=weights,
@@ -869,7 +902,7 @@ class SelectionResult:
         Parameters
         ----------
         path : path
-            File to write; replaced if it exists. The name may end in anything.
+            File to write; replaced if it exists, whole or not at all. The name may end in anything.
         include_data : bool
             Put the columns behind the terms, the response and the weights into the file. Without
             them it holds names of columns, levels of factors, bin edges and the trees.
@@ -882,7 +915,8 @@ class SelectionResult:
         Raises
         ------
         ModelFileError
-            If the file can't be written, or levels are neither text, numbers nor truth values.
+            If the file can't be written, in which case an older one is as it was, or levels are
+            neither text, numbers nor truth values.
 
         Notes
         -----
@@ -891,7 +925,9 @@ class SelectionResult:
         """
         from treeselect.modelfile import save_result
 
-        return save_result(self, Path(path), include_data=include_data)
+        include_data = check_flag("include_data", include_data)
+        target = file_path(path, error=ModelFileError)
+        return save_result(self, target, include_data=include_data)
 
     # --- figures and report ---
 
@@ -915,7 +951,8 @@ class SelectionResult:
             ``"substitutes"``: what stood in for selected units on resamples without them.
             ``"shape"``: the effect of `term`, or a map of `term` and `other`.
             ``"interactions"``: strengths of all pairs. ``"importance_path"``: importances against
-            the number of units.
+            the number of units. ``"history"``: importances in the rounds of a method that decides
+            by itself, with those of the shadows.
         term, other : str, optional
             Selected terms with one variable behind each, for ``"shape"``.
         ax : matplotlib.axes.Axes, optional
@@ -960,7 +997,7 @@ class SelectionResult:
         Parameters
         ----------
         path : path
-            File to write; replaced if it exists.
+            File to write; replaced if it exists, whole or not at all.
         template : path, optional
             A jinja2 template of one's own; ``templates/report.html.j2`` is the model to copy.
         performance : Performance, optional
@@ -974,13 +1011,13 @@ class SelectionResult:
         Raises
         ------
         OptionError
-            If the template or the folder of `path` does not exist, or `performance` is not that of
-            this fit.
+            If the file can't be written, there is no such template or it can't be rendered, or
+            `performance` is not that of this fit.
         """
         from treeselect.reports.render import write_report
 
-        own = None if template is None else Path(template)
-        return write_report(self, Path(path), own, performance)
+        own = None if template is None else file_path(template, name="template")
+        return write_report(self, file_path(path), own, performance)
 
     def __repr__(self) -> str:
         return f"<SelectionResult {self.formula!r}, method {self.method!r}, k = {self.k}>"

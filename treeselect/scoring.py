@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.design import FloatArray, WeightArray
-from treeselect.errors import OptionError, did_you_mean, near, quoted
+from treeselect.engine.rounding import at_least, largest_in_row, settled
+from treeselect.errors import OptionError, did_you_mean, near, quoted, said_by
 from treeselect.families import Family
+from treeselect.scalars import answer, finite, shown
 
 Scoring = str | Callable[..., float] | None
 
@@ -65,7 +67,7 @@ class CustomScore:
             return float("nan")
         rows = weight > 0
         truth = y[rows].astype(np.int64) if self.n_classes else y[rows]
-        known = self._within_range(prediction[rows])
+        known = settled(self._within_range(prediction[rows]))
         extra = {"sample_weight": weight[rows]} if self.weighted else {}
         try:
             with warnings.catch_warnings():
@@ -76,6 +78,8 @@ class CustomScore:
                         self.scorer(frozen_model(known, self.n_classes), known, truth, **extra)
                     )
                 return float(self.scorer(truth, known, **extra))
+        except MemoryError:
+            raise
         except Exception as error:  # a function of the user's can fail in any way
             raise self._failed(error, truth) from error
 
@@ -83,8 +87,8 @@ class CustomScore:
         """The error for a scorer that fails, with what it says or needs."""
         kind = f"{self.n_classes} classes" if self.n_classes else "a response of numbers"
         way = "Give another, or leave it out for the family's own."
-        said = str(error).split("\n")[0]
-        found = f"which says: {type(error).__name__}: {said}"
+        said = said_by(error)
+        found = f"which says: {said}"
         if isinstance(error, AttributeError) and "predict_proba" in said:
             found = "which needs probabilities of classes; the model gives the mean response."
         elif isinstance(error, AttributeError) and "decision_function" in said:
@@ -140,8 +144,8 @@ def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
 
         def predict(self, X: Any) -> Any:
             if n_classes == 2:
-                return (prediction >= 0.5).astype(np.int64)
-            return prediction.argmax(axis=1)
+                return at_least(prediction, 0.5).astype(np.int64)
+            return largest_in_row(prediction)
 
         def predict_proba(self, X: Any) -> FloatArray:
             return np.column_stack([1 - prediction, prediction]) if n_classes == 2 else prediction
@@ -167,7 +171,7 @@ def with_scoring(family: Family, scoring: Scoring) -> Family:
     if scoring is None:
         return family
     name, scorer, of_scikit_learn = _find(scoring)
-    function = getattr(scorer, "_score_func", scorer) if of_scikit_learn else scorer
+    function: Any = answer(scorer, "_score_func") if of_scikit_learn else scorer
     by_name = isinstance(scoring, str)
     return _scored(family, name, scorer, of_scikit_learn, by_name, _takes_weights(function))
 
@@ -225,27 +229,29 @@ def _find(scoring: object) -> tuple[str, Callable[..., float], bool]:
         if scoring not in names:
             close = near(scoring, names)
             advice = did_you_mean(close) if close else "`roc_auc` and `r2` are two of them."
-            raise OptionError(
-                "`scoring` must be the name of a scorer of scikit-learn, or a function"
-                f" `scorer(y_true, prediction)`.\n  Found: {scoring!r}. {advice}"
-            )
+            raise _no_scorer(scoring, advice)
         return scoring, get_scorer(scoring), True
     if not callable(scoring):
-        raise OptionError(
-            "`scoring` must be the name of a scorer of scikit-learn, or a function"
-            f" `scorer(y_true, prediction)`.\n  Found: {scoring!r}."
-        )
-    function = getattr(scoring, "_score_func", scoring)
-    name = str(getattr(function, "__name__", type(function).__name__))
-    if getattr(scoring, "_sign", 1) < 0:
+        raise _no_scorer(scoring, "")
+    inside = answer(scoring, "_score_func")
+    own_name = answer(scoring if inside is None else inside, "__name__")
+    name = own_name if isinstance(own_name, str) else type(scoring).__name__
+    if (finite(answer(scoring, "_sign")) or 1) < 0:
         name = f"neg_{name}"
-    return name, scoring, hasattr(scoring, "_score_func")
+    return name, scoring, inside is not None
+
+
+def _no_scorer(scoring: object, advice: str) -> OptionError:
+    return OptionError(
+        "`scoring` must be the name of a scorer of scikit-learn, or a function"
+        f" `scorer(y_true, prediction)`.\n  Found: {shown(scoring)}. {advice}".rstrip()
+    )
 
 
 def _takes_weights(function: Callable[..., float]) -> bool:
     try:
         parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
+    except Exception:  # of a class or a callable of others
         return False
     return "sample_weight" in parameters
 

@@ -7,9 +7,24 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from treeselect.algorithms.base import OWN, Problem, SelectionMethod, Step, tuning_words
+from treeselect.algorithms.base import (
+    OWN,
+    Problem,
+    SelectionMethod,
+    Step,
+    settled,
+    tuning_words,
+)
 from treeselect.algorithms.registry import find_method, method_text
-from treeselect.arguments import check_choice, check_count, check_size, read_seed
+from treeselect.arguments import (
+    MOST_RESAMPLES,
+    USUAL_SIZE,
+    check_choice,
+    check_count,
+    check_size,
+    is_one_of,
+    read_seed,
+)
 from treeselect.calls import call_text, data_text
 from treeselect.choosing import (
     MOST_UNITS,
@@ -26,8 +41,9 @@ from treeselect.frames import read_data
 from treeselect.libraries import library_of
 from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.preparing import prepare
-from treeselect.progress import announce_compilation
+from treeselect.progress import announce_compilation, read_progress
 from treeselect.results import Call, SelectionResult
+from treeselect.scalars import shown
 from treeselect.scoring import Scoring
 
 
@@ -36,7 +52,7 @@ def select(
     data: Any,
     *,
     method: Any = "controlburn",
-    k: int | Literal["1se", "best"] | None = "1se",
+    k: int | Literal["1se", "best"] | None = USUAL_SIZE,
     family: str = "auto",
     weights: str | Sequence[float] | None = None,
     offset: str | Sequence[float] | None = None,
@@ -77,17 +93,22 @@ def select(
         within one standard error of the best; ``"best"``; or None, where the method's tuning
         value decides (giving that value implies it). ``"1se"`` and ``"best"`` consider up to 30
         units. Where the path jumps over an integer, the next larger support is cut to it. A
-        selector of scikit-learn that finds a set of its own size has its way by default.
+        method that decides by itself (``"boruta"``), or a selector of scikit-learn that finds a
+        set of its own size, has its way by default, and is cut where `k` is given.
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson"}
         ``"auto"`` takes text, truth values, categories and numbers that are only 0 and 1 for
         classes, two (binomial) or more (multinomial), other numbers for gaussian; counts must be
         asked for. Of two classes the positive one is 1, True, the last category, else the second
         in sorted order.
     weights : str or array of float, shape (n_rows,), optional
-        Column or array with case weights, at least 0. If all are whole numbers a weight of 2 is
-        two copies of the row; otherwise weights are relative, and a row counts once where rows are
-        counted (the least size of a leaf, draws of resamples). The column is not among the terms of
-        ``.``.
+        Column or array with case weights, at least 0. A row of weight 0 is as if it were not there.
+        If all are whole numbers a weight of 2 is two copies of the row; otherwise weights are
+        relative, and a row counts once where rows are counted (the least size of a leaf, draws of
+        resamples). Where rows are drawn (bags of trees, folds, resamples) copies go together: in
+        rows of their own some would be in the bag and others out of it, and errors out of bag too
+        good to be true. Methods that draw none give the same answer either way; what transforms in
+        the formula learn (a mean, knots) is learned from the rows without their weights. The column
+        is not among the terms of ``.``.
     offset : str or array of float, shape (n_rows,), optional
         Column or array with a known part of the linear predictor: it is added, and not selected. On
         the scale of the link: the response's own for numbers, log-odds for two classes, the
@@ -100,7 +121,7 @@ def select(
     keep : str or list of str, optional
         Terms, variables or groups that are always in. They count towards `k`.
     resamples : int
-        Bootstrap resamples to assess stability on; 0 for none.
+        Bootstrap resamples to assess stability on, at most 100,000; 0 for none.
     folds : int, splitter or array of int, shape (n_rows,)
         Folds of the cross-validation behind ``"1se"`` and ``"best"``: their number, at least 2,
         with classes spread evenly; a splitter of scikit-learn such as ``TimeSeriesSplit()``, which
@@ -108,9 +129,9 @@ def select(
         from 0 in their order, and draws by `seed` if its ``random_state`` is None; or the number of
         each row's fold, negative for rows that are in every training set.
     repeats : int
-        How often to draw a number of `folds`. The standard error is the standard deviation over all
-        folds of all repeats, divided by the root of the number of folds in one: repeats are not
-        independent (Bengio and Grandvalet 2004).
+        How often to draw a number of `folds`, 1 to 10,000. The standard error is the standard
+        deviation over all folds of all repeats, divided by the root of the number of folds in one:
+        repeats are not independent (Bengio and Grandvalet 2004).
     fold_groups : str or array, shape (n_rows,), optional
         Column or array, for example of patients or sites: rows of one group are never in the
         training and the held-out rows of a fold, and resamples and ``inference()`` draw whole
@@ -123,7 +144,7 @@ def select(
         classes a column for each. Weights are passed if it takes them. None is the family's: R2,
         AUC, or the share of the deviance that is explained.
     seed : int, optional
-        All randomness, at least 0. The same seed gives the same answer for every `n_jobs` and
+        All randomness, 0 to 2**64 - 1. The same seed gives the same answer for every `n_jobs` and
         every order of the columns. None draws one, which the summary tells.
     n_jobs : int, optional
         Processes for folds and resamples, as joblib counts them; None follows
@@ -149,6 +170,8 @@ def select(
         If the data can't be used as they are.
     OptionError, MethodError
         If an argument, the method, or one of its options is not allowed.
+    OutOfMemoryError, WorkerError
+        If memory runs out, or a process ends before its work is done or can't be given it.
     NotBuiltError
         For what is planned but not in this version.
 
@@ -162,8 +185,11 @@ def select(
     >>> "sex" in fit.selected
     True
     """
-    check_n_jobs(n_jobs)
-    check_count("resamples", resamples, least=0)
+    n_jobs = check_n_jobs(n_jobs)
+    resamples = check_count("resamples", resamples, least=0, most=MOST_RESAMPLES)
+    seed, progress = read_seed(seed), read_progress(progress)
+    asked_method = find_method(method, method_options, k)
+    chosen_method = settled(asked_method, k)
     arguments = {
         "method": method_text(method),
         "k": k,
@@ -182,7 +208,6 @@ def select(
         "trusted": trusted,
         **method_options,
     }
-    chosen_method = find_method(method, method_options, k)
     frame = read_data(data)
     asked_folds = read_folds(folds, repeats, fold_groups, frame)
     hidden = [name for name in (weights, offset, fold_groups) if isinstance(name, str)]
@@ -201,7 +226,6 @@ def select(
         trusted=trusted,
     )
     model_data = dataclasses.replace(model_data, library=library_of(data))
-    seed = read_seed(seed)
     problem = model_data.problem_for(chosen_method)
     choice = Choice(
         _check_k(k, chosen_method, problem), asked_folds.for_rows(model_data.response.rows)
@@ -219,7 +243,8 @@ def select(
     )
     if found.step.warning is not None:
         warnings.warn(found.step.warning, TreeselectWarning, stacklevel=2)
-    rule = _rule(found, choice, chosen_method, problem)
+    decides = asked_method.tuning_value is None
+    rule = _rule(found, choice, chosen_method, problem, decides=decides)
     result = SelectionResult(
         design=model_data,
         call=Call(call_text("select", formula, data, arguments), data_text(data, frame), rule),
@@ -254,16 +279,17 @@ def select(
 def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str | None:
     """The rule for the number of units: a number, a rule's name, or None for the tuning value."""
     if method.tuning_value is not None:
-        if k in (None, "1se"):  # the default gives way to an explicit tuning value
+        if k is None or is_one_of(k, ["1se"]):  # the default gives way to an explicit tuning value
             return None
         if method.tuning_value == OWN and isinstance(k, str):
             raise OptionError(
-                f"`k={k!r}` needs sizes to choose from, and {method.name} gives one set, of its own"
-                " size.\n  Give a number, to which the set is cut, or leave `k` out."
+                f"`k={shown(k)}` needs sizes to choose from, and {method.name} gives one set, of"
+                " its own size.\n  Give a number, to which the set is cut, or leave `k` out."
             )
         raise OptionError(
             f"`k` and `{method.tuning_name}` can't decide both.\n"
-            f"  Found: k={k!r} and {method.tuning_name}={method.tuning_value!r}. Leave one out."
+            f"  Found: k={shown(k)} and {method.tuning_name}={method.tuning_value!r}."
+            " Leave one out."
         )
     if k is None:
         raise OptionError(
@@ -272,17 +298,20 @@ def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str 
         )
     if isinstance(k, str):
         check_choice("k", k, ("1se", "best"))
-        return k
-    check_size(k, problem.groups)  # type: ignore[arg-type]
-    return int(k)  # type: ignore[call-overload]
+        return str(k)
+    return check_size(k, problem.groups)
 
 
 # --- choice ------------------------------------------------------------------------------------
 
 
-def _rule(found: Chosen, choice: Choice, method: SelectionMethod, problem: Problem) -> str:
+def _rule(
+    found: Chosen, choice: Choice, method: SelectionMethod, problem: Problem, *, decides: bool
+) -> str:
     """How the number of units was chosen, in words."""
     if choice.k is None:
+        if decides:
+            return f"as {method.name} decides ({tuning_words(method)})"
         own = method.tuning_value == OWN
         return f"{tuning_words(method)}{'' if own else ' as asked'}"
     if isinstance(choice.k, int):

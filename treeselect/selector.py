@@ -15,10 +15,12 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from treeselect.algorithms.registry import find_method
+from treeselect.arguments import USUAL_SIZE, length, members, read_seed
 from treeselect.design import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError
 from treeselect.folds import Splitter
 from treeselect.frames import read_data
+from treeselect.scalars import shown, whole
 from treeselect.scoring import Scoring
 from treeselect.selection import select
 from treeselect.tables import tidy_table
@@ -43,7 +45,8 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     ----------
     method : str or method
     k : int, "1se", "best" or None
-        Columns to keep; a group counts as one.
+        Columns to keep; a group counts as one. Scikit-learn can't tell a default that is typed
+        from one that is not: a method that decides by itself has its way with ``"1se"``, too.
     method_options : dict, optional
         Options of the method, for example ``{"gamma": 0.2}``.
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson"}
@@ -153,28 +156,36 @@ class TreeSelector(SelectorMixin, BaseEstimator):
             For data or arguments that are not allowed.
         """
         options = self._method_options()
-        weights: Any = None if sample_weight is None else np.asarray(sample_weight)
-        together: Any = None if fold_groups is None else np.asarray(fold_groups)
+        for name, given in (("sample_weight", sample_weight), ("fold_groups", fold_groups)):
+            if isinstance(given, str):  # `select` would take it for the name of a column
+                raise OptionError(
+                    f"`{name}` must be an array with one value per row.\n  Found: {shown(given)}."
+                )
+            if given is not None and length(given) not in (None, length(y)):
+                raise OptionError(
+                    f"`y` and `{name}` have inconsistent numbers of samples.\n"
+                    f"  Found: {length(y)} and {length(given)}."
+                )
         frame = self._read(X, y)
         names = list(frame.columns)
         known = _read_response(y, self)
-        check_consistent_length(frame, known, sample_weight, fold_groups)
+        check_consistent_length(frame, known)
         response = _free_name(names)
         frame[response] = known
         self.result_: SelectionResult = select(
             f"{response} ~ .",
             frame,
             method=self.method,
-            k=self.k,
+            k=USUAL_SIZE if isinstance(self.k, str) and self.k == USUAL_SIZE else self.k,
             family=self.family,
-            weights=weights,
+            weights=sample_weight,
             groups=_named_groups(self.groups, names),
             costs=_named_costs(self.costs, names),
             keep=_named_keep(self.keep, names),
             resamples=self.resamples,
             folds=self.folds,
             repeats=self.repeats,
-            fold_groups=together,
+            fold_groups=fold_groups,
             scoring=self.scoring,
             seed=_seed(self.random_state),
             n_jobs=self.n_jobs,
@@ -192,7 +203,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         if not isinstance(self.method_options, Mapping):
             raise OptionError(
                 "`method_options` must be a dictionary from names to values.\n"
-                f"  Found: {type(self.method_options).__name__}."
+                f"  Found: {shown(self.method_options)}."
             )
         find_method(self.method, self.method_options)  # an argument of `select` is none of these
         return dict(self.method_options)
@@ -279,10 +290,10 @@ def _numbered(n: int) -> list[str]:
     return [f"x{j}" for j in range(n)]
 
 
-def _seed(random_state: int | np.random.RandomState | None) -> int | None:
-    if random_state is None or isinstance(random_state, int | np.integer):
-        return random_state
-    return int(check_random_state(random_state).randint(2**31 - 1))
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, np.random.RandomState) or random_state is np.random:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    return read_seed(random_state, "random_state")
 
 
 # --- columns by name or number -------------------------------------------------------------------
@@ -290,12 +301,12 @@ def _seed(random_state: int | np.random.RandomState | None) -> int | None:
 
 def _name(column: Any, names: Sequence[str], argument: str) -> Any:
     """The name of a column that is given by its number; anything else as it is."""
-    if not isinstance(column, int | np.integer) or isinstance(column, bool):
+    if whole(column) is None:
         return column
     if not 0 <= column < len(names):
         raise OptionError(
             f"A column in `{argument}` must be a name, or a number from 0 to {len(names) - 1}.\n"
-            f"  Found: {column}."
+            f"  Found: {shown(column)}."
         )
     return names[int(column)]
 
@@ -303,11 +314,10 @@ def _name(column: Any, names: Sequence[str], argument: str) -> Any:
 def _named_groups(groups: Any, names: Sequence[str]) -> Any:
     if not isinstance(groups, Mapping):
         return groups
+    listed = {group: members(columns) for group, columns in groups.items()}
     return {
-        group: [_name(column, names, "groups") for column in columns]
-        if isinstance(columns, Iterable) and not isinstance(columns, str)
-        else columns
-        for group, columns in groups.items()
+        group: groups[group] if inside is None else [_name(c, names, "groups") for c in inside]
+        for group, inside in listed.items()
     }
 
 
@@ -320,6 +330,7 @@ def _named_costs(costs: Any, names: Sequence[str]) -> Any:
 def _named_keep(keep: Any, names: Sequence[str]) -> Any:
     if keep is None or isinstance(keep, str):
         return keep
-    if isinstance(keep, Iterable):
-        return [_name(column, names, "keep") for column in keep]
-    return _name(keep, names, "keep")
+    listed = None if isinstance(keep, Mapping) else members(keep)
+    if listed is None:
+        return _name(keep, names, "keep")
+    return [_name(column, names, "keep") for column in listed]

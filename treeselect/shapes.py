@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.algorithms.base import Model
+from treeselect.arguments import found_near, is_one_of
 from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.binning import BinnedData
 from treeselect.engine.dependence import Dependence, partial_dependence
 from treeselect.engine.random import stream_seed
-from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
+from treeselect.errors import OptionError, listing, quoted
 from treeselect.frames import Labels, Numbers, read_column
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def shape_table(result: SelectionResult, term: str, other: str | None) -> pd.Dat
     """One row per point (see ``SelectionResult.shape``)."""
     import pandas as pd
 
-    terms = [selected_term(result, name) for name in (term, other) if name is not None]
+    terms = [selected_term(result, *named) for named in given_terms(term, other)]
     if len(set(terms)) < len(terms):
         raise OptionError(f"`other` must not be `term`.\n  Found: {quoted(terms[0])} for both.")
     behind = [set(result.design.spec[name].term.variables) for name in terms]
@@ -139,12 +140,20 @@ def value_column(result: SelectionResult, variable: str) -> str:
 _SHAPE_NUMBERS = ("mean", "effect", "interaction")
 
 
-def selected_term(result: SelectionResult, term: str) -> str:
-    if term in result.selected:
+def given_terms(term: object, other: object) -> list[tuple[object, str]]:
+    """The terms of a shape with the names of the arguments."""
+    return [(term, "term"), (other, "other")][: 1 if other is None else 2]
+
+
+def selected_term(result: SelectionResult, term: object, argument: str) -> str:
+    """The selected term that an argument names."""
+    if is_one_of(term, result.selected):
         return term
-    close = near(term, result.selected)
-    way = did_you_mean(close) if close else f"Selected: {listing(result.selected) or 'nothing'}."
-    raise OptionError(f"A shape is that of a selected term.\n  Found: {term!r}. {way}")
+    selected = f"Selected: {listing(result.selected) or 'nothing'}."
+    raise OptionError(
+        f"`{argument}` must be a selected term, whose shape is drawn.\n"
+        f"{found_near(term, result.selected, selected)}"
+    )
 
 
 def _output_names(result: SelectionResult) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.base import Problem, SelectionMethod
-from treeselect.arguments import check_choice, check_count, check_size
+from treeselect.arguments import MOST_RESAMPLES, check_choice, check_count, check_size
 from treeselect.choosing import step_of_size
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
@@ -462,20 +462,20 @@ def assess(
         If k is 0, or a resample holds one class only.
     """
     check_choice("scheme", scheme, SCHEMES)
-    check_count("n", n_resamples, least=2)
-    if k < 1:
+    n_resamples = check_count("n", n_resamples, least=2, most=MOST_RESAMPLES)
+    k = check_count("k", k, least=0)
+    if k == 0:
         raise StabilityError(
             "Can't assess the stability of an empty selection.\n"
             "  Give `k`, the number of units to select on each resample."
         )
-    check_size(k, problem.groups)
+    k = check_size(k, problem.groups)
     problem = dataclasses.replace(problem, wants_scores=False)
     groups = None if folds is None else folds.groups
     if groups is not None:
         known_groups(groups[weight > 0])
     calls = [
-        (problem, method, weight, scheme, number, k, seed, groups)
-        for number in range(int(n_resamples))
+        (problem, method, weight, scheme, number, k, seed, groups) for number in range(n_resamples)
     ]
     results = track(run_all(_one_resample, calls, n_jobs), "Resamples", len(calls), progress)
     return Stability(

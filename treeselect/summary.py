@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.algorithms.base import OWN, changed_options
+from treeselect.algorithms.decisions import WORDS
 from treeselect.error_bounds import no_bound
 from treeselect.shown import shown
 from treeselect.tables import glance_table, tidy_table
@@ -116,9 +117,12 @@ def _term_table(result: SelectionResult) -> tuple[tuple[str, ...], tuple[tuple[s
     grouped = bool((selected["term"] != selected["group"]).any())
     priced = bool((tidy["cost"] != 1).any())
     resampled = result.resampled is not None
+    decided = result.step.decisions is not None
     columns = ["Term"]
     columns += ["Group"] if grouped else []
-    columns += ["Type", "Levels", "Importance", "Enters at k"]
+    columns += ["Type", "Levels"]
+    columns += ["Decision"] if decided else []
+    columns += ["Importance", "Enters at k"]
     columns += ["Frequency", "95 % interval"] if resampled else []
     columns += ["Cost"] if priced else []
     rows = []
@@ -127,6 +131,7 @@ def _term_table(result: SelectionResult) -> tuple[tuple[str, ...], tuple[tuple[s
         cells = [row["term"]]
         cells += [row["group"]] if grouped else []
         cells += [spec.kind, "" if spec.n_levels is None else str(spec.n_levels)]
+        cells += [row["decision"]] if decided else []
         cells += [f"{row['importance']:.3f}", _entry(row["step"])]
         if resampled:
             cells += [f"{row['frequency']:.2f}", f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"]
@@ -146,6 +151,8 @@ def _notes(result: SelectionResult) -> tuple[str, ...]:
         why = "."
         if result.scores is not None:
             why = ": no term improves the cross-validated score enough."
+        elif result.step.decisions is not None:
+            why = ": no term tells more than its shuffled copies do."
         elif result.chosen_method.tuning_value == OWN:
             why = f" by {result.chosen_method.name}."
         elif result.chosen_method.tuning_value is not None:
@@ -153,15 +160,57 @@ def _notes(result: SelectionResult) -> tuple[str, ...]:
         notes.append(f"Nothing is selected{why}")
     if n_selected > MOST_ROWS:
         notes.append(f"{n_selected - MOST_ROWS:,} more selected terms in `.tidy()`.")
-    notes.append(
-        "Minimal selection: a small set that predicts well, not all relevant terms. A term that"
-        " was left out may be a substitute of one that is in."
-    )
+    notes += _purpose_notes(result)
     notes.append(rows_note(result))
     notes.extend(stability_notes(result))
     notes.extend(result.notes)
     notes.extend(result.design.notes)
     return tuple(notes)
+
+
+def _purpose_notes(result: SelectionResult) -> list[str]:
+    """What the selection is for, and what it is not; the decisions if the method makes any."""
+    decisions = result.step.decisions
+    if decisions is None:
+        return [
+            "Minimal selection: a small set that predicts well, not all relevant terms. A term that"
+            " was left out may be a substitute of one that is in."
+        ]
+    n_rounds = len(decisions.history)
+    said = [
+        f"Decisions after {n_rounds} rounds:"
+        f" {'; '.join(_named(result, d, word) for d, word in WORDS.items())}."
+    ]
+    if result.choice.k is None:
+        return [
+            "All-relevant selection: every term that tells more than its shuffled copies do,"
+            " substitutes of each other included, not the smallest set that predicts as well.",
+            *said,
+        ]
+    return [
+        f"Cut on request from what {result.method} finds relevant: neither all relevant terms nor a"
+        " minimal set that predicts well.",
+        *said,
+    ]
+
+
+def _named(result: SelectionResult, decision: int, word: str) -> str:
+    """How many units have a decision; of those that are not selected the names, too."""
+    assert result.step.decisions is not None
+    units, known = result.step.decisions.are(decision), result.design.arrays.groups
+    outside = [known.names[u] for u in np.flatnonzero(units & ~result.step.selected)]
+    order = {spec.term.name: i for i, spec in enumerate(result.design.spec.terms)}
+    first = {
+        unit: min(order[term] for term in terms)
+        for unit, terms in zip(known.names, known.terms, strict=True)
+    }
+    outside.sort(key=lambda unit: first[unit])
+    more = len(outside) - _MOST_NAMES
+    names = ", ".join(outside[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    n = int(units.sum())
+    if not names:
+        return f"{n:,} {word}"
+    return f"{n:,} {word} ({'' if len(outside) == n else 'left out: '}{names})"
 
 
 def rows_note(result: SelectionResult) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from treeselect.engine.rounding import falling
+from treeselect.errors import OptionError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +28,7 @@ def path_table(result: SelectionResult) -> pd.DataFrame:
             "k": sizes,
             "tuning": [s.tuning for s in result.steps],
             "terms": [
-                tuple(n for n in names[np.argsort(-s.importance, kind="stable")] if n in kept)
+                tuple(n for n in names[falling(s.importance)] if n in kept)
                 for s in result.steps
                 for kept in [set(names[s.selected])]
             ],
@@ -53,6 +56,7 @@ def tidy_table(result: SelectionResult) -> pd.DataFrame:
             "term": terms,
             "group": np.array(groups.names, dtype=object)[at],
             "selected": result.step.selected[at],
+            "decision": _decisions(result).take(at),
             "step": entry[at],
             "importance": result.importance[at],
             "cost": groups.costs[at],
@@ -68,6 +72,65 @@ def tidy_table(result: SelectionResult) -> pd.DataFrame:
         kind="stable",
         ignore_index=True,
     )
+
+
+def _decisions(result: SelectionResult) -> Any:
+    """The decision on each unit in words; missing text of methods that make none."""
+    import pandas as pd
+
+    found, n = result.step.decisions, len(result.design.arrays.groups.names)
+    words = [None] * n if found is None else list(found.words)
+    return pd.Series(words, dtype=pd.Series(["text"]).dtype).array
+
+
+def history_table(result: SelectionResult) -> pd.DataFrame:
+    """One row per round and unit (see ``SelectionResult.history``).
+
+    Raises
+    ------
+    OptionError
+        If the method makes no decisions.
+    """
+    import pandas as pd
+
+    found = result.step.decisions
+    if found is None:
+        raise OptionError(
+            f"There is no history: {result.method} does not decide in rounds, as `boruta` does.\n"
+            "  The importances along its path are in `fit.importance_path()`."
+        )
+    rounds, n = found.history.shape
+    least, mean, most = np.repeat(found.shadows, n, axis=0).T
+    return pd.DataFrame(
+        {
+            "round": np.repeat(np.arange(1, rounds + 1), n),
+            "term": np.tile(np.array(result.design.arrays.groups.names, dtype=object), rounds),
+            "decision": np.tile(np.array(found.words, dtype=object), rounds),
+            "importance": found.history.ravel(),
+            "shadow_min": least,
+            "shadow_mean": mean,
+            "shadow_max": most,
+        }
+    )
+
+
+def decision_table(result: SelectionResult) -> tuple[pd.DataFrame, float]:
+    """One row per unit by falling importance, and the median of the greatest shadows.
+
+    Columns ``term``, ``decision``, ``hits``, ``rounds`` (in which it took part), and ``median``,
+    ``low`` and ``high``, the 5th and 95th percentile, of its importance in these.
+    """
+    history = history_table(result)
+    history["hits"] = history["importance"] > history["shadow_max"]
+    by_unit = history.groupby("term", sort=False)
+    importance = by_unit["importance"]
+    frame = by_unit.agg(
+        decision=("decision", "first"), hits=("hits", "sum"), rounds=("importance", "count"),
+        median=("importance", "median"),
+    )  # fmt: skip
+    frame["low"], frame["high"] = importance.quantile(0.05), importance.quantile(0.95)
+    bar = float(history.drop_duplicates("round")["shadow_max"].median())
+    return frame.sort_values("median", ascending=False, kind="stable").reset_index(), bar
 
 
 def _entry(result: SelectionResult, group: int) -> float:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass
 
-from treeselect.guard import formula_name, without_backticks
+from treeselect.expressions import Call, Code, Column, Node, Transform
+from treeselect.guard import formula_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,26 +18,28 @@ class Factor:
         As formulaic writes it: ``age``, ``log(fare)``.
     variables : tuple of str
         Columns of the data that it reads.
-    is_plain : bool
-        Whether it is a column as it is.
+    node : Node
+        What is evaluated.
     """
 
     name: str
     variables: tuple[str, ...]
-    is_plain: bool
+    node: Node
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a column as it is."""
+        return isinstance(self.node, Column)
 
     @property
     def text(self) -> str:
         """As a formula needs it: odd columns in backticks, bare expressions in braces."""
         if self.is_plain:
             return formula_name(self.name)
-        is_call = isinstance(self.syntax()[0], ast.Call)
+        if isinstance(self.node, Code) and not self.node.is_call:
+            return f"{{{self.name}}}"
+        is_call = isinstance(self.node, Call | Transform | Code)
         return self.name if is_call else f"{{{self.name}}}"
-
-    def syntax(self) -> tuple[ast.expr, dict[str, str]]:
-        """Syntax tree of an expression, and the column behind each name that is none."""
-        code, aliases = without_backticks(self.name)
-        return ast.parse(code.strip(), mode="eval").body, aliases
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from treeselect.engine.binning import OTHER
 from treeselect.engine.nodes import LEAF, Trees
 from treeselect.errors import OptionError
 from treeselect.importing import ImportedBins
+from treeselect.scalars import shown, whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -183,12 +184,13 @@ def rules(frame: pd.DataFrame, tree: int = 1) -> str:
     """
     import pandas as pd
 
-    own = frame[frame["tree"] == tree].set_index("node")
-    if own.empty:
+    most = int(frame["tree"].max())
+    number = whole(tree)
+    if number is None or not 1 <= number <= most:
         raise OptionError(
-            f"`tree` must be the number of a tree, from 1 to {frame['tree'].max()}.\n"
-            f"  Found: {tree!r}."
+            f"`tree` must be the number of a tree, from 1 to {most}.\n  Found: {shown(tree)}."
         )
+    own = frame[frame["tree"] == number].set_index("node")
     values = [name for name in own if str(name).startswith("value")]
     nodes = own.to_dict("index")
     lines: list[str] = []

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treeselect.arguments import members, read_mapping, read_names
 from treeselect.design import FeatureGroups
 from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
+from treeselect.scalars import finite, shown
 from treeselect.shown import is_broken
 from treeselect.terms import Term
 
@@ -79,39 +81,29 @@ def make_units(
         For unknown names, a term in two groups, a group named like a term outside it, a price for
         a member of a group, a main effect priced twice, prices that are not finite and at least 0.
     """
-    membership = _membership(terms, groups or {})
+    groups = read_mapping("groups", groups, "from the group's name to the terms in it")
+    costs = read_mapping("costs", costs, "from names to prices")
+    membership = _membership(terms, groups)
     unit_name = {term.name: membership.get(term.name, term.name) for term in terms}
-    key_of = {unit_name[term.name]: term.key for term in terms} | {g: g for g in groups or {}}
+    key_of = {unit_name[term.name]: term.key for term in terms} | {g: g for g in groups}
     names = sorted(key_of, key=lambda name: (key_of[name], name))
     number = {name: k for k, name in enumerate(names)}
-    members: list[list[Term]] = [[] for _ in names]
+    parts: list[list[Term]] = [[] for _ in names]
     for term in terms:
-        members[number[unit_name[term.name]]].append(term)
+        parts[number[unit_name[term.name]]].append(term)
     lookup = _Lookup(terms, {t: number[u] for t, u in unit_name.items()}, number)
-    items, item_costs = _items(lookup, members, groups or {}, costs or {})
-    keep_units = {unit for name in _kept(keep) for unit in lookup.units(name, "keep")}
+    items, item_costs = _items(lookup, parts, groups, costs)
+    keep_units = {unit for name in read_names("keep", keep) for unit in lookup.units(name, "keep")}
     return Units(
         names=tuple(names),
         terms=tuple(
-            tuple(term.name for term in sorted(unit, key=lambda t: t.key)) for unit in members
+            tuple(term.name for term in sorted(unit, key=lambda t: t.key)) for unit in parts
         ),
         items=items,
         item_costs=item_costs,
         keep=tuple(k in keep_units for k in range(len(names))),
         keys=tuple(key_of[name] for name in names),
     )
-
-
-def _kept(keep: Iterable[str] | str | None) -> list[str]:
-    if keep is None or isinstance(keep, str):
-        return [keep] if keep else []
-    names = list(keep) if isinstance(keep, Iterable) else [keep]
-    for name in names:
-        if not isinstance(name, str):
-            raise OptionError(
-                f"`keep` must be a name or a list of names.\n  Found: {type(name).__name__}."
-            )
-    return names
 
 
 class _Lookup:
@@ -138,7 +130,7 @@ class _Lookup:
 
     def term(self, name: str) -> str | None:
         """The term of that name; ``b:a`` is ``a:b``."""
-        return self.named.get(name) or self.named.get(":".join(sorted(str(name).split(":"))))
+        return self.named.get(name) or self.named.get(":".join(sorted(name.split(":"))))
 
     def terms(self, name: str, argument: str) -> list[str]:
         """The term of that name, else the main-effect terms of that variable."""
@@ -162,36 +154,34 @@ class _Lookup:
     def unknown(self, name: object, argument: str) -> OptionError:
         """Build the error for a name that is none."""
         known = list(dict.fromkeys([*self.named.values(), *self.number, *self.any]))
-        close = near(str(name), known)
+        text = name if isinstance(name, str) else shown(name)
+        close = near(text, known)
         return OptionError(
-            f"Can't find {quoted(str(name))}, named in `{argument}`, among the terms.\n"
+            f"Can't find {quoted(text)}, named in `{argument}`, among the terms.\n"
             f"  {did_you_mean(close) if close else f'Terms: {listing(known)}.'}"
         )
 
 
 def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Group of each term that is in one."""
-    if not isinstance(groups, Mapping):
-        raise OptionError(
-            "`groups` must be a dictionary from the group's name to the terms in it.\n"
-            f"  Found: {type(groups).__name__}."
-        )
     lookup = _Lookup(terms)
     membership: dict[str, str] = {}
     for group, listed in groups.items():
         if not isinstance(group, str):
-            raise OptionError(f"The name of a group in `groups` must be text.\n  Found: {group!r}.")
+            raise OptionError(
+                f"The name of a group in `groups` must be text.\n  Found: {shown(group)}."
+            )
         if is_broken(group):
             raise OptionError(
                 "The name of a group in `groups` must be text of whole characters.\n"
                 f"  Found: {quoted(group)}, with half of one."
             )
-        names = list(listed) if isinstance(listed, Iterable) else []
-        if isinstance(listed, str) or not names or not all(isinstance(n, str) for n in names):
+        names = members(listed) or []
+        if not names or not all(isinstance(n, str) for n in names):
             raise OptionError(
                 f"Group {quoted(group)} in `groups` must list at least one term.\n"
-                f"  Found: {listed!r}. Write a list, for example"
-                f" `{{{group!r}: [{str(terms[0].name)!r}]}}`."
+                f"  Found: {shown(listed)}. Write a list, for example"
+                f" `{{{shown(group)}: [{shown(terms[0].name)}]}}`."
             )
         for name in names:
             for term in lookup.terms(name, f"groups[{group!r}]"):
@@ -237,22 +227,21 @@ def _items(
     costs: Mapping[str, float],
 ) -> tuple[tuple[tuple[int, ...], ...], tuple[float, ...]]:
     """What is to be paid: one item per priced name, and 1 for every unit without a price."""
-    if not isinstance(costs, Mapping):
-        raise OptionError(
-            f"`costs` must be a dictionary from names to prices.\n  Found: {type(costs).__name__}."
-        )
     names = list(lookup.number)
     priced_as: dict[int, str] = {}
     items: list[tuple[int, ...]] = []
     item_costs: list[float] = []
     for name, cost in costs.items():
-        real = isinstance(cost, int | float | np.integer | np.floating)
-        if not real or isinstance(cost, bool) or not 0 <= float(cost) <= _HIGHEST_PRICE:
+        text = name if isinstance(name, str) else shown(name)
+        price = finite(cost)
+        if price is None or not 0 <= price <= _HIGHEST_PRICE:
             raise OptionError(
-                f"The price of {quoted(str(name))} in `costs` must be a finite number, at least 0"
+                f"The price of {quoted(text)} in `costs` must be a finite number, at least 0"
                 f" and at most {_HIGHEST_PRICE:g}.\n"
-                f"  Found: {cost!r}. A price of 0 makes it free."
+                f"  Found: {shown(cost)}. A price of 0 makes it free."
             )
+        if not isinstance(name, str):
+            raise lookup.unknown(name, "costs")
         meant = _meant(name, lookup)
         for unit in meant:
             if names[unit] in groups and name != names[unit]:
@@ -267,7 +256,7 @@ def _items(
                     f"  Found: as {quoted(priced_as[unit])} and as {quoted(name)}."
                 )
         items.append(tuple(sorted(meant | _users(name, meant, members, groups, names))))
-        item_costs.append(float(cost))
+        item_costs.append(float(price))
     priced = {unit for units in items for unit in units}
     for unit in range(len(members)):
         if unit not in priced:

@@ -11,23 +11,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.base import Model, Step
+from treeselect.algorithms.decisions import WORDS, Decisions
 from treeselect.algorithms.registry import method_of_record
 from treeselect.choosing import Choice, ScoreBySize
 from treeselect.columns import FactorSpec, TermSpec
 from treeselect.design import Design
 from treeselect.encoding import DesignSpec
 from treeselect.engine.binning import MAX_BINS, bin_columns
+from treeselect.expressions import Code, Transform, nodes
 from treeselect.families import Family, family_of
 from treeselect.folds import Folds
 from treeselect.formula import parse_formula
 from treeselect.frames import Labels, Numbers, to_series
 from treeselect.modeldata import ModelData, RowCounts
-from treeselect.packed_models import boosted_of, check, forest_of, subforest_of
+from treeselect.packed_models import (
+    are_plain,
+    are_shares,
+    boosted_of,
+    check,
+    forest_of,
+    subforest_of,
+)
 from treeselect.response import Response
 from treeselect.results import Call, SelectionResult
 from treeselect.scoring import with_lost_scoring, with_scoring
 from treeselect.stability import SCHEMES, Stability
+from treeselect.terms import Factor
 from treeselect.units import Units
+from treeselect.weights import LARGEST_WEIGHT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +80,8 @@ def unpack(
         data = _with_sources(data, content["sources"], arrays)
     n_groups = len(spec.units.names)
     gaps = content.get("gaps", [None] * len(content["cut_from"]))
-    steps = _steps(content["cut_from"], gaps, arrays, n_groups)
+    decisions = _decisions(arrays, n_groups)
+    steps = _steps(content["cut_from"], gaps, arrays, n_groups, decisions)
     subforest = subforest_of(arrays, empty, response.family)
     model: Model | None = subforest
     if "forest_groups" in arrays:
@@ -78,6 +90,7 @@ def unpack(
         model = boosted_of(arrays, empty, response.family)
     if model is None:
         raise ValueError("there is no model")
+    check(np.array_equal(model.groups, steps[-1].selected), "the model and the path")
     name, options = content["method"]
     return SelectionResult(
         design=data,
@@ -129,6 +142,8 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         and all(isinstance(learned, dict) for learned in state.values()),
         "formula and transforms",
     )
+    for factor in (f for t in parsed.terms for f in t.factors):
+        check(_fits(factor, state[factor.name]), "formula and transforms")
     check(content["new_levels"] in ("error", "missing", "other"), "new_levels")
     return DesignSpec(
         formula=parsed,
@@ -137,8 +152,36 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         state=state,
         units=_units(content["units"], [term.name for term in parsed.terms]),
         new_levels=content["new_levels"],
-        trusted=trusted,
     )
+
+
+def _fits(factor: Factor, learned: Mapping[str, Any]) -> bool:
+    """Whether something was learned for each of its transforms: else new data would teach them.
+
+    Of a column without a value nothing is learned, and of trusted code nobody knows.
+    """
+    texts = {
+        node.text
+        for node in nodes(factor.node)
+        if isinstance(node, Transform) and node.function not in ("C", "hashed")
+    }
+    found = set(learned) - {"fitted"}
+    if not _is_small(learned):
+        return False
+    return not found or found == texts or any(isinstance(n, Code) for n in nodes(factor.node))
+
+
+_MOST_LEARNED = 5_000
+"""Most numbers of one kind that a transform learns; a spline has at most 1,000 knots."""
+
+
+def _is_small(learned: Any) -> bool:
+    """Whether a transform can replay it in no time: a million knots would take the memory."""
+    if isinstance(learned, Mapping):
+        return len(learned) <= _MOST_LEARNED and all(map(_is_small, learned.values()))
+    if isinstance(learned, list):
+        return len(learned) <= _MOST_LEARNED and all(map(_is_small, learned))
+    return np.size(learned) <= _MOST_LEARNED
 
 
 def _labels(levels: list[Any]) -> tuple[Any, ...]:
@@ -297,13 +340,24 @@ def _with_sources(
         and rows.dtype == np.int64
         and weight.dtype in (np.int64, np.float64)
         and y.shape == rows.shape == weight.shape
-        and bool(np.isfinite(y).all())
         and bool(((weight >= 0) & (weight < np.inf)).all())
+        and bool(weight.any())
+        and (weight.dtype == np.float64 or weight.sum(dtype=np.float64) <= LARGEST_WEIGHT)
+        and are_plain(y)
         and len(frame) == len(y) > 0,
         "data",
     )
+    _check_response(data.response, y)
     offset = None if data.offset is None else arrays["offset"]
-    check(offset is None or (offset.shape == y.shape and bool(np.isfinite(offset).all())), "offset")
+    check(
+        offset is None
+        or (
+            offset.shape == y.shape
+            and offset.dtype == np.float64
+            and bool(np.isfinite(offset).all())
+        ),
+        "offset",
+    )
     columns = data.spec.encode(frame)
     design = dataclasses.replace(data.arrays, columns=columns, binned=data.arrays.bin(columns))
     return dataclasses.replace(
@@ -316,8 +370,18 @@ def _with_sources(
     )
 
 
+def _check_response(response: Response, y: NDArray[np.float64]) -> None:
+    """Raise unless classes are numbered from 0."""
+    n = response.family.n_classes
+    check(n == 0 or bool(((y >= 0) & (y < n) & (y == np.floor(y))).all()), "response and classes")
+
+
 def _steps(
-    cut_from: list[Any], gaps: list[Any], arrays: Mapping[str, NDArray[Any]], n_groups: int
+    cut_from: list[Any],
+    gaps: list[Any],
+    arrays: Mapping[str, NDArray[Any]],
+    n_groups: int,
+    decisions: Decisions | None,
 ) -> tuple[Step, ...]:
     n = len(cut_from)
     tuning, score = arrays["path_tuning"], arrays["path_train_score"]
@@ -328,7 +392,11 @@ def _steps(
         and tuning.shape == score.shape == (n,)
         and selected.shape == importance.shape == (n, n_groups)
         and selected.dtype == np.bool_
-        and tuning.dtype == score.dtype == importance.dtype == np.float64,
+        and tuning.dtype == score.dtype == importance.dtype == np.float64
+        and not np.isnan(tuning).any()
+        and bool(np.isfinite(score).all())
+        and are_shares(importance)
+        and not importance[~selected].any(),
         "the path",
     )
     return tuple(
@@ -339,9 +407,32 @@ def _steps(
             float(score[i]),
             None if cut_from[i] is None else int(cut_from[i]),
             gap=None if gaps[i] is None else float(gaps[i]),
+            decisions=decisions,
         )
         for i in range(n)
     )
+
+
+def _decisions(arrays: Mapping[str, NDArray[Any]], n_groups: int) -> Decisions | None:
+    """The decisions, of methods that make any."""
+    if "decisions" not in arrays:
+        return None
+    decision, history = arrays["decisions"], arrays["decision_history"]
+    shadows = arrays["decision_shadows"]
+    check(
+        decision.shape == (n_groups,)
+        and decision.dtype == np.int64
+        and set(decision.tolist()) <= set(WORDS)
+        and history.dtype == shadows.dtype == np.float64
+        and history.ndim == 2
+        and history.shape[1] == n_groups
+        and shadows.shape == (len(history), 3)
+        and len(history) > 0
+        and not np.isinf(history).any()
+        and bool(np.isfinite(shadows).all()),
+        "the decisions",
+    )
+    return Decisions(decision, history, shadows)
 
 
 def _scores(arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...]) -> ScoreBySize | None:
@@ -353,7 +444,8 @@ def _scores(arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...]) -> Scor
         scores.dtype == np.float64
         and scores.ndim == 2
         and len(scores) > 1
-        and scores.shape[1] > largest,
+        and scores.shape[1] > largest
+        and bool(np.isfinite(scores).all()),
         "scores",
     )
     repeats = arrays["fold_repeats"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeselect.arguments import as_floats, values_text
 from treeselect.design import FloatArray, IntArray, WeightArray
 from treeselect.errors import (
-    DataError,
     OptionError,
     did_you_mean,
     listing,
@@ -17,11 +17,12 @@ from treeselect.errors import (
     quoted,
 )
 from treeselect.frames import Numbers, read_column
+from treeselect.scalars import shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_LARGEST_WEIGHT = 2**31
+LARGEST_WEIGHT = 2**31
 """Most weight in all: a sum of gradients shares 64 bits with it."""
 
 
@@ -52,25 +53,14 @@ def read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) -> 
                 f"  Found: {values.max():g}. Divide them by a common number."
             )
         return values
-    if values.max() > _LARGEST_WEIGHT or values.sum() > _LARGEST_WEIGHT:
+    if values.max() > LARGEST_WEIGHT or values.sum() > LARGEST_WEIGHT:
         with np.errstate(over="ignore"):
             total = values.sum()
         raise OptionError(
-            f"Case weights ({name}) must sum to at most {_LARGEST_WEIGHT:,}.\n"
+            f"Case weights ({name}) must sum to at most {LARGEST_WEIGHT:,}.\n"
             f"  Found: {total:g}. Divide them by a common number."
         )
     return values.astype(np.int64)
-
-
-def check_weight(weight: WeightArray, y: np.ndarray[Any, Any]) -> None:
-    """Raise a DataError unless the response varies where there is weight."""
-    if not weight.any():
-        raise DataError("Case weights must not all be zero where the response is known.")
-    if len(np.unique(y[weight > 0])) < 2:
-        raise DataError(
-            "The response must vary among the rows with a positive weight.\n"
-            "  Found: one value only."
-        )
 
 
 def read_offset(offset: str | Sequence[float] | None, frame: pd.DataFrame) -> FloatArray | None:
@@ -115,16 +105,13 @@ def _one_per_row(
             )
         column = read_column(frame[given], given, needed=True)
         found = column.values if isinstance(column, Numbers) else frame[given].to_numpy()
-    try:
-        values = np.asarray(found, dtype=np.float64)
-    except (TypeError, ValueError):
-        kind = frame[given].dtype if isinstance(given, str) else type(given).__name__
-        raise OptionError(
-            f"{said} must be numbers.\n  Found: {kind}. Give one number per row."
-        ) from None
+    values = as_floats(found)
+    if values is None:
+        kind = frame[given].dtype if isinstance(given, str) else values_text(given)
+        raise OptionError(f"{said} must be numbers.\n  Found: {kind}. Give one number per row.")
     if values.shape != (len(frame),):
+        found_shape = f"an array of shape {values.shape}" if values.ndim else shown(given)
         raise OptionError(
-            f"{said} must have one value per row, {len(frame)}.\n"
-            f"  Found: an array of shape {values.shape}."
+            f"{said} must have one value per row, {len(frame)}.\n  Found: {found_shape}."
         )
     return values

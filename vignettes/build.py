@@ -8,13 +8,12 @@ Exit code 1 if one of them fails: the message names the file, the cell and the e
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from treeselect.writing import check_place, write_file
 from vignettes.rendering import render
 from vignettes.running import run
 from vignettes.sources import VignetteError, read_vignette
@@ -48,8 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def build(source: Path, output: Path) -> str:
-    """Run one vignette and write its page; an older page goes first, so that none outlives a
-    failure.
+    """Run one vignette and write its page; if it fails, an older page goes.
 
     Returns
     -------
@@ -59,17 +57,18 @@ def build(source: Path, output: Path) -> str:
     Raises
     ------
     VignetteError
-        If it can't be run or rendered. There is no page then.
+        If it can't be run or rendered; there is no page then. Or if the page can't be written; an
+        older one is then as it was.
     """
     begin = time.perf_counter()
     page = output / f"{source.stem}.html"
-    page.unlink(missing_ok=True)
-    text = render(run(read_vignette(source)))
-    # Written under another name: a page appears whole or not at all.
-    with tempfile.TemporaryDirectory(dir=output, prefix=".part") as folder:
-        part = Path(folder) / page.name
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, page)
+    check_place(page, what="page", error=VignetteError)
+    try:
+        text = render(run(read_vignette(source)))
+    except Exception:
+        page.unlink(missing_ok=True)  # it would pass for what the source gives now
+        raise
+    write_file(page, text, what="page", error=VignetteError)
     size = len(text.encode()) / 1000
     return f"{page.name}: {size:,.0f} kB, {time.perf_counter() - begin:.0f} s"
 

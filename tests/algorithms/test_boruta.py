@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,8 @@ from treeselect import Boruta
 from treeselect.algorithms.boruta import adjusted, with_shadows
 from treeselect.errors import MethodError
 from treeselect.families import POISSON, multinomial
+from treeselect.packing import pack
+from treeselect.unpacking import unpack
 
 FEW = {"n_trees": 50, "max_rounds": 25}
 
@@ -117,6 +120,173 @@ def test_kept_units_are_always_in(linear):
     steps = Boruta(**FEW).path(problem, weight, max_size=3, seed=2)
     assert [step.size for step in steps] == [1, 2, 3]
     assert all(step.selected[problem.groups.keep].all() for step in steps)
+
+
+# --- its own decisions -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def families():
+    """Nine columns, three around each of three signals, and six of noise."""
+    rng = np.random.default_rng(1)
+    signal = rng.normal(size=(250, 3))
+    columns = {f"r{j}": signal[:, j // 3] + 0.3 * rng.normal(size=250) for j in range(9)}
+    columns |= {f"n{j}": rng.normal(size=250) for j in range(6)}
+    return pd.DataFrame(columns).assign(y=2 * signal.sum(axis=1) + rng.normal(size=250))
+
+
+@pytest.fixture(scope="module")
+def decided(families):
+    return treeselect.select("y ~ .", families, method="boruta", seed=1, **FEW)
+
+
+RELEVANT = {f"r{j}" for j in range(9)}
+
+
+def test_by_default_it_decides_by_itself(decided):
+    assert set(decided.selected) == RELEVANT
+    tidy = decided.tidy().set_index("term")
+    assert (tidy.loc[sorted(RELEVANT), "decision"] == "confirmed").all()
+    assert set(tidy.loc[[f"n{j}" for j in range(6)], "decision"]) <= {"rejected", "tentative"}
+    assert decided.choice.k is None
+    assert decided.chosen_method.level == decided.glance()["tuning"][0] == 0.01
+    assert decided.call.text == "select('y ~ .', data, method='boruta', n_trees=50, max_rounds=25)"
+
+
+def test_the_summary_says_what_was_decided_and_what_for(decided, families):
+    text = " ".join(decided.summary().as_text().split())
+    assert "9 of 15, as boruta decides (level = 0.01)" in text
+    assert "All-relevant selection" in text
+    assert "Minimal" not in text
+    assert "9 confirmed" in text
+    assert "Decision" in decided.summary().content.columns
+    cut = treeselect.select("y ~ .", families, method="boruta", k=3, seed=1, **FEW)
+    assert cut.k == 3
+    text = " ".join(cut.summary().as_text().split())
+    assert "Cut on request" in text
+    assert "9 confirmed (left out: r" in text
+    assert set(cut.tidy().query("decision == 'confirmed'")["term"]) == RELEVANT
+
+
+def test_k_cuts_on_request_alone(decided, families):
+    def select(**arguments):
+        return treeselect.select("y ~ .", families, method="boruta", seed=1, **FEW, **arguments)
+
+    assert select(k=None).selected == decided.selected
+    asked = select(k="1se", folds=2)
+    assert asked.scores is not None
+    assert "k='1se'" in asked.call.text
+    assert asked.chosen_method.level is None
+    assert select(k="best", folds=2).scores is not None
+    assert select(level=0.01).selected == decided.selected
+    with pytest.raises(treeselect.errors.OptionError, match="can't decide both"):
+        select(level=0.01, k=3)
+
+
+def test_every_door_has_the_same_default(families, tmp_path, capsys):
+    from sklearn.base import clone
+
+    from treeselect import cli
+
+    for function in (treeselect.select, treeselect.compare, treeselect.TreeSelector):
+        assert inspect.signature(function).parameters["k"].default == "1se"
+    selector = treeselect.TreeSelector(method="boruta", method_options=FEW, random_state=1)
+    assert repr(selector) == repr(clone(selector))
+    x, y = families.drop(columns="y"), families["y"]
+    assert set(clone(selector).fit(x, y).get_feature_names_out()) == RELEVANT
+    assert len(clone(selector).set_params(k=2).fit(x, y).get_feature_names_out()) == 2
+    methods = [Boruta(**FEW), "mrmr"]
+    found = treeselect.compare("y ~ .", families, methods, folds=2, seed=1).tidy()
+    own = found[found["method"] == "boruta"]
+    assert list(own["n_selected"]) == [9, 9]
+    sized = treeselect.compare("y ~ .", families, methods, k=2, folds=2, seed=1).tidy()
+    assert {2} <= set(sized[sized["method"] == "boruta"]["n_selected"])
+    families.to_csv(tmp_path / "data.csv", index=False)
+    asked = ["select", "y ~ r0 + r1 + n0", str(tmp_path / "data.csv"), "-m", "boruta"]
+    assert cli.main([*asked, "--seed", "1"]) == 0
+    assert "All-relevant" in capsys.readouterr().out
+    assert cli.main([*asked, "--seed", "1", "-k", "1"]) == 0
+    assert "Cut on request" in capsys.readouterr().out
+
+
+def test_decisions_are_those_of_the_published_rule(decided):
+    """Kursa and Rudnicki (2010), section 2: hits against the greatest shadow, two binomial tests a
+    round, Bonferroni over all units; what is decided stands."""
+    history = decided.history()
+    names = list(dict.fromkeys(history["term"]))
+    hits, decisions = dict.fromkeys(names, 0), dict.fromkeys(names, "tentative")
+    for number, rows in history.groupby("round"):
+        for row in rows.itertuples():
+            assert np.isnan(row.importance) == (decisions[row.term] == "rejected")
+            hits[row.term] += row.importance > row.shadow_max
+        for name in names:
+            above = binom.sf(hits[name] - 1, number, 0.5) * len(names)
+            below = binom.cdf(hits[name], number, 0.5) * len(names)
+            if decisions[name] == "tentative" and above <= 0.01:
+                decisions[name] = "confirmed"
+            elif decisions[name] == "tentative" and below <= 0.01:
+                decisions[name] = "rejected"
+    assert history["decision"].tolist() == [decisions[name] for name in history["term"]]
+    assert (history["shadow_min"] <= history["shadow_mean"]).all()
+    assert (history["shadow_mean"] <= history["shadow_max"]).all()
+    ends_early = set(decisions.values()) == {"confirmed", "rejected"}
+    assert history["round"].max() == 25 or ends_early
+
+
+def test_too_few_rounds_leave_everything_open(families):
+    fit = treeselect.select("y ~ .", families, method="boruta", seed=1, n_trees=10, max_rounds=2)
+    assert set(fit.tidy()["decision"]) == {"tentative"}
+    assert fit.selected == ()
+    assert "no term tells more than its shuffled copies" in " ".join(str(fit.summary()).split())
+
+
+def test_resamples_decide_anew(decided):
+    stability = decided.resample(3).stability
+    assert not stability.fixed_size
+    assert (stability.selected.sum(axis=1) >= 7).all()
+    assert (decided.resample(2, k=4).stability.selected.sum(axis=1) == 4).all()
+
+
+def test_kept_units_are_in_whatever_is_decided(families):
+    fit = treeselect.select(
+        "y ~ r0 + r3 + n0 + n1", families, method="boruta", keep="n0", seed=1, **FEW
+    )
+    assert set(fit.selected) == {"r0", "r3", "n0"}
+    decision = fit.tidy().set_index("term")["decision"]
+    assert decision["n0"] != "confirmed"
+
+
+def test_decisions_are_in_the_model_file(decided, tmp_path):
+    again = treeselect.load(decided.save(tmp_path / "fit"))
+    assert str(again.summary()) == str(decided.summary())
+    pd.testing.assert_frame_equal(again.tidy(), decided.tidy())
+    pd.testing.assert_frame_equal(again.history(), decided.history())
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("decisions", lambda a: a + 2),
+        ("decisions", lambda a: a[:-1]),
+        ("decisions", lambda a: a.astype(np.float64)),
+        ("decision_history", lambda a: a[:, :-1]),
+        ("decision_history", lambda a: a * np.inf),
+        ("decision_shadows", lambda a: a[:-1]),
+        ("decision_shadows", lambda a: a * np.nan),
+    ],
+)
+def test_decisions_that_were_tampered_with_are_refused(decided, name, change):
+    content, arrays = pack(decided, include_data=False)
+    arrays[name] = change(arrays[name])
+    with pytest.raises(ValueError, match="the decisions"):
+        unpack(content, arrays, trusted=False)
+
+
+def test_other_methods_decide_nothing(linear):
+    fit = treeselect.select("y ~ .", linear, method="mrmr", k=2, seed=1)
+    assert fit.tidy()["decision"].isna().all()
+    with pytest.raises(treeselect.errors.OptionError, match="mrmr does not decide in rounds"):
+        fit.history()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from round_numbers import with_round_numbers
 from sklearn.base import BaseEstimator
 from sklearn.cluster import FeatureAgglomeration
 from sklearn.decomposition import PCA
@@ -385,8 +386,10 @@ def test_texts_have_no_addresses():
 
 def test_summary(linear, snapshot, tmp_path):
     fit = select(linear, SelectKBest(f_regression, k=3), k=2)
-    assert fit.summary().as_text() == snapshot
-    assert select(linear, SelectFdr(f_regression)).summary().as_text() == snapshot
+    assert with_round_numbers(fit, "a", "b").summary().as_text() == snapshot
+    own = select(linear, SelectFdr(f_regression))
+    made = with_round_numbers(own, "a", "b", "c", at_once=True)
+    assert made.summary().as_text() == snapshot
     page = fit.report(tmp_path / "r.html").read_text()
     assert "k=3, score_func=f_regression" in page
     assert fit.glance()["method"].tolist() == ["SelectKBest"]

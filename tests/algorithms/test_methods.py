@@ -7,12 +7,14 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 
 import treeselect
 from treeselect.algorithms.registry import METHODS
 from treeselect.choosing import step_of_size
 from treeselect.errors import MethodError
 from treeselect.families import POISSON, multinomial
+from treeselect.modeldata import RowCounts
 
 QUICK = {
     "controlburn": {"forests": 1, "n_trees": 10},
@@ -203,6 +205,92 @@ def test_constant_and_missing_columns_are_never_selected(method):
     assert fit.predict(data).nunique() == 1
 
 
+def assert_same_answer(one, other, data, rows=slice(None)):
+    """Steps and predictions bit for bit; `other` may know more units."""
+    names = [np.array(fit.design.arrays.groups.names) for fit in (one, other)]
+    assert len(one.steps) == len(other.steps)
+    for a, b in zip(one.steps, other.steps, strict=True):
+        assert a.tuning == b.tuning or (np.isnan(a.tuning) and np.isnan(b.tuning))
+        assert names[0][a.selected].tolist() == names[1][b.selected].tolist()
+        assert a.importance[a.selected].tolist() == b.importance[b.selected].tolist()
+    assert one.selected == other.selected
+    np.testing.assert_array_equal(one.predict(data), np.asarray(other.predict(data))[rows])
+
+
+@EVERY
+@pytest.mark.parametrize("formula", ["died ~ . - dose", "dose ~ . - died"])
+def test_a_row_of_weight_0_is_not_there(mixed, method, formula):
+    garbage, weight, there = with_garbage(mixed)
+    plain = select(formula, mixed, method, k=2, weights=weight[there])
+    more = select(formula, garbage, method, k=2, weights=weight, new_levels="missing")
+    assert_same_answer(plain, more, garbage[there])
+    assert more.design.rows == RowCounts(len(mixed), 0, 300)
+    assert len(more.augment(garbage)) == len(garbage)
+
+
+def with_garbage(mixed):
+    """The rows and 300 others between them, of weight 0, whose like is not among them."""
+    rng = np.random.default_rng(8)
+    other = mixed.sample(300, replace=True, random_state=1, ignore_index=True)
+    for name in ("signal", "copy", "noise", "dose"):
+        other[name] = np.where(rng.random(300) < 0.1, np.nan, 1e6 * rng.normal(size=300))
+    other["colour"] = [f"colour {i}" for i in range(300)]
+    order = rng.permutation(700)
+    order = order[np.argsort(np.where(order < 400, order, 400 * rng.random(700)), kind="stable")]
+    garbage = pd.concat([mixed, other], ignore_index=True).iloc[order].reset_index(drop=True)
+    there = order < 400
+    pd.testing.assert_frame_equal(garbage[there].reset_index(drop=True), mixed)
+    return garbage, np.where(there, rng.integers(1, 4, 700), 0), there
+
+
+@EVERY
+@pytest.mark.parametrize("formula", ["died ~ . - dose", "dose ~ . - died"])
+def test_columns_that_cant_split_change_nothing(mixed, method, formula):
+    """Neither a draw, nor a share or root of the number of units, nor a threshold of p-values."""
+    plain = select(formula, mixed, method, k=2)
+    useless = {"a": 1.0, "hollow": np.nan, "one": "same", "z": True, "empty": None}
+    more = select(formula, mixed.assign(**useless), method, k=2)
+    assert_same_answer(plain, more, mixed.assign(**useless))
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("rfe", {"share": 0.5}),
+        ("svm_rfe", {"share": 0.5}),
+        ("varselrf", {"c_sd": 1.0}),
+        ("boruta", {"level": 0.3, "correction": "bh"}),
+        ("controlburn", {"forest": "single-feature", "k": 2}),
+        ("controlburn", {"forest": "double bag-boosting", "max_features": 0.5, "k": 2}),
+        ("rboost", {"form": "gradient", "k": 2}),
+        ("rboost", {"ties": "random", "k": 2}),
+        ("rrf", {"lam": 0.9, "ties": "random"}),
+        ("rrf", {"folds": 2}),
+    ],
+)
+def test_nor_do_they_with_other_options(mixed, method, options):
+    plain = select("died ~ . - dose", mixed, method, **options)
+    useless = mixed.assign(a=1.0, hollow=np.nan, one="same")
+    more = select("died ~ . - dose", useless, method, **options)
+    assert_same_answer(plain, more, useless)
+
+
+@pytest.mark.parametrize("method", ["lasso", "stepwise", "gbfs", "controlburn"])
+def test_scores_do_not_hang_on_the_last_bits_of_predictions(mixed, method):
+    """Rows of the same levels tie, though another processor parts them by rounding."""
+    fit = select("died ~ site + colour + flag", mixed, method, k=2)
+    problem, weight = fit.design.problem_for(fit.chosen_method), fit.design.weight
+    off = 1 + 4e-16 * np.random.default_rng(0).integers(-1, 2, len(mixed))
+    family = dataclasses.replace(problem.family, mean=lambda eta: expit(eta) * off[: len(eta)])
+    shaken = dataclasses.replace(problem, family=family)
+    plain, other = (
+        fit.chosen_method.path(here, weight, max_size=3, seed=1) for here in (problem, shaken)
+    )
+    scores = [step.train_score for step in plain]
+    assert scores == [step.train_score for step in other]
+    assert len(scores) > 2
+
+
 @EVERY
 def test_models_are_saved_and_loaded(mixed, method, tmp_path):
     fit = select("died ~ . - dose", mixed, method, k=2)
@@ -257,3 +345,41 @@ def test_training_scores_are_called_what_they_are(mixed, method, tmp_path):
     assert ("out of bag" in fit.summary().as_text()) == out_of_bag
     report = fit.report(tmp_path / "r.html").read_text()
     assert ("trees that have not seen it" in report) == out_of_bag
+
+
+WHOLE = {
+    "gbfs": {"n_trees": 20, "max_depth": 2},
+    "rrf": {"n_trees": 5, "sample_fraction": 1.0},
+    "grrf": {"n_trees": 5, "sample_fraction": 1.0},
+    "rboost": {"form": "gradient", "n_trees": 5},
+    "lasso": {},
+    "stepwise": {},
+    "mrmr": {},
+    "cfs": {},
+    "fcbf": {},
+    "hsic_lasso": {},
+    "svm_rfe": {},
+}
+"""Methods, and their options, that draw no rows. Others draw distinct rows, each with all its
+copies; copies that stand in rows of their own are drawn apart, in the bag and out of it."""
+
+
+@pytest.mark.parametrize("method", WHOLE)
+def test_a_weight_of_2_is_two_copies_wherever_no_rows_are_drawn(method):
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
+    data["site"] = rng.choice(["Bath", "Leeds", "York"], size=300)
+    data["died"] = rng.random(300) < 1 / (1 + np.exp(-2 * data["a"] - 2 * (data["site"] == "York")))
+    weight = rng.integers(1, 4, size=300)
+    copied = data.iloc[np.repeat(np.arange(300), weight)].reset_index(drop=True)
+    options = {"seed": 1, "k": 2, **WHOLE[method]}
+    one = treeselect.select("died ~ .", data, method=method, weights=weight, **options)
+    other = treeselect.select("died ~ .", copied, method=method, **options)
+    edges = zip(one.design.arrays.edges, other.design.arrays.edges, strict=True)
+    assert all(a is b is None or np.array_equal(a, b) for a, b in edges)
+    assert len(one.steps) == len(other.steps)
+    for a, b in zip(one.steps, other.steps, strict=True):
+        np.testing.assert_array_equal(a.selected, b.selected)
+        # Sums are taken in another order, and what is solved in steps ends elsewhere.
+        assert a.tuning == pytest.approx(b.tuning, rel=1e-5)
+        np.testing.assert_allclose(a.importance, b.importance, atol=1e-5)

@@ -7,6 +7,7 @@ import pytest
 
 import treeselect
 from treeselect import RBoost
+from treeselect.algorithms import rboost
 from treeselect.errors import MethodError
 
 
@@ -60,6 +61,21 @@ def test_gini_and_the_uncentred_form_are_options(friedman):
     plain = step(friedman, lam=0.6, criterion="gini")[0]
     harsh = step(friedman, lam=0.6, criterion="gini", gain="uncentred")[0]
     assert 1 <= harsh.size <= plain.size
+
+
+def test_bags_have_as_many_rows_as_there_are_copies(friedman, monkeypatch):
+    """Weights of 3 are not a bag of a third of the rows."""
+    grow, drawn = rboost.bagged_forest, []
+
+    def noted(data, target, counts, **options):
+        drawn.append(counts.sum())
+        return grow(data, target, counts, **options)
+
+    monkeypatch.setattr(rboost, "bagged_forest", noted)
+    for weight, n_rows in ((np.full(400, 3), 1200), (np.full(400, 0.3), 400)):
+        treeselect.select("y ~ .", friedman, method=RBoost(n_trees=2, lam=0.9), weights=weight)
+        assert set(drawn) == {n_rows}
+        drawn.clear()
 
 
 @pytest.mark.parametrize(

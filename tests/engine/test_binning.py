@@ -40,6 +40,21 @@ def test_many_values_follow_the_quantiles(n):
     assert counts.max() <= 2.1 * n / MAX_BINS + 1
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_count_by_their_weights_in_the_quantiles(seed):
+    """Whole ones as copies, real ones by their shares, whatever their unit."""
+    rng = np.random.default_rng(seed)
+    values = rng.lognormal(size=900).round(3)
+    values[::7] = np.nan
+    weight = rng.integers(1, 5, size=900)
+    copied = bin_edges(np.repeat(values, weight))
+    assert len(copied) > 200
+    for unit in (1, 0.1, 1 / 3, 1e7):
+        np.testing.assert_array_equal(bin_edges(values, weight=weight * unit), copied)
+    np.testing.assert_array_equal(bin_edges(values, weight=np.full(900, 0.3)), bin_edges(values))
+    assert not np.array_equal(bin_edges(values), copied)
+
+
 def test_a_heavy_value_keeps_a_bin_of_its_own():
     values = np.concatenate([np.zeros(900), np.random.default_rng(0).normal(size=1000)])
     codes = bin_numbers(values, bin_edges(values))

@@ -82,3 +82,57 @@ def test_a_kernel_for_kernels_cannot_be_called_by_python():
     for _ in range(2):
         with pytest.raises(TypeError, match="can be called by kernels only"):
             random_below(np.array([3], dtype=np.uint64), 10)
+
+
+def twice(array):
+    array[0] *= 2
+
+
+@pytest.fixture
+def hits(fresh, monkeypatch, tmp_path):
+    """Runs a new kernel of `twice`; how often it was found in the cache."""
+    monkeypatch.setenv("TREESELECT_CACHE_DIR", str(tmp_path))
+
+    def run():
+        kernel = cache.kernel(twice)
+        array = np.array([21])
+        kernel(array)
+        assert array[0] == 42
+        return sum(kernel.stats.cache_hits.values())
+
+    return run
+
+
+def stored(folder, ending):
+    (file,) = folder.rglob(f"*.{ending}")
+    return file
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda whole: b"",
+        lambda whole: whole[:1],
+        lambda whole: whole[: len(whole) // 2],
+        lambda whole: whole[:-1],
+        lambda whole: bytes(len(whole)),
+        lambda whole: b"garbage",
+        lambda whole: whole[:40] + bytes([whole[40] ^ 0xFF]) + whole[41:],
+        lambda whole: b"\x80\x04N.",
+    ],
+    ids=["empty", "byte", "half", "but a byte", "zeros", "garbage", "changed", "other"],
+)
+def test_damaged_files_are_written_again(hits, tmp_path, ending, damage):
+    assert (hits(), hits()) == (0, 1)
+    file = stored(tmp_path, ending)
+    file.write_bytes(damage(file.read_bytes()))
+    assert (hits(), hits()) == (0, 1)
+
+
+def test_a_full_disk_is_no_obstacle(hits, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cache.IndexDataCacheFile, "_open_for_write", full)
+    assert (hits(), hits()) == (0, 0)

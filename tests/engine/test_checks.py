@@ -153,7 +153,8 @@ bagged_forest(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_ctrl_c_stops_a_forest():
-    """It would take hours."""
+    """It would take hours: a forest that can't be stopped holds up the suite, and no slow machine
+    fails."""
     with subprocess.Popen(
         [sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -161,5 +162,5 @@ def test_ctrl_c_stops_a_forest():
         assert process.stdout.readline() == "ready\n"
         time.sleep(1.0)
         process.send_signal(signal.SIGINT)
-        _, error = process.communicate(timeout=60)
+        _, error = process.communicate()
     assert "KeyboardInterrupt" in error

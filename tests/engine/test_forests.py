@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tree_data import EVERYTHING, bag_of, make_data
 
+from treeselect.engine import forests
 from treeselect.engine.binning import bin_columns, bin_edges
 from treeselect.engine.forests import ALL_ROWS, BOOTSTRAP, Sampling, bagged_forest
 from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, DEPTH_FIRST, UNBOUNDED, Growth
-from treeselect.engine.nodes import Trees, add_gains, group_gains
+from treeselect.engine.nodes import Trees, add_gains, empty_nodes, group_gains
 from treeselect.engine.out_of_bag import out_of_bag
 from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.prediction import predict_mean
@@ -342,3 +343,21 @@ def test_gains_of_groups_are_their_naive_twin(seed, n_trees):
             if column[at] >= 0:
                 naive[tree, group_of[column[at]]] += gain[at]
     np.testing.assert_array_equal(gains, naive)
+
+
+@pytest.mark.parametrize(("n_trees", "n_threads"), [(1, 1), (5, 2), (5, 1)])
+def test_a_small_forest_asks_for_little_memory(numbers, monkeypatch, n_trees, n_threads):
+    """What is asked for and not used stays with the process, once for each thread."""
+    asked = []
+
+    def counted(capacity, n_outputs):
+        asked.append(capacity)
+        return empty_nodes(capacity, n_outputs)
+
+    monkeypatch.setattr(forests, "empty_nodes", counted)
+    _, data, score, _ = numbers
+    weight = np.zeros(N, dtype=np.int64)
+    weight[:20] = 1
+    trees = grow(data, mean_target(score), weight, n_trees=n_trees, n_threads=n_threads)
+    assert trees.n_trees == n_trees
+    assert sum(asked) == n_trees * 2 * 20

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tree_data import EVERYTHING, both_targets, grow_fast, grow_target, make_data, problems
 
 from treeselect.engine import best_first, naive
-from treeselect.engine.binning import bin_columns, bin_edges
+from treeselect.engine.binning import bin_columns, bin_edges, select_groups
+from treeselect.engine.candidates import can_split, n_able
 from treeselect.engine.forests import ALL_ROWS, bagged_forest
 from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, DEPTH_FIRST, UNBOUNDED, Growth
 from treeselect.engine.nodes import Trees, group_gains
@@ -104,6 +105,36 @@ def test_penalised_tree_is_its_naive_twin(
     np.testing.assert_array_equal(fast_open, slow_open)
 
 
+@given(problems(max_rows=12), st.booleans())
+@COMMON
+def test_groups_that_can_split_are_those_of_the_naive_twin(problem, real):
+    data, _, weight, rng = problem
+    weight = weight * rng.integers(0, 2, len(weight)) * (0.5 if real else 1)
+    expected = naive.can_split(data, weight)
+    np.testing.assert_array_equal(can_split(data, weight), expected)
+    assert n_able(data, weight) == max(expected.sum(), 1)
+
+
+@given(problems(), st.sampled_from([DEPTH_FIRST, BREADTH_FIRST, BEST_FIRST]), st.integers(1, 3))
+@COMMON
+def test_groups_that_cant_split_take_no_place_in_a_draw(problem, order, n_candidates):
+    """With them and without them the same columns, in the same places, are split."""
+    data, gradient, weight, rng = problem
+    able = can_split(data, weight)
+    if not able.any():
+        return
+    part = select_groups(data, able)
+    growth = Growth(6, 1, n_candidates, 0.0, bool(rng.integers(2)), order, 12)
+    is_open, rank = rng.random(data.n_groups) < 0.3, rng.permutation(data.n_groups)
+    penalty = SplitPenalty(np.full(len(data.codes), 0.7), np.zeros(len(data.codes)))
+    fewer = SplitPenalty(np.full(len(part.codes), 0.7), np.zeros(len(part.codes)))
+    a = grow_fast(data, gradient, weight, growth, penalty, is_open.copy(), rank)
+    b = grow_fast(part, gradient, weight, growth, fewer, is_open[able], rank[able])
+    kept = np.append(np.flatnonzero(able[data.group_of]), -1)  # -1 is a leaf, and stays one
+    np.testing.assert_array_equal(a.column, kept[b.column])
+    np.testing.assert_array_equal(a.gain, b.gain)
+
+
 @given(problems(max_rows=300), st.sampled_from([MEAN, NEWTON]), st.booleans())
 @COMMON
 def test_kept_histograms_and_threads_change_nothing(problem, kind, is_priced):
@@ -136,7 +167,7 @@ def shared_tree(data, target, weight, growth, penalty, is_open, rank, n_threads)
     from treeselect.engine.nodes import Nodes, empty_nodes
     from treeselect.engine.shared_tree import SharedTree
 
-    work = workspace(data, target)
+    work = workspace(data, target, weight)
     table = best_first.leaf_table(data, target, growth, data.n_rows)
     nodes = empty_nodes(2 * data.n_rows)
     listed = price_list(penalty, data, is_open)

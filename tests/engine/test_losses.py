@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeselect.engine.losses import LogisticLoss
+from treeselect.engine.losses import LogisticLoss, PoissonLoss, SquaredLoss
 
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(-800, 800)), min_size=1, max_size=40))
@@ -22,3 +23,34 @@ def test_a_row_that_is_sure_and_right_has_a_small_loss():
     eta = np.array([-40.0, -700.0])
     found = LogisticLoss().value(np.zeros(2), eta)
     np.testing.assert_allclose(found, np.exp(eta), rtol=1e-15)
+
+
+LOSSES = (LogisticLoss(), PoissonLoss(), SquaredLoss())
+
+
+def drawn(seed):
+    """Responses of both kinds, whole or real weights, and a random stream."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 60))
+    y = rng.permutation(np.arange(n) < rng.integers(1, n)).astype(float)
+    return y, rng.integers(1, 4, n) if rng.random() < 0.5 else rng.random(n) + 0.1, rng
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1e-3, 1.0, 50.0]))
+def test_an_offset_that_is_constant_but_for_rounding_is_a_constant(seed, size):
+    y, weight, rng = drawn(seed)
+    level = float(rng.normal() * size)
+    offset = level + rng.integers(-4, 5, len(y)) * np.spacing(level)
+    for loss in LOSSES:
+        plain = loss.constant(y, weight)
+        assert loss.constant(y, weight, offset) == pytest.approx(plain - level, abs=1e-11)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1e-9, 1.0, 30.0, 700.0]))
+def test_at_the_best_constant_the_gradients_add_up_to_nothing(seed, spread):
+    """Also where no exposure, the exponential of an offset, is a number."""
+    y, weight, rng = drawn(seed)
+    offset = 500 * rng.normal() + spread * rng.normal(size=len(y))
+    for loss in LOSSES:
+        slope = weight * loss.negative_gradient(y, loss.constant(y, weight, offset) + offset)
+        assert abs(slope.sum()) <= 1e-9 * np.abs(slope).sum() + 1e-9

@@ -12,9 +12,14 @@ from numpy.typing import NDArray
 
 from treeselect.design import BoolArray, Design, FeatureGroups, FloatArray, WeightArray
 from treeselect.engine.binning import BinnedData
+from treeselect.engine.rounding import at_least
 from treeselect.families import Family
+from treeselect.scalars import NotGiven
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from treeselect.algorithms.decisions import Decisions
     from treeselect.algorithms.weighted import WeightedForest
     from treeselect.engine.nodes import Trees
     from treeselect.importing import ImportedBins
@@ -166,6 +171,8 @@ class Step:
     ensemble : WeightedForest or None
         The trees behind the step, of methods that weight them; of a cut or pruned step still those
         of the larger one.
+    decisions : Decisions or None
+        What the method says of all units, if it decides by itself; the same of all steps.
     """
 
     tuning: float
@@ -178,6 +185,7 @@ class Step:
     warning: str | None = None
     note: str | None = None
     ensemble: WeightedForest | None = None
+    decisions: Decisions | None = None
 
     @property
     def size(self) -> int:
@@ -205,12 +213,16 @@ class SelectionMethod(Protocol):
         Whether the training scores of its steps are those of out-of-bag predictions.
     left_out : str
         Why units never enter the path: half a sentence.
+    own_value : float or None
+        Tuning value at which the method decides by itself which units are in, where nobody says
+        anything of their number; None if scores choose it.
     """
 
     tuning_name: ClassVar[str]
     splits_exactly: ClassVar[bool]
     scores_out_of_bag: ClassVar[bool]
     left_out: ClassVar[str]
+    own_value: ClassVar[float | None]
 
     @property
     def name(self) -> str: ...
@@ -295,7 +307,7 @@ def step_of_gains(tuning: float, gains: FloatArray, keep: BoolArray, train_score
 
 def shares(values: FloatArray) -> FloatArray:
     """Each of some values, at least 0, by their sum; as they are if all are 0."""
-    total = values.sum()
+    total = np.cumsum(values)[-1] if len(values) else 0.0  # one by one: zeros change no bit of it
     return np.asarray(values / total) if total > 0 else values
 
 
@@ -304,7 +316,8 @@ def best_of_each_size(steps: Iterable[Step]) -> dict[int, Step]:
     best: dict[int, Step] = {}
     for step in steps:
         other = best.setdefault(step.size, step)
-        if step.error is not None and other.error is not None and step.error < other.error:
+        errors = step.error, other.error
+        if None not in errors and not at_least(*errors):
             best[step.size] = step
     return best
 
@@ -315,6 +328,15 @@ def without_tuning(method: SelectionMethod) -> SelectionMethod:
     return free
 
 
+def settled(method: SelectionMethod, k: object) -> SelectionMethod:
+    """The method for what was said of `k`: where nothing was, one that decides by itself does."""
+    said = k is not None and not isinstance(k, NotGiven)
+    if said or method.own_value is None or method.tuning_value is not None:
+        return method
+    own: SelectionMethod = dataclasses.replace(method, **{method.tuning_name: method.own_value})  # type: ignore[type-var]
+    return own
+
+
 def tuning_words(method: SelectionMethod) -> str:
     """The fixed tuning value, for people: ``"lam = 0.1"``."""
     value = method.tuning_value
@@ -322,6 +344,11 @@ def tuning_words(method: SelectionMethod) -> str:
         return f"as {method.name} finds right"
     shown = value if isinstance(value, str | None) else f"{value:g}"
     return f"{method.tuning_name} = {shown}"
+
+
+def is_method(value: object) -> TypeIs[SelectionMethod]:
+    """Whether it is a method: a record of options, and nothing that only answers to every name."""
+    return dataclasses.is_dataclass(value) and isinstance(value, SelectionMethod)
 
 
 def changed_options(method: Any) -> dict[str, Any]:

@@ -10,11 +10,14 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from treeselect.algorithms.base import Problem, Step
+from treeselect.algorithms.decisions import CONFIRMED, REJECTED, TENTATIVE, Decisions
 from treeselect.algorithms.options import check_choice, check_integer, check_number, refuse_costs
 from treeselect.algorithms.ranking import Kind, RankingForest, first_units, ranked_step
 from treeselect.design import BoolArray, FeatureGroups, FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import BinnedData, pack_blocks
+from treeselect.engine.candidates import can_split
 from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import levels
 
 _LEAST_SHADOWS = 5
 """Shadows there are at least, as in the authors' package, as far as there are units."""
@@ -35,14 +38,17 @@ class Boruta(RankingForest):
     forest is grown on the units and on a copy of each whose rows are shuffled (all columns of a
     unit as one). A unit has a hit where it is more important than the best of the copies. By their
     hits units are confirmed or rejected; the rejected ones are left out of the rounds that follow.
+    What is neither when the rounds end is tentative. The confirmed units are selected, unless `k`
+    is given, by which they are cut in the order of their p-values; ``fit.tidy()`` tells the
+    decisions, ``fit.history()`` and ``fit.plot("history")`` the importances of the rounds.
 
     Parameters
     ----------
     level : float, optional
-        Level of the tests, above 0, at most 0.99: the confirmed units are selected. None: the
-        number of units decides; they come in the order of their p-values.
+        Level of the tests, above 0, at most 0.99: the confirmed units are selected. None: 0.01,
+        as in the authors' package, unless `k` is given.
     max_rounds : int
-        Most rounds, at least 1; they end where all units are confirmed or rejected.
+        Most rounds, 1 to 100,000; they end where all units are confirmed or rejected.
     correction : {"bonferroni", "bh"}
         How p-values are adjusted for the number of units: Bonferroni [1]_, or Benjamini-Hochberg.
     kind : {"permutation", "unbiased", "mdi"}
@@ -61,8 +67,10 @@ class Boruta(RankingForest):
     Without a signal a hit is at most as likely as heads of a fair coin. The adjusted p-value of a
     unit is that of as many heads or more; it is the tuning value of the step with which the unit
     comes in, where equal ones are in the order of their mean importances. In the rounds, units are
-    decided at 0.01, or `level` if it is given, and by Bonferroni, as in the authors' package. Units
-    that no tree splits on never come in. Training scores are as for :class:`ForestImportance`.
+    decided at 0.01, or `level` if it is given, and by Bonferroni, as in the authors' package: once,
+    whatever the later rounds bring. With Benjamini-Hochberg those are confirmed, too, whose p-value
+    is at most the level when the rounds end. Units that no tree splits on never come in. Training
+    scores are as for :class:`ForestImportance`.
 
     References
     ----------
@@ -74,10 +82,12 @@ class Boruta(RankingForest):
     >>> import treeselect
     >>> data = treeselect.datasets.load("titanic_correlated")
     >>> fit = treeselect.select(
-    ...     "survived ~ sex + age + femur", data, method="boruta", level=0.01, n_trees=50, seed=1
+    ...     "survived ~ sex + age + femur", data, method="boruta", n_trees=50, seed=1
     ... )
-    >>> "sex" in fit.selected
-    True
+    >>> sorted(fit.selected)
+    ['age', 'femur', 'sex']
+    >>> set(fit.tidy()["decision"])
+    {'confirmed'}
     """
 
     level: float | None = None
@@ -95,11 +105,12 @@ class Boruta(RankingForest):
     tuning_name: ClassVar[str] = "level"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
+    own_value: ClassVar[float | None] = _LEVEL
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_number(self, "level", above=0.0, most=0.99, optional=True)
-        check_integer(self, "max_rounds", least=1)
+        check_integer(self, "max_rounds", least=1, limit=100_000)
         check_choice(self, "correction", ("bonferroni", "bh"))
 
     def path(
@@ -116,9 +127,11 @@ class Boruta(RankingForest):
         refuse_costs(self, problem.groups)
         groups, n = problem.groups, len(problem.groups.names)
         found = self._rounds(problem, weight, seed, n_threads)
-        p_values = adjusted(found.p_values, self.correction)
+        able = can_split(problem.data, weight)
+        p_values = np.ones(n)
+        p_values[able] = adjusted(found.p_values[able], self.correction)
         can_enter = groups.keep | found.is_used
-        order = np.lexsort((groups.ranks(seed), -found.importance, p_values, ~groups.keep))
+        order = np.lexsort((groups.ranks(seed), -levels(found.importance), p_values, ~groups.keep))
         order = order[can_enter[order]]
 
         def step_of_first(size: int, tuning: float) -> Step:
@@ -126,56 +139,80 @@ class Boruta(RankingForest):
             score = self.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
             return ranked_step(tuning, selected, found.importance, score)
 
+        decisions = found.decisions(p_values, self.level or _LEVEL)
         if self.level is not None:
-            passed = groups.keep | (found.is_used & (p_values <= self.level))
-            step = step_of_first(int(passed.sum()), self.level)
-            return self.path_at(step, problem, weight, seed=seed)
+            selected = groups.keep | (found.is_used & decisions.are(CONFIRMED))
+            score = self.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+            step = ranked_step(self.level, selected, found.importance, score)
+            return _with(decisions, self.path_at(step, problem, weight, seed=seed))
         n_kept = int(groups.keep.sum())
         longest = min(self.longest(max_size, n), len(order))
         steps = [
             step_of_first(size, float(p_values[order[size - 1]]) if size > n_kept else np.inf)
             for size in range(n_kept, longest + 1)
         ]
-        return self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+        path = self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+        return _with(decisions, path)
 
     def _rounds(self, problem: Problem, weight: WeightArray, seed: int, n_threads: int) -> Contest:
-        n = len(problem.groups.names)
+        n, able = len(problem.groups.names), can_split(problem.data, weight)
         level = self.level or _LEVEL
         hits, total, seen = np.zeros((3, n))
         is_used = np.zeros(n, dtype=bool)
-        left = undecided = np.ones(n, dtype=bool)
-        number = 0
-        while number < self.max_rounds and undecided.any():
-            own_seed = stream_seed(seed, "round", number)
-            score = self._round(problem, weight, left, own_seed, n_threads)
-            real, best_shadow = score[:n], max(np.nanmax(score[n:], initial=0.0), 0.0)
-            number += 1
-            is_used |= ~np.isnan(real)
-            hits += np.nan_to_num(real) > best_shadow
-            total += np.nan_to_num(real)
+        # What can't split is no hypothesis, and counts in no threshold.
+        decision = np.where(able, TENTATIVE, REJECTED)
+        n_able = int(able.sum())
+        history: list[FloatArray] = []
+        shadows: list[tuple[float, float, float]] = []
+        while len(history) < self.max_rounds and (decision == TENTATIVE).any():
+            left = decision != REJECTED
+            own_seed = stream_seed(seed, "round", len(history))
+            score, cast = self._round(problem, weight, able, left, own_seed, n_threads)
+            # What no tree splits on is as good as nothing.
+            real, shadow = np.nan_to_num(score[:n]), np.nan_to_num(score[n:])[cast]
+            best_shadow = max(float(shadow.max()), 0.0)
+            history.append(np.where(left, real, np.nan))
+            shadows.append((float(shadow.min()), float(shadow.mean()), best_shadow))
+            number = len(history)
+            is_used |= ~np.isnan(score[:n])
+            hits += real > best_shadow
+            total += real
             seen += left
-            confirmed = _tail(hits, number) * n <= level
-            rejected = left & (_tail(number - hits, number) * n <= level)
-            undecided = undecided & ~confirmed & ~rejected
-            left = left & ~rejected
-        return Contest(hits, number, total / np.maximum(seen, 1), is_used)
+            open_to_both = decision == TENTATIVE
+            decision[open_to_both & (_tail(hits, number) * n_able <= level)] = CONFIRMED
+            decision[open_to_both & (_tail(number - hits, number) * n_able <= level)] = REJECTED
+        return Contest(
+            hits, total / np.maximum(seen, 1), is_used, decision,
+            np.array(history).reshape(-1, n), np.array(shadows).reshape(-1, 3),
+        )  # fmt: skip
 
     def _round(
-        self, problem: Problem, weight: WeightArray, left: BoolArray, seed: int, n_threads: int
-    ) -> FloatArray:
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        able: BoolArray,
+        left: BoolArray,
+        seed: int,
+        n_threads: int,
+    ) -> tuple[FloatArray, BoolArray]:
         """Importance of the units that are left and then of the shadows, NaN of those that no tree
-        splits on, shape (2 * n_groups,)."""
+        splits on, shape (2 * n_groups,); and which units have a shadow."""
         shadows = left.copy()
-        shadows[np.flatnonzero(~left)[: max(_LEAST_SHADOWS - int(left.sum()), 0)]] = True
+        shadows[np.flatnonzero(able & ~left)[: max(_LEAST_SHADOWS - int(left.sum()), 0)]] = True
         found = self.measure(
             with_shadows(problem, weight, seed), weight, np.concatenate([left, shadows]),
             seed=stream_seed(seed, "forest"), n_threads=n_threads,
         )  # fmt: skip
         importance = np.where(np.isfinite(found.importance), found.importance, np.nan)
         if self.kind == "mdi":
-            return importance
+            return importance, shadows
         # Where all trees agree, as where a unit is hardly used, there is next to no spread.
-        return np.asarray(importance / np.maximum(found.standard_error, _LEAST_SPREAD))
+        return importance / np.maximum(found.standard_error, _LEAST_SPREAD), shadows
+
+
+def _with(decisions: Decisions, path: Sequence[Step]) -> tuple[Step, ...]:
+    """Steps that know what was decided."""
+    return tuple(dataclasses.replace(step, decisions=decisions) for step in path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,17 +223,30 @@ class Contest:
     ----------
     hits : ndarray of float, shape (n_groups,)
         Rounds in which the unit was better than all shadows.
-    n_rounds : int
     importance : ndarray of float, shape (n_groups,)
         Mean over the rounds in which the unit was there.
     is_used : ndarray of bool, shape (n_groups,)
         Whether any tree splits on the unit.
+    decision, history, shadows : ndarray
+        As of :class:`Decisions`, by Bonferroni alone.
     """
 
     hits: FloatArray
-    n_rounds: int
     importance: FloatArray
     is_used: BoolArray
+    decision: IntArray
+    history: FloatArray
+    shadows: FloatArray
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds."""
+        return len(self.history)
+
+    def decisions(self, p_values: FloatArray, level: float) -> Decisions:
+        """The decisions, with what passes by its adjusted p-value when the rounds end."""
+        passed = np.where(p_values <= level, CONFIRMED, self.decision).astype(np.int64)
+        return Decisions(passed, self.history, self.shadows)
 
     @property
     def p_values(self) -> FloatArray:
@@ -215,7 +265,7 @@ def _tail(hits: FloatArray, n_rounds: int) -> FloatArray:
 def adjusted(p_values: FloatArray, correction: Correction) -> FloatArray:
     """P-values adjusted for their number."""
     n = len(p_values)
-    if correction == "bonferroni":
+    if correction == "bonferroni" or n == 0:
         return np.minimum(p_values * n, 1.0)
     from scipy.stats import false_discovery_control
 

@@ -15,6 +15,7 @@ from treeselect.algorithms.information import Uncertainties, uncertainties
 from treeselect.algorithms.options import check_flag, check_integer, check_number, refuse_costs
 from treeselect.algorithms.ranking import SCORING, ranked_step
 from treeselect.design import BoolArray, FeatureGroups, FloatArray, IntArray, WeightArray
+from treeselect.engine.rounding import falling
 
 _PATIENCE = 5
 """Expansions in a row that better nothing, after which the search of the thesis ends."""
@@ -197,7 +198,7 @@ class MeritSearch:
     def _expand(self, found: UnitSet) -> Children:
         """The sets with one unit more; the best of them is remembered."""
         merits = self._merits(found.units)
-        order = np.lexsort((self._ranks, -merits))
+        order = falling(merits, self._ranks)
         children = Children(found.units, order[merits[order] > -np.inf], merits)
         if len(children):
             child = children[0]

@@ -18,7 +18,9 @@ from treeselect.algorithms.weighted import no_trees
 from treeselect.design import WeightArray
 from treeselect.engine.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoosting
 from treeselect.engine.blas import one_thread
+from treeselect.engine.candidates import n_able
 from treeselect.errors import MethodError
+from treeselect.scalars import shown
 
 _MAX_DEPTH = 16
 _MAX_TREES_PER_DEPTH = 200
@@ -57,7 +59,7 @@ class ControlBurn:
         Penalty of problem (2) of the paper, positive, in units of the mean loss (log loss, or half
         the squared error) per unit of tree weight and price. None: the number of units decides.
     forests : int
-        Independent forests whose trees are pooled, at least 1. Five made the choice more stable
+        Independent forests whose trees are pooled, 1 to 1,000. Five made the choice more stable
         than one.
     adaptive : bool
         Solve twice, the second time with each unit's price divided by the square root of its
@@ -67,7 +69,7 @@ class ControlBurn:
         `tolerance` times the loss of the constant model above that of a perfect fit, or there are
         200 of them, of which a ``TreeselectWarning`` tells.
     min_trees : int
-        Least number of trees of each depth, at least 1.
+        Least number of trees of each depth, 1 to 10,000.
     max_depth : int, optional
         Greatest depth, 1 to 16. None: as deep as the out-of-bag loss goes on falling. Either way
         depth ends where every tree uses more than ten units, and more than are asked for: such
@@ -106,8 +108,8 @@ class ControlBurn:
         resample), above 0; then the best one so far is taken, and the summary tells its optimality
         gap.
     sketch : int, optional
-        Rows of a sketch on which the sparse-forest problem is solved, at least 2 (section 3.3.3).
-        None: all rows.
+        Rows of a sketch on which the sparse-forest problem is solved, 2 to 1,000,000 (section
+        3.3.3). None: all rows.
     sketch_kind : {"rows", "gaussian"}
         A sample of the rows, or Gaussian combinations of them, which the squared error alone can
         have (problem 3).
@@ -184,20 +186,21 @@ class ControlBurn:
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = False
     left_out: ClassVar[str] = "the others are not used by any tree that helps"
+    own_value: ClassVar[float | None] = None
 
     def __post_init__(self) -> None:
         check_number(self, "lam", above=0.0, optional=True)
-        check_integer(self, "forests", least=1)
+        check_integer(self, "forests", least=1, limit=1_000)
         check_flag(self, "adaptive")
-        check_integer(self, "tail", least=2)
+        check_integer(self, "tail", least=2, limit=10_000)
         check_number(self, "tolerance", above=0.0)
-        check_integer(self, "min_trees", least=1)
+        check_integer(self, "min_trees", least=1, limit=10_000)
         check_integer(self, "max_depth", least=1, most=_MAX_DEPTH, optional=True)
         self._check_forest()
         check_choice(self, "loss", ("family", "hinge"))
         check_number(self, "ridge", least=0.0)
         check_flag(self, "best_subset")
-        check_number(self, "time_limit", above=0.0)
+        check_number(self, "time_limit", above=0.0, limit=1e7)
         check_integer(self, "sketch", least=2, optional=True)
         check_choice(self, "sketch_kind", ("rows", "gaussian"))
         check_number(self, "max_features", above=0.0, most=1.0)
@@ -224,7 +227,7 @@ class ControlBurn:
                 words = ", ".join(repr(scheme) for scheme in SCHEMES)
                 raise MethodError(
                     f"`forest` of ControlBurn must be one of {words}, or a fitted forest of"
-                    f" scikit-learn or LightGBM.\n  Found: {self.forest!r}."
+                    f" scikit-learn or LightGBM.\n  Found: {shown(self.forest)}."
                 )
             return
         default = {field.name: field.default for field in fields(self)}
@@ -244,10 +247,12 @@ class ControlBurn:
                 "  Found: None. Give the number of its rows, for example `sketch=1000`."
             )
         is_known = self.constraints is None or callable(self.constraints)
-        if not is_known and not str(self.constraints).startswith(_FUNCTION):
+        if not is_known and not (
+            isinstance(self.constraints, str) and self.constraints.startswith(_FUNCTION)
+        ):
             raise MethodError(
                 "`constraints` of ControlBurn must be a function of the weights, or None.\n"
-                f"  Found: {self.constraints!r}."
+                f"  Found: {shown(self.constraints)}."
             )
         default = {field.name: field.default for field in fields(self)}
         changed = {n for n, value in default.items() if getattr(self, n) != value}
@@ -448,7 +453,7 @@ class ControlBurn:
             max_trees=_MAX_TREES_PER_DEPTH,
             max_depth=self.max_depth or _MAX_DEPTH,
             min_weight=1,
-            n_candidates=int(np.ceil(self.max_features * problem.data.n_groups)),
+            n_candidates=int(np.ceil(self.max_features * n_able(problem.data, weight))),
             most_groups=max(max_size, FIRST_PATH),
             scheme=self.forest,
         )

@@ -11,6 +11,7 @@ from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.options import check_number, refuse_costs
 from treeselect.algorithms.ranking import first_units, ranked_step, ranking
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.candidates import can_split
 
 _ONE_BY_ONE = 30
 """Units from which on one goes at a time."""
@@ -86,7 +87,9 @@ def path_of_shares(
         If there are costs.
     """
     refuse_costs(method, problem.groups)
-    groups, n = problem.groups, len(problem.groups.names)
+    groups = problem.groups
+    able = can_split(problem.data, weight) | groups.keep
+    n = int(able.sum())
     if method.share is None:
         last, most = 0, method.longest(max_size, n)
     else:
@@ -96,7 +99,7 @@ def path_of_shares(
     def next_size(size: int) -> int | None:
         return fewer(size, last, method.step)
 
-    found = eliminate(judge, groups.keep, groups.ranks(seed), next_size)
+    found = eliminate(judge, able, groups.keep, groups.ranks(seed), next_size)
     # Where none is of the largest size that is wanted, the next larger one has to be there.
     sizes = [int(left.sum()) for left, _ in found]
     enough = min((size for size in sizes if size >= most), default=max(sizes))
@@ -113,6 +116,7 @@ def path_of_shares(
 
 def eliminate(
     judge: Callable[[BoolArray], J],
+    first: BoolArray,
     keep: BoolArray,
     ranks: IntArray,
     next_size: Callable[[int], int | None],
@@ -125,6 +129,8 @@ def eliminate(
     ----------
     judge : callable
         What a set tells of its units.
+    first : ndarray of bool, shape (n_groups,)
+        The largest set: units that can split, and kept ones.
     keep : ndarray of bool, shape (n_groups,)
         Units that never go.
     ranks : ndarray of int64, shape (n_groups,)
@@ -132,7 +138,7 @@ def eliminate(
     next_size : callable
         How many of so many units are left when the next ones have gone; None at the end.
     """
-    left = np.ones(len(keep), dtype=bool)
+    left = first
     found: list[tuple[BoolArray, J]] = []
     while True:
         judged = judge(left)

@@ -13,6 +13,7 @@ from treeselect.algorithms.information import Uncertainties, uncertainties
 from treeselect.algorithms.options import check_flag, check_integer, check_number, refuse_costs
 from treeselect.algorithms.ranking import SCORING, first_units, ranked_step
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.rounding import at_least, falling
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +104,7 @@ class FCBF(RefitsForest):
         n, n_kept = len(groups.names), int(groups.keep.sum())
         units = uncertainties(problem, weight, self.n_bins)
         relevance = units.relevance()
-        ranking = np.lexsort((groups.ranks(seed), -relevance))
+        ranking = falling(relevance, groups.ranks(seed))
         passed = (relevance > 0) & (relevance >= (self.delta or 0.0)) | groups.keep
         most = n if self.delta is not None else self.longest(max_size, n) - n_kept
         order = predominant(units, relevance, ranking[passed[ranking]], groups.keep, most)
@@ -144,6 +145,6 @@ def predominant(
         first, left = int(left[0]), left[1:]
         if not keep[first]:
             found.append(first)
-        repeated = units.between(first, left) >= relevance[left]
+        repeated = at_least(units.between(first, left), relevance[left])
         left = left[~repeated | keep[left]]
     return np.array([*np.flatnonzero(keep), *found], dtype=np.int64)

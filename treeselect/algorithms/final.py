@@ -50,6 +50,7 @@ class RefitsForest:
 
     tuning_name: ClassVar[str]
     left_out: ClassVar[str] = "the others are not used by any tree that helps"
+    own_value: ClassVar[float | None] = None
 
     @property
     def tuning_value(self) -> float | str | None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from treeselect.algorithms.base import OWN, Problem, Step, changed_options
 from treeselect.algorithms.final import ReadsColumns
 from treeselect.algorithms.linear import LinearColumns, linear_columns
-from treeselect.algorithms.options import check_flag, refuse_costs
+from treeselect.algorithms.options import MOST_UNITS, check_flag, refuse_costs
 from treeselect.algorithms.ranking import SCORING, ranked_step
 from treeselect.algorithms.selectors import (
     SIZES,
@@ -32,6 +32,7 @@ from treeselect.algorithms.selectors import (
 from treeselect.design import BoolArray, FloatArray, WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError, listing
+from treeselect.scalars import answer, plain, shown, whole
 
 _WHOLE = 1e-9
 """How far the ratio of two weights may be from a whole number, relative to it."""
@@ -110,14 +111,20 @@ class ForeignSelector(ReadsColumns):
         lost = isinstance(self.selector, Words)
         if not lost and not looks_like_selector(self.selector):
             raise _not_a_method(self.selector)
-        asked = self.columns
-        whole = isinstance(asked, int | np.integer) and not isinstance(asked, bool) and asked > 0
-        if not whole and asked not in ("auto", OWN, None):
+        asked = plain(self.columns)
+        number = whole(asked)
+        is_number = number is not None and 0 < number <= MOST_UNITS
+        if (
+            not is_number
+            and asked is not None
+            and not (isinstance(asked, str) and asked in ("auto", OWN))
+        ):
             raise MethodError(
                 "`columns` of ForeignSelector must be a whole number of at least 1, 'own', or None."
-                f"\n  Found: {asked!r}."
+                f"\n  Found: {shown(asked)}."
             )
-        if whole and not self.words.size:
+        object.__setattr__(self, "columns", asked)
+        if is_number and not self.words.size:
             raise MethodError(
                 f"{self.name} can't be told how many columns to take.\n"
                 f"  Found: `columns={asked}`; it has none of the parameters {listing(SIZES)}. Give"
@@ -343,10 +350,10 @@ class ForeignSelector(ReadsColumns):
 def _not_a_method(found: object) -> MethodError:
     """The error for what is neither a method nor a selector."""
     what = type(found).__name__
-    advice = "It has no `get_support()`." if hasattr(found, "fit") else ""
+    advice = "It has no `get_support()`." if answer(found, "fit") is not None else ""
     if isinstance(found, type):
         what, advice = f"the class {found.__name__}", f"Write `{found.__name__}(...)`."
-    elif advice and hasattr(found, "predict"):
+    elif advice and answer(found, "predict") is not None:
         advice += " An estimator becomes a selector in `SelectFromModel` or `RFE`."
     return MethodError(
         "`method` must be a name or a method such as ControlBurn(), or a selector of scikit-learn"

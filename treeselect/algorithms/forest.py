@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from treeselect.design import BoolArray, Design, FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import BinnedData, select_groups
+from treeselect.engine.candidates import n_able
 from treeselect.engine.forests import bagged_forest
 from treeselect.engine.growth import UNBOUNDED, Growth
 from treeselect.engine.leaves import with_newton_steps
@@ -161,10 +162,10 @@ def fit_forest(
     else:
         target = target_of_mean(residual, weight)
     importance = np.zeros(len(groups))
-    n_groups = int(groups.sum())
-    if n_groups == 0:
+    if not groups.any():
         return ForestModel(groups, None, constant, importance, family, has_offset)
     part = select_groups(data, groups)
+    n_groups = n_able(part, weight)
     n_candidates = int(np.ceil(n_groups / 3 if not family.has_classes else np.sqrt(n_groups)))
     trees = bagged_forest(
         part,

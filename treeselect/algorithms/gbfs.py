@@ -10,7 +10,13 @@ import numpy as np
 
 from treeselect.algorithms.base import Problem, Step, step_of_gains
 from treeselect.algorithms.final import RefitsForest
-from treeselect.algorithms.options import check_flag, check_integer, check_number
+from treeselect.algorithms.options import (
+    MOST_DEPTH,
+    MOST_LEAF,
+    check_flag,
+    check_integer,
+    check_number,
+)
 from treeselect.algorithms.validation import split_rows
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import take_rows
@@ -21,7 +27,9 @@ from treeselect.engine.nodes import Trees, group_gains
 from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.prediction import predict_sum
 from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import first_smallest
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
+from treeselect.scalars import finite, shown
 
 _MOST_TREES = 2000
 _PATIENCE = 50
@@ -125,9 +133,9 @@ class GBFS(RefitsForest):
     def __post_init__(self) -> None:
         check_number(self, "mu", least=0.0, optional=True)
         check_integer(self, "n_trees", least=1, most=_MOST_TREES, optional=True)
-        check_integer(self, "max_depth", least=1, optional=True)
+        check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
         check_number(self, "learning_rate", above=0.0, most=1.0)
-        check_integer(self, "min_leaf", least=1)
+        check_integer(self, "min_leaf", least=1, limit=MOST_LEAF)
         check_flag(self, "newton", optional=True)
         check_flag(self, "charge_each_split")
         check_flag(self, "prune")
@@ -250,7 +258,7 @@ class Ensembles:
             return depth, n_trees
         depths = (depth,) if depth is not None else _DEPTHS
         found = [self._validate(mu, d, n_trees or _MOST_TREES) for d in depths]
-        best = min(range(len(depths)), key=lambda i: found[i][0])
+        best = first_smallest([loss for loss, _ in found])
         return depths[best], n_trees or found[best][1]
 
     def _validate(self, mu: float, depth: int, n_trees: int) -> tuple[float, int]:
@@ -259,7 +267,7 @@ class Ensembles:
         curves = [self._curve(mu, depth, n_trees, split) for split in range(n_splits)]
         length = min(len(curve) for curve in curves)
         mean = np.mean([curve[:length] for curve in curves], axis=0)
-        return float(mean.min()), max(int(mean.argmin()), 1)
+        return float(mean.min()), max(first_smallest(mean), 1)
 
     def _curve(self, mu: float, depth: int, n_trees: int, split: int) -> list[float]:
         """Loss on the rows of one split that are held out, from the constant model on."""
@@ -297,7 +305,7 @@ class _Judge:
             step = predict_sum(tree, self._data)
             self._eta += step if self._eta.ndim == 2 else step[:, 0]
         self.losses.append(self._value())
-        best = int(np.argmin(self.losses))
+        best = first_smallest(self.losses)
         return number - best >= _PATIENCE or _ends_without_split(number, eta, trees)
 
 
@@ -316,17 +324,17 @@ def _read_discounts(given: Any) -> Discounts:
     if listed is None:
         raise MethodError(
             "`discounts` of GBFS must be a dictionary.\n"
-            f"  Found: {given!r}. Write, for example, `{{('a', 'b'): 0.5}}`."
+            f"  Found: {shown(given)}. Write, for example, `{{('a', 'b'): 0.5}}`."
         )
     for pair, factor in listed:
         names = isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(n, str) for n in pair)
-        real = isinstance(factor, int | float | np.number) and not isinstance(factor, bool)
-        if not names or not real or not 0 <= factor <= 1:
+        found = finite(factor)
+        if not names or found is None or not 0 <= found <= 1:
             raise MethodError(
                 "`discounts` of GBFS must give a factor from 0 to 1 for each pair of units.\n"
-                f"  Found: {pair!r}: {factor!r}."
+                f"  Found: {shown(pair)}: {shown(factor)}."
             )
-    return tuple((pair[0], pair[1], float(factor)) for pair, factor in listed)
+    return tuple((str(pair[0]), str(pair[1]), float(factor)) for pair, factor in listed)
 
 
 def _numbered(method: GBFS, names: Sequence[str]) -> dict[tuple[int, int], float]:

@@ -11,13 +11,14 @@ from treeselect.algorithms.base import Problem, Step
 from treeselect.algorithms.final import ReadsColumns
 from treeselect.algorithms.information import joint_cells, row_mass
 from treeselect.algorithms.linear import of_number, standardised
-from treeselect.algorithms.options import check_flag, check_integer, check_number
+from treeselect.algorithms.options import MOST_UNITS, check_flag, check_integer, check_number
 from treeselect.algorithms.ranking import SCORING, ranked_step
 from treeselect.design import Design, FloatArray, IntArray, WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.engine.homotopy import Homotopy
 from treeselect.engine.hsic import Blocks, Kernel, all_rows, inner_products, shuffled_blocks
 from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import falling
 
 _MOST_ROWS = 1000
 """Rows that are all compared with each other, unless blocks are asked for."""
@@ -52,7 +53,7 @@ class HSICLasso(ReadsColumns):
         beyond that blocks of 100, in which time and memory grow with the rows and not with their
         square.
     n_shuffles : int
-        How often the rows are shuffled into blocks, at least 1.
+        How often the rows are shuffled into blocks, 1 to 10,000.
     prune : bool
         As for :class:`RRF`.
 
@@ -112,8 +113,8 @@ class HSICLasso(ReadsColumns):
 
     def __post_init__(self) -> None:
         check_number(self, "lam", above=0.0, optional=True)
-        check_integer(self, "block_size", least=5, optional=True)
-        check_integer(self, "n_shuffles", least=1)
+        check_integer(self, "block_size", least=5, limit=MOST_UNITS, optional=True)
+        check_integer(self, "n_shuffles", least=1, limit=10_000)
         check_flag(self, "prune")
 
     def path(
@@ -187,7 +188,7 @@ class KernelFits:
         free = self._prices == 0
         alone = np.where(free, np.inf, self.relevance / np.where(free, 1.0, self._prices))
         self._alone = np.where(self.relevance > 0, alone, 0.0)
-        order = np.lexsort((groups.ranks(seed), -self._alone))
+        order = falling(self._alone, groups.ranks(seed))
         self._order: IntArray = order[self._alone[order] > 0]
 
     def gram(self, units: IntArray) -> FloatArray:

@@ -32,7 +32,7 @@ class ForestImportance(RankingForest):
         much the error of these rows rises when the unit is permuted among them [1]_, all its
         columns together.
     n_trees : int
-        Trees, at least 2.
+        Trees, 2 to 1,000,000.
     mtry : int, optional
         Units tried at a node; the root of their number, a third of it for numbers, rounded up, by
         default.

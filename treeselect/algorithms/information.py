@@ -9,6 +9,7 @@ import numpy as np
 from treeselect.algorithms.base import Problem
 from treeselect.design import FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import BinnedData
+from treeselect.engine.rounding import PRECISION, levels
 
 _MOST_EMPTY = 100
 """Cells of a table for each row, up to which the empty ones are counted along."""
@@ -71,12 +72,14 @@ def joint_cells(columns: Iterable[IntArray], n_rows: int) -> IntArray:
 def coarsened(values: IntArray | FloatArray, mass: FloatArray, n_bins: int) -> IntArray:
     """Bins of about equal weight, numbered from 0 with gaps; equal values stay together, and few
     distinct ones as they are."""
-    distinct, place = np.unique(values, return_inverse=True)
-    if len(distinct) <= n_bins:
-        return np.asarray(place, dtype=np.int64)
+    place = levels(np.asarray(values, dtype=np.float64))
+    if place.max(initial=0) < n_bins:
+        return place
     share = np.bincount(place, mass)
     middle = (np.cumsum(share) - share / 2) / share.sum()
-    return np.asarray(np.minimum((middle * n_bins).astype(np.int64), n_bins - 1)[place])
+    return np.asarray(
+        np.minimum(((middle + PRECISION) * n_bins).astype(np.int64), n_bins - 1)[place]
+    )
 
 
 def response_cells(

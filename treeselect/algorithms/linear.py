@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from treeselect.design import Design, FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import OTHER
+from treeselect.engine.rounding import slack
 
 _CONSTANT = 1e-10
 """Spread, relative to the largest value, up to which a column is constant."""
@@ -82,7 +83,7 @@ def _median(values: FloatArray, share: FloatArray) -> float:
     """Least value with at least half of the weight at or below it."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(share[order])
-    return float(values[order[np.searchsorted(below, below[-1] / 2)]])
+    return float(values[order[np.searchsorted(below, below[-1] / 2 - slack(below))]])
 
 
 def standardised(values: FloatArray, share: FloatArray) -> FloatArray | None:

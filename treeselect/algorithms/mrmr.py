@@ -24,6 +24,7 @@ from treeselect.algorithms.options import (
 )
 from treeselect.algorithms.ranking import SCORING, ranked_step
 from treeselect.design import FloatArray, WeightArray
+from treeselect.engine.rounding import falling
 
 Scheme = Literal["difference", "quotient"]
 
@@ -153,7 +154,7 @@ class MRMR(RefitsForest):
         while can_enter.any() and len(order) < longest:
             criterion = self._criterion(relevance, redundancy / max(len(order), 1), bool(order))
             criterion[~can_enter] = -np.inf
-            g = int(np.lexsort((ranks, -criterion))[0])
+            g = int(falling(criterion, ranks)[0])
             order.append(g)
             values.append(float(criterion[g]))
             can_enter[g] = False

@@ -1,26 +1,56 @@
-"""Checks that methods make of their options when they are built."""
+"""Checks that methods make of their options when they are built.
+
+None is without an upper bound: each stands for work or memory, or is multiplied by something.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from treeselect.design import FeatureGroups
+from treeselect.engine.growth import UNBOUNDED
 from treeselect.errors import MethodError, quoted
+from treeselect.scalars import finite, plain, shown, truth, whole
+
+MOST_TREES = 1_000_000
+"""Most trees, and of whatever else has no bound of its own."""
+
+MOST_LEAF = 10**12
+"""Most rows that a leaf can be asked to have."""
+
+MOST_DEPTH = UNBOUNDED
+"""Greatest depth, which no tree reaches."""
+
+MOST_UNITS = 10**9
+"""Most units that can be tried at a node."""
+
+_LARGEST = 1e150
+"""Largest number, whose square is still one."""
 
 
 def check_integer(
-    method: object, option: str, *, least: int, most: int | None = None, optional: bool = False
+    method: object,
+    option: str,
+    *,
+    least: int,
+    most: int | None = None,
+    limit: int = MOST_TREES,
+    optional: bool = False,
 ) -> None:
-    """Raise a MethodError unless the option is a whole number from `least` to `most`."""
+    """Make the option Python's whole number; a MethodError unless it is from `least` to `most`.
+
+    Without `most` it is at most `limit`, of which only those are told who pass it.
+    """
     value = getattr(method, option)
     if value is None and optional:
         return
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
-        bounds = f"at least {least}" if most is None else f"from {least} to {most}"
+    found = whole(value)
+    bounds = f"at least {least}" if most is None else f"from {least} to {most}"
+    if found is not None and found > (limit if most is None else most) and most is None:
+        found, bounds = None, f"at most {limit:,}"
+    if found is None or found < least or (most is not None and found > most):
         raise _error(method, option, f"a whole number, {bounds}", optional, value)
+    object.__setattr__(method, option, found)  # a frozen record's own checks may settle it
 
 
 def check_number(
@@ -30,32 +60,40 @@ def check_number(
     above: float | None = None,
     least: float | None = None,
     most: float | None = None,
+    limit: float = _LARGEST,
     optional: bool = False,
 ) -> None:
-    """Raise a MethodError unless the option is a finite number above, or from, one to another."""
+    """Make the option Python's finite number; a MethodError unless it is in these bounds.
+
+    Without `most` its size is at most `limit`, of which only those are told who pass it.
+    """
     value = getattr(method, option)
     if value is None and optional:
         return
-    real = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    found = finite(value)
+    bounds = [f"above {above:g}"] if above is not None else []
+    bounds += [f"at least {least:g}"] if least is not None else []
+    bounds += [f"at most {most:g}"] if most is not None else []
+    if found is not None and abs(found) > limit:
+        found, bounds = None, [f"from {-limit:g} to {limit:g}"]
     if (
-        not real
-        or not np.isfinite(value)
-        or (above is not None and value <= above)
-        or (least is not None and value < least)
-        or (most is not None and value > most)
+        found is None
+        or (above is not None and found <= above)
+        or (least is not None and found < least)
+        or (most is not None and found > most)
     ):
-        bounds = [f"above {above:g}"] if above is not None else []
-        bounds += [f"at least {least:g}"] if least is not None else []
-        bounds += [f"at most {most:g}"] if most is not None else []
         raise _error(method, option, f"a finite number {' and '.join(bounds)}", optional, value)
+    # numpy has no whole number so large, and would take it for an object
+    object.__setattr__(method, option, found if abs(found) <= 2**53 else float(found))
 
 
 def check_choice(method: object, option: str, allowed: Sequence[str | None]) -> None:
-    """Raise a MethodError unless the option is one of the allowed."""
-    value = getattr(method, option)
-    if value not in allowed:
+    """Make the option Python's text; a MethodError unless it is one of the allowed."""
+    value = plain(getattr(method, option))
+    if not isinstance(value, str | None) or value not in allowed:
         words = " or ".join(repr(choice) for choice in allowed)
         raise _error(method, option, words, False, value)
+    object.__setattr__(method, option, value)
 
 
 def refuse_together(method: object, *, way: str, **values: str) -> None:
@@ -75,14 +113,18 @@ def refuse_costs(method: object, groups: FeatureGroups) -> None:
 
 
 def check_flag(method: object, option: str, *, optional: bool = False) -> None:
-    """Raise a MethodError unless the option is True or False."""
+    """Make the option Python's truth value; a MethodError unless it is one."""
     value = getattr(method, option)
-    if not isinstance(value, bool) and not (optional and value is None):
+    if value is None and optional:
+        return
+    found = truth(value)
+    if found is None:
         raise _error(method, option, "True or False", optional, value)
+    object.__setattr__(method, option, found)
 
 
 def _error(method: object, option: str, allowed: str, optional: bool, value: object) -> MethodError:
     return MethodError(
         f"{quoted(option)} of {type(method).__name__} must be {allowed}"
-        f"{', or None' if optional else ''}.\n  Found: {value!r}."
+        f"{', or None' if optional else ''}.\n  Found: {shown(value)}."
     )

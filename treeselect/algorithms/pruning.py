@@ -18,6 +18,7 @@ from treeselect.engine.forests import BOOTSTRAP, bagged_forest
 from treeselect.engine.growth import UNBOUNDED, Growth
 from treeselect.engine.out_of_bag import out_of_bag
 from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import falling
 from treeselect.engine.targets import copies, target_of_classes, target_of_mean
 
 _TREES = 200
@@ -83,7 +84,8 @@ class BackwardPass:
         without it."""
         if selected.sum() == 1:
             return None
-        for g in sorted(last, key=lambda g: (last[g], self._rank[g])):
+        units = np.array(list(last), dtype=np.int64)
+        for g in units[falling(-np.array(list(last.values())), self._rank[units])].tolist():
             left = self._errors(_without(selected, g))
             last[g] = self._mean(left)
             if not self._is_missed(error, left):

@@ -10,16 +10,25 @@ import numpy as np
 
 from treeselect.algorithms.base import Problem, Step, shares
 from treeselect.algorithms.final import RefitsForest
-from treeselect.algorithms.options import check_choice, check_flag, check_integer
+from treeselect.algorithms.options import (
+    MOST_DEPTH,
+    MOST_LEAF,
+    MOST_UNITS,
+    check_choice,
+    check_flag,
+    check_integer,
+)
 from treeselect.algorithms.regularised import forest_target, out_of_bag_mean, out_of_bag_score
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import BinnedData, select_groups
+from treeselect.engine.candidates import n_able
 from treeselect.engine.forests import BOOTSTRAP, bagged_forest
 from treeselect.engine.growth import UNBOUNDED, Growth
 from treeselect.engine.importance import Importance, out_of_bag_gains, permutation_importance
 from treeselect.engine.nodes import Trees, group_gains
 from treeselect.engine.out_of_bag import out_of_bag
 from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import levels
 from treeselect.engine.targets import Target, copies
 
 Kind = Literal["mdi", "unbiased", "permutation"]
@@ -84,9 +93,9 @@ class RankingForest(RefitsForest):
     def __post_init__(self) -> None:
         check_choice(self, "kind", KINDS)
         check_integer(self, "n_trees", least=2)
-        check_integer(self, "mtry", least=1, optional=True)
-        check_integer(self, "max_depth", least=1, optional=True)
-        check_integer(self, "min_leaf", least=1)
+        check_integer(self, "mtry", least=1, limit=MOST_UNITS, optional=True)
+        check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
+        check_integer(self, "min_leaf", least=1, limit=MOST_LEAF)
         check_flag(self, "prune")
 
     def measure(
@@ -150,8 +159,9 @@ class RankingForest(RefitsForest):
         target, _ = forest_target(problem, weight, "gini")
         counts = copies(weight)
         trees = bagged_forest(
-            part, target, counts, n_trees=self.n_trees, growth=self._growth(problem, part),
-            seed=seed, rank=np.ascontiguousarray(problem.groups.ranks(seed)[groups]),
+            part, target, counts, n_trees=self.n_trees,
+            growth=self._growth(problem, n_able(part, weight)), seed=seed,
+            rank=np.ascontiguousarray(problem.groups.ranks(seed)[groups]),
             sampling=BOOTSTRAP, n_threads=n_threads,
         )  # fmt: skip
         return _Grown(trees, part, target, counts, seed)
@@ -167,8 +177,8 @@ class RankingForest(RefitsForest):
             error[used] = found.standard_error[gains > 0]
         return MeasuredForest(importance, error)
 
-    def _growth(self, problem: Problem, data: BinnedData) -> Growth:
-        n, has_classes = data.n_groups, problem.family.has_classes
+    def _growth(self, problem: Problem, n: int) -> Growth:
+        has_classes = problem.family.has_classes
         usual = int(np.ceil(np.sqrt(n) if has_classes else n / 3))
         return Growth(self.max_depth or UNBOUNDED, self.min_leaf, self.mtry or usual, 0.0)
 
@@ -202,7 +212,7 @@ def ranking(importance: FloatArray, keep: BoolArray, ranks: IntArray) -> IntArra
 
     Units without any importance (minus infinity) are left out, unless they are kept.
     """
-    order = np.lexsort((ranks, -importance, ~keep))
+    order = np.lexsort((ranks, -levels(importance), ~keep))
     return np.asarray(order[(importance[order] > -np.inf) | keep[order]])
 
 

@@ -10,6 +10,8 @@ import numpy as np
 from treeselect.algorithms.base import Problem, Step, step_of_gains
 from treeselect.algorithms.final import RefitsForest
 from treeselect.algorithms.options import (
+    MOST_DEPTH,
+    MOST_UNITS,
     check_choice,
     check_flag,
     check_integer,
@@ -19,6 +21,7 @@ from treeselect.algorithms.options import (
 from treeselect.algorithms.regularised import Criterion, Gain, Ties
 from treeselect.design import FloatArray, WeightArray
 from treeselect.engine.boosting import Boosting, boost
+from treeselect.engine.candidates import n_able
 from treeselect.engine.forests import ALL_ROWS, bagged_forest
 from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.engine.losses import GradientOnly
@@ -27,7 +30,8 @@ from treeselect.engine.penalty import SplitPenalty
 from treeselect.engine.prediction import predict_mean
 from treeselect.engine.random import stream_seed
 from treeselect.engine.reweighting import reweight
-from treeselect.engine.targets import class_target
+from treeselect.engine.rounding import largest_in_row
+from treeselect.engine.targets import class_target, copies
 from treeselect.errors import MethodError
 
 Form = Literal["auto", "reweighting", "gradient"]
@@ -49,7 +53,7 @@ class RBoost(RefitsForest):
         Coefficient lambda from 0 to 1, as for :class:`RRF`; the paper has 0.5. None: the number of
         units decides.
     n_trees : int
-        Trees, at least 1. More trees use more units.
+        Trees, 1 to 1,000,000. More trees use more units.
     mtry : int, optional
         Units not yet in use that are tried at a node; the root of the number of units, rounded up,
         by default.
@@ -76,9 +80,11 @@ class RBoost(RefitsForest):
     Notes
     -----
     Algorithm 2 of [1]_ on boosted random trees. A fully grown tree on weighted rows makes no error
-    on them, which would end AdaBoost at once: each tree grows on a bootstrap sample instead, its
-    error is that over all rows, and weights return to uniform where it is 0 or no better than
-    guessing (SAMME [2]_). Prices are powers of the coefficient, as in :class:`RRF`.
+    on them, which would end AdaBoost at once: each tree grows on a bootstrap sample instead, of as
+    many rows as there are, copies counted; its error is that over all rows, and weights return to
+    uniform where it is 0 or no better than guessing (SAMME [2]_). A row with a weight of 2 and two
+    copies of it are drawn as often as each other, but not in the same draws. Prices are powers of
+    the coefficient, as in :class:`RRF`.
 
     References
     ----------
@@ -116,8 +122,8 @@ class RBoost(RefitsForest):
     def __post_init__(self) -> None:
         check_number(self, "lam", least=0.0, most=1.0, optional=True)
         check_integer(self, "n_trees", least=1)
-        check_integer(self, "mtry", least=1, optional=True)
-        check_integer(self, "max_depth", least=1, optional=True)
+        check_integer(self, "mtry", least=1, limit=MOST_UNITS, optional=True)
+        check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
         check_choice(self, "criterion", ("entropy", "gini"))
         check_choice(self, "gain", ("decrease", "uncentred"))
         check_choice(self, "ties", ("used", "random"))
@@ -179,23 +185,25 @@ class RBoost(RefitsForest):
         data, groups, family = problem.exact or problem.data, problem.groups, problem.family
         label, n_classes = problem.y.astype(np.int64), family.n_classes
         target = class_target(label, n_classes, entropy=self.criterion == "entropy")
+        growth = self._growth(n_able(data, weight))
         rows = np.flatnonzero(weight > 0)
+        n_draws = int(copies(weight).sum())  # as many as there are rows, copies counted
         boosting = start = np.asarray(weight, dtype=np.float64) / weight.sum()
         is_open, gains = groups.keep.copy(), np.zeros(data.n_groups)
         votes = np.zeros((len(label), n_classes))
         for number in range(self.n_trees):
             rng = np.random.default_rng(stream_seed(seed, "bag", number))
-            drawn = rng.multinomial(len(rows), boosting[rows] / boosting[rows].sum())
+            drawn = rng.multinomial(n_draws, boosting[rows] / boosting[rows].sum())
             counts = np.zeros(len(label), dtype=np.int64)
             counts[rows] = drawn
             tree = bagged_forest(
-                data, target, counts, n_trees=1, growth=self._growth(data.n_groups),
+                data, target, counts, n_trees=1, growth=growth,
                 seed=stream_seed(seed, "tree", number), rank=groups.ranks(seed),
                 sampling=ALL_ROWS, penalty=self._penalty(problem, lam), is_open=is_open,
                 shared=True,
             )  # fmt: skip
             gains += group_gains(tree, data)[0]
-            guess = predict_mean(tree, data).argmax(axis=1)
+            guess = largest_in_row(predict_mean(tree, data))
             round_ = reweight(boosting, guess != label, n_classes, start=start)
             votes[np.arange(len(label)), guess] += round_.vote
             boosting = round_.weight
@@ -207,7 +215,7 @@ class RBoost(RefitsForest):
     def _by_gradient(self, problem: Problem, weight: WeightArray, lam: float, seed: int) -> Step:
         data, groups, loss = problem.exact or problem.data, problem.groups, problem.family.loss
         depth = self.max_depth or _GRADIENT_DEPTH
-        growth = self._growth(data.n_groups)._replace(
+        growth = self._growth(n_able(data, weight))._replace(
             max_depth=depth, order=BEST_FIRST, max_leaves=2 ** min(depth, 20)
         )
         found = boost(

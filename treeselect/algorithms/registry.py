@@ -24,7 +24,9 @@ from treeselect.algorithms.selectors import text_of
 from treeselect.algorithms.stepwise import Stepwise
 from treeselect.algorithms.svm import SVMRFE
 from treeselect.algorithms.varselrf import VarSelRF
+from treeselect.arguments import is_one_of
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
+from treeselect.scalars import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,10 +181,11 @@ def _selector_named(name: str) -> str | None:
 def _check_options(kind: type[Any], options: Mapping[str, Any], inside: str | None = None) -> None:
     known = [f.name for f in dataclasses.fields(kind)]
     for option in options:
-        if option not in known:
-            close = near(option, known)
+        if not is_one_of(option, known):
+            text = option if isinstance(option, str) else shown(option)
+            close = near(text, known)
             raise MethodError(
-                f"{kind.__name__} has no option {quoted(option)}.\n"
+                f"{kind.__name__} has no option {quoted(text)}.\n"
                 f"  {did_you_mean(close) if close else f'Options: {listing(known)}.'}"
                 + (f" Those of {inside} are given where it is made." if inside else "")
             )

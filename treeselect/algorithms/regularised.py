@@ -9,6 +9,7 @@ import numpy as np
 
 from treeselect.algorithms.base import Problem
 from treeselect.design import FloatArray, WeightArray
+from treeselect.engine.candidates import n_able
 from treeselect.engine.forests import Sampling, bagged_forest
 from treeselect.engine.growth import BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.engine.nodes import group_gains
@@ -61,7 +62,7 @@ class ForestRules:
     all_open: bool = True
 
     def growth(self, n_groups: int) -> Growth:
-        """The engine's rules on data with so many units."""
+        """The engine's rules on data with so many units that can split."""
         return Growth(
             max_depth=self.max_depth or UNBOUNDED,
             min_weight=self.min_leaf,
@@ -137,7 +138,7 @@ def grow_shared(
         own_seed = stream_seed(seed, "trees", first)
         trees = bagged_forest(
             data, target, counts, n_trees=min(_TREES_AT_ONCE, rules.n_trees - first),
-            growth=rules.growth(data.n_groups), seed=own_seed, rank=rank, sampling=sampling,
+            growth=rules.growth(n_able(data, weight)), seed=own_seed, rank=rank, sampling=sampling,
             penalty=penalty, is_open=is_open, shared=True,
         )  # fmt: skip
         gains += group_gains(trees, data).sum(axis=0)

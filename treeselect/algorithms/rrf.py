@@ -11,6 +11,9 @@ import numpy as np
 from treeselect.algorithms.base import Problem, Step, step_of_gains
 from treeselect.algorithms.final import RefitsForest
 from treeselect.algorithms.options import (
+    MOST_DEPTH,
+    MOST_LEAF,
+    MOST_UNITS,
     check_choice,
     check_flag,
     check_integer,
@@ -44,11 +47,11 @@ class _RegularisedForest(RefitsForest):
 
     def __post_init__(self) -> None:
         check_integer(self, "n_trees", least=1)
-        check_integer(self, "mtry", least=1, optional=True)
+        check_integer(self, "mtry", least=1, limit=MOST_UNITS, optional=True)
         check_number(self, "sample_fraction", above=0.0, most=1.0)
         check_flag(self, "replace")
-        check_integer(self, "max_depth", least=1, optional=True)
-        check_integer(self, "min_leaf", least=1)
+        check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
+        check_integer(self, "min_leaf", least=1, limit=MOST_LEAF)
         check_choice(self, "criterion", ("gini", "entropy"))
         check_choice(self, "gain", ("uncentred", "decrease"))
         check_choice(self, "ties", ("used", "random"))
@@ -85,7 +88,7 @@ class RRF(_RegularisedForest):
         Coefficient lambda of equation 2 of [1]_, from 0 (only kept units) to 1 (a new unit must
         still be better than those in use). None: the number of units decides.
     n_trees : int
-        Trees, at least 1. More trees use more units.
+        Trees, 1 to 1,000,000. More trees use more units.
     mtry : int, optional
         Units not yet in use that are tried at a node; the root of the number of units, rounded
         up, by default.

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from treeselect.design import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import MethodError, TreeselectError, quoted
+from treeselect.errors import MethodError, TreeselectError, quoted, said_by
+from treeselect.scalars import answer
 
 SIZES = ("k", "n_features_to_select", "max_features")
 """Parameters that tell a selector how many columns to take."""
@@ -67,8 +68,12 @@ def looks_like_selector(value: object) -> bool:
         return False
     last = _last_step(value)
     # What predicts and has no `get_support` is a model; of what transforms the fit will tell.
-    could = hasattr(last, "transform") and not hasattr(last, "predict")
-    return hasattr(value, "fit") and (hasattr(last, "get_support") or could)
+    could = _has(last, "transform") and not _has(last, "predict")
+    return _has(value, "fit") and (_has(last, "get_support") or could)
+
+
+def _has(value: object, method: str) -> bool:
+    return callable(answer(value, method))
 
 
 def _last_step(selector: Any) -> Any:
@@ -78,8 +83,10 @@ def _last_step(selector: Any) -> Any:
 
 def _is_pipeline(selector: Any) -> bool:
     """Whether it has steps, of which the last one selects."""
-    steps = getattr(selector, "steps", None)
-    return hasattr(selector, "named_steps") and isinstance(steps, list) and len(steps) > 0
+    steps = answer(selector, "steps")
+    return (
+        isinstance(steps, list) and len(steps) > 0 and answer(selector, "named_steps") is not None
+    )
 
 
 def _size_parameter(selector: Any) -> str | None:
@@ -118,7 +125,10 @@ def text_of(value: Any) -> str:
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
     if hasattr(value, "get_params"):
         return f"{type(value).__name__}({_parameters_of(value)})"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # code of others can fail in any way
+        return f"<{type(value).__name__}>"
     plain = len(text) <= _LONGEST and " at 0x" not in text and "\n" not in text
     return text if plain else f"<{type(value).__name__}>"
 
@@ -143,11 +153,6 @@ def _is_same(value: Any, default: Any) -> bool:
     return type(value) is type(default) and isinstance(value, plain) and bool(value == default)
 
 
-def _said_by(error: Exception) -> str:
-    """The first line of an error of others."""
-    return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"
-
-
 # --- a copy of one's own -------------------------------------------------------------------------
 
 
@@ -166,7 +171,7 @@ def copy_of(selector: Any) -> Any:
     except Exception as error:  # code of others can fail in any way
         raise MethodError(
             f"Can't copy {type(selector).__name__}, which is fitted anew on every set of rows.\n"
-            f"  {_said_by(error)}"
+            f"  {said_by(error)}"
         ) from None
 
 
@@ -306,7 +311,7 @@ class ColumnSearch:
                 n, p = self._x.shape
                 raise MethodError(
                     f"{type(_last_step(selector)).__name__} can't be fitted to {p:,} columns of"
-                    f" {n:,} rows.\n  {_said_by(error)}{self._advice}"
+                    f" {n:,} rows.\n  {said_by(error)}{self._advice}"
                 ) from None
         for item in caught:
             said = item.message

@@ -18,6 +18,7 @@ from treeselect.engine.gram_forest import sparse_forest
 from treeselect.engine.losses import HingeLoss, explicable
 from treeselect.engine.modelled_forest import ModelledForest
 from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import falling
 from treeselect.engine.tree_weights import SparseForest, WeightedTrees
 from treeselect.engine.weight_path import (
     last_solution,
@@ -180,7 +181,7 @@ class Sparsifier:
         uses, keep, forest = self._pool.uses, self._problem.groups.keep, self._forest
         steps = [self._step(forest, forest.empty())]
         path = self.path(max(sizes, default=0))
-        order = np.argsort(-np.where(keep, np.inf, path[-1].importance), kind="stable")
+        order = falling(np.where(keep, np.inf, path[-1].importance))
         values = SubsetValues(forest, uses)
         for size in sizes:
             likely = np.zeros_like(keep)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -181,6 +182,13 @@ class Search:
     def _is_less(self, fit: GlmFit, other: GlmFit) -> bool:
         return self.criterion(fit) < self.criterion(other) - _LESS
 
+    def _lowest(self, fits: Sequence[GlmFit], default: GlmFit) -> GlmFit:
+        """The first of the fits of which none is less."""
+        lowest = fits[0] if fits else default
+        for fit in fits[1:]:
+            lowest = fit if self._is_less(fit, lowest) else lowest
+        return lowest
+
     def falling(self) -> list[GlmFit]:
         """The fits from the first one to that from which no step lowers the criterion."""
         fits = [self._first()]
@@ -191,7 +199,7 @@ class Search:
             if without is not None and without.n_coefs == fit.n_coefs:
                 fits.append(without)  # what adds nothing goes first, though nothing is gained
                 continue
-            best = min((m for m in moves if m is not None), key=self.criterion, default=fit)
+            best = self._lowest([m for m in moves if m is not None], fit)
             if not self._is_less(best, fit):
                 return fits
             fits.append(best)
@@ -218,7 +226,7 @@ class Search:
                 moves.append(more)
             if not moves:
                 return best
-            fit = min(moves, key=self.criterion)
+            fit = self._lowest(moves, fit)
             if is_best(fit):
                 best[_size(fit)] = fit
 

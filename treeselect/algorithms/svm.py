@@ -20,6 +20,9 @@ _TOLERANCE = 1e-6
 _MOST_STEPS = 100_000
 """Newton steps, of which some tens are made: the solver always stops before."""
 
+_LEAST_C = 1e-12
+"""Far below, the solver comes to no end."""
+
 _INTERCEPT = 10.0
 """The solver penalises the intercept as if it were the weight of a column of this height."""
 
@@ -44,7 +47,8 @@ class SVMRFE(ReadsColumns):
         Share of the units that go at a time, above 0, at most 0.9, as long as more than 30 are
         left; then they go one by one.
     C : float
-        Price of a row that is not told with a margin, positive, as in scikit-learn's ``LinearSVC``.
+        Price of a row that is not told with a margin, 1e-12 to 1e12, as in scikit-learn's
+        ``LinearSVC``.
     epsilon : float
         For responses without classes, the error that costs nothing, at least 0, in standard
         deviations of the response.
@@ -100,7 +104,8 @@ class SVMRFE(ReadsColumns):
 
     def __post_init__(self) -> None:
         check_shares(self)
-        check_number(self, "C", above=0.0)
+        check_number(self, "C", above=0.0, limit=1e12)
+        check_number(self, "C", least=_LEAST_C)
         check_number(self, "epsilon", least=0.0)
         check_flag(self, "prune")
 

@@ -14,7 +14,9 @@ from treeselect.algorithms.eliminating import eliminate, fewer
 from treeselect.algorithms.options import check_flag, check_number, refuse_costs
 from treeselect.algorithms.ranking import Kind, MeasuredForest, RankingForest, ranked_step
 from treeselect.design import BoolArray, FloatArray, WeightArray
+from treeselect.engine.candidates import can_split
 from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import at_least, first_smallest, largest_in_row
 
 _LEAST_UNITS = 2
 """The rule goes down to so many units, as in the authors' package."""
@@ -158,7 +160,9 @@ class VarSelRF(RankingForest):
             gone = max(round(self.step * size), 1)
             return max(size - gone, last) if size > last else None
 
-        return eliminate(judge, problem.groups.keep, problem.groups.ranks(seed), next_size)
+        groups = problem.groups
+        able = can_split(problem.data, weight) | groups.keep
+        return eliminate(judge, able, groups.keep, groups.ranks(seed), next_size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +201,7 @@ def out_of_bag_error(
     y, mean, mass = problem.y[rows], fitted[rows], weight[rows]
     loss = problem.family.loss
     if problem.family.has_classes:
-        label = mean.argmax(axis=1) if mean.ndim == 2 else mean > 0.5
+        label = largest_in_row(mean) if mean.ndim == 2 else ~at_least(0.5, mean)
         errors = (label != y).astype(np.float64)
     elif loss.is_squared:
         errors = (y - mean) ** 2
@@ -214,17 +218,20 @@ def _steps_of(found: Sequence[tuple[BoolArray, JudgedSet]], given: BoolArray) ->
     """Steps from the smallest set on, with the least `c_sd` that leads to each; sets of nothing but
     what is given have no part in the rule."""
     in_rule = [judged for left, judged in found if (left & ~given).any()]
-    best = min(in_rule, key=lambda judged: judged.error, default=found[-1][1])
+    errors = [judged.error for judged in in_rule]
+    best = in_rule[first_smallest(errors)] if in_rule else found[-1][1]
     steps, so_far = [], np.inf
     for left, judged in reversed(found):
         if (left & ~given).any():
-            so_far = min(so_far, _in_errors(judged.error - best.error, best.standard_error))
+            so_far = min(so_far, _in_errors(best, judged))
         step = ranked_step(so_far, left, judged.importance, judged.train_score)
         steps.append(dataclasses.replace(step, error=judged.error))
     return steps
 
 
-def _in_errors(above: float, standard_error: float) -> float:
-    if above <= 0:
+def _in_errors(best: JudgedSet, judged: JudgedSet) -> float:
+    """By how many standard errors of the best set another one is worse."""
+    if at_least(best.error, judged.error):
         return 0.0
-    return above / standard_error if standard_error > 0 else np.inf
+    above = judged.error - best.error
+    return above / best.standard_error if best.standard_error > 0 else np.inf

@@ -14,6 +14,7 @@ from treeselect.engine._types import (
 )
 from treeselect.engine.bagged_tree import BaggedTree, GrownTree, no_sums, of_all_groups
 from treeselect.engine.binning import BinnedData, select_groups
+from treeselect.engine.candidates import can_split
 from treeselect.engine.checks import check_array, check_data, check_weight
 from treeselect.engine.growth import UNBOUNDED, Growth
 from treeselect.engine.losses import Loss, explicable, mean_loss
@@ -217,7 +218,7 @@ def _double(stages: _Stages) -> None:
 
 def _single(stages: _Stages) -> None:
     for depth in range(1, min(stages.rules.max_depth, _SINGLE_MOST) + 1):
-        helped = groups = stages.take_turns(stages.every_group, depth)
+        helped = groups = stages.take_turns(stages.able_groups, depth)
         for _ in range(_MOST_ROUNDS - 1):
             groups = stages.take_turns(groups, depth)
         if len(helped) == 0 and depth >= _SINGLE_DEPTH:
@@ -258,9 +259,10 @@ class _Stages:
         return BaggedTree(data, self._loss, self._weight, self._in_rows, penalty, rank)
 
     @property
-    def every_group(self) -> IntArray:
-        """All groups, in the order in which they win ties."""
-        return np.argsort(self._rank)
+    def able_groups(self) -> IntArray:
+        """Groups that can split, in the order in which they win ties."""
+        order = np.argsort(self._rank)
+        return np.asarray(order[can_split(self._data, self._weight)[order]])
 
     def take_turns(self, groups: IntArray, depth: int) -> IntArray:
         """A tree of each of these groups, one after the other; the groups whose tree helps."""

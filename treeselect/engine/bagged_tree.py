@@ -105,7 +105,7 @@ class BaggedTree:
         shape = (data.n_rows, n_outputs) if n_outputs > 1 else data.n_rows
         zero = np.zeros(shape)
         target = self._target(zero, zero if loss.needs_curvature else None)
-        self._work = workspace(data, target)
+        self._work = workspace(data, target, weight)
         self._table = leaf_table(data, target, Growth(0, 1, 0, 0.0), 0)
         self._closed = np.zeros(data.n_groups, dtype=np.bool_)
         self._prices = price_list(penalty, data, self._closed)

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.engine._types import BoolArray, FloatArray, IntArray
+from treeselect.engine.rounding import first_smallest
 from treeselect.engine.tree_weights import SparseForest, WeightedTrees
 
 _GAP = 1e-4
@@ -136,7 +137,8 @@ def best_subset(
             break
     bound = values.of(every).value
     while True:
-        best = min(seen.values(), key=lambda groups: values.of(groups).value)
+        sets = list(seen.values())
+        best = sets[first_smallest([values.of(groups).value for groups in sets])]
         value = values.of(best).value
         found = BestSubset(best, values.solution(best), value, min(bound, value))
         left = end - time.monotonic()

@@ -29,6 +29,7 @@ from treeselect.engine._types import (
     UInt64Array,
 )
 from treeselect.engine.cache import kernel
+from treeselect.engine.rounding import slack
 from treeselect.errors import DataError
 
 MAX_BINS = 254
@@ -88,7 +89,9 @@ class BinnedData(NamedTuple):
         return self.codes[j] if self.wide_at[j] < 0 else self.wide[self.wide_at[j]]
 
 
-def bin_edges(values: FloatArray, max_bins: int | None = MAX_BINS) -> FloatArray:
+def bin_edges(
+    values: FloatArray, max_bins: int | None = MAX_BINS, weight: AnyArray | None = None
+) -> FloatArray:
     """Edges between the bins of a number.
 
     Parameters
@@ -97,6 +100,8 @@ def bin_edges(values: FloatArray, max_bins: int | None = MAX_BINS) -> FloatArray
         May hold NaN, which has no part in the edges; must be finite otherwise.
     max_bins : int, between 2 and 65,534, or None
         Most bins; None is 65,534, which leaves all splits exact but those of longer columns.
+    weight : ndarray, shape (n_rows,), optional
+        How often each row counts in the quantiles, above 0; once by default.
 
     Returns
     -------
@@ -106,15 +111,19 @@ def bin_edges(values: FloatArray, max_bins: int | None = MAX_BINS) -> FloatArray
         ``x <= edges[b]`` puts x into bin b or a lower one.
     """
     max_bins = MOST_BINS if max_bins is None else max_bins
-    distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    known = ~np.isnan(values)
+    distinct, counts = np.unique(values[known], return_counts=True)
     if len(distinct) < 2:
         return np.empty(0)
     if len(distinct) <= max_bins:
         last = np.arange(len(distinct) - 1)
     else:
+        if weight is not None and (weight != weight[0]).any():
+            place = np.searchsorted(distinct, values[known])
+            counts = np.bincount(place, weight[known])
         cumulated = np.cumsum(counts)
         wanted = np.arange(1, max_bins) * (cumulated[-1] / max_bins)
-        last = np.unique(np.searchsorted(cumulated, wanted))
+        last = np.unique(np.searchsorted(cumulated, wanted - slack(wanted)))
         last = last[last < len(distinct) - 1]
     below, above = distinct[last], distinct[last + 1]
     middle = below / 2 + above / 2

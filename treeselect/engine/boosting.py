@@ -219,7 +219,7 @@ class _Round:
         check_target(target, data.n_rows)
         self._in_rows = np.flatnonzero(self._copies).astype(np.int64)
         n_rows = len(self._in_rows)
-        self._work = workspace(data, target)
+        self._work = workspace(data, target, self._copies)
         self._table: LeafTable = leaf_table(data, target, self._growth, n_rows)
         self._room = empty_nodes(2 * n_rows, loss.n_outputs)
         self._counts = np.zeros(data.n_rows, dtype=np.int64)

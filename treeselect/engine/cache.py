@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import pickle
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -19,7 +20,12 @@ from typing import Any
 
 import numba
 from numba import types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    _CacheLocator,
+)
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
@@ -91,8 +97,51 @@ class _EngineCacheImpl(CompileResultCacheImpl):
     _locator_classes = [_EngineLocator]  # noqa: RUF012
 
 
+class _CheckedFiles(IndexDataCacheFile):
+    """Numba's files, of which a killed process or a full disk may have left a part: what is damaged
+    counts as not there, and is written again.
+
+    The code stands behind its checksum, as damaged code would run.
+    """
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            index: dict[Any, str] = super()._load_index()
+        except Exception:  # damaged pickles fail in any way
+            return {}
+        return index
+
+    def _save_data(self, name: str, data: Any) -> None:
+        code = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(hashlib.sha256(code).digest() + code)
+
+    def _load_data(self, name: str) -> Any:
+        stored = Path(self._data_path(name)).read_bytes()
+        digest, code = stored[:_DIGEST], stored[_DIGEST:]
+        if hashlib.sha256(code).digest() != digest:
+            raise OSError(f"{name} is damaged")  # numba takes it for a file that has gone
+        return pickle.loads(code)
+
+
+_DIGEST = hashlib.sha256().digest_size
+
+
 class _EngineCache(FunctionCache):
     _impl_class = _EngineCacheImpl
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        locator = self._impl.locator
+        self._cache_file = _CheckedFiles(
+            cache_path=locator.get_cache_path(),
+            filename_base=self._impl.filename_base,
+            source_stamp=locator.get_source_stamp(),
+        )
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with contextlib.suppress(OSError):  # no room: it is compiled again next time
+            super().save_overload(sig, data)
 
 
 class _InnerLibrary(JITCodeLibrary):

@@ -27,7 +27,8 @@ from treeselect.engine.random import draw_bag, tree_seeds
 from treeselect.engine.targets import Target
 
 _ROOM = 400_000
-"""Nodes for which a chunk of trees has room at least (about 16 MB)."""
+"""Nodes for which a chunk of trees has room at first (about 16 MB), unless it can't need it: memory
+that small forests ask for and do not use stays with the process, a piece of it for each thread."""
 
 _MOST_ROOM = 2**26
 """Nodes up to which the room grows at once; then eightfold: what millions of trees would take is
@@ -189,21 +190,22 @@ class _Chunk:
     def grow(self, seeds: UInt64Array) -> Trees:
         """One tree per seed."""
         data, target, n_in = self._data, self._target, len(self._in_rows)
-        work: Workspace = workspace(data, target)
+        work: Workspace = workspace(data, target, self._weight)
         table: LeafTable = leaf_table(
             data, target, self._growth, n_in if self._growth.order == BEST_FIRST else 0
         )
         counts = np.zeros(data.n_rows, dtype=np.int64)
         own = price_list(self._penalty, data, self._is_open)
         opened, state = np.empty_like(self._is_open), np.zeros(1, dtype=np.uint64)
-        nodes = empty_nodes(max(_ROOM, 2 * n_in), target.n_classes)
+        largest = 2 * n_in  # a tree of leaves with one row each
+        nodes = empty_nodes(max(largest, min(_ROOM, len(seeds) * largest)), target.n_classes)
         start = np.zeros(len(seeds) + 1, dtype=np.int64)
         done = 0
         while done < len(seeds):
             if done:  # the room did not suffice: trees of a forest are of about the same size
                 used = int(start[done])
                 expected = min(int(1.1 * len(seeds) / done * used), max(_MOST_ROOM, 8 * used))
-                nodes = more_room(nodes, used, expected + 2 * n_in)
+                nodes = more_room(nodes, used, expected + largest)
             done += grow_bagged_trees(
                 data, target, self._weight, self._in_rows, self._sampling, seeds[done:],
                 self._growth, own, self._is_open, self._shared, self._rank, work, table, counts,

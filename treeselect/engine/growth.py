@@ -13,8 +13,10 @@ from treeselect.engine._types import (
     UInt8Array,
     UInt16Array,
     UInt64Array,
+    WeightArray,
 )
 from treeselect.engine.binning import BinnedData
+from treeselect.engine.candidates import can_split
 from treeselect.engine.histograms import MOST_CODES, cell_size
 from treeselect.engine.splitting import Scratch, scratch
 from treeselect.engine.targets import GINI, NEWTON, VECTOR, Target
@@ -36,7 +38,8 @@ class Growth(NamedTuple):
         Least weight (rows, counting copies) of a leaf.
     n_candidates : int
         Closed groups tried at a node, drawn at random without replacement; all of them if this is
-        at least their number. A group that is constant in the node uses up its place.
+        at least their number. A group that is constant in the node uses up its place; one that is
+        constant in all rows has none.
     min_gain : float
         A split must be worth more than this, in units of the gain (see ``penalty``).
     all_open : bool
@@ -93,8 +96,10 @@ class Workspace(NamedTuple):
         Room for eight columns, or one if there are classes, and then for a wide one.
     touched, present
         See ``histograms.list_codes``.
-    order : ndarray of int32, shape (n_groups,)
-        The groups: open ones first if all of them are candidates.
+    able : ndarray of int32, shape (n_able,)
+        Groups that can split, rising.
+    order : ndarray of int32, shape (n_able,)
+        The same groups: open ones first if all of them are candidates.
     place : ndarray of int32, shape (n_groups,)
         Where each group stands in `order`.
     waiting : ndarray of int64, shape (n_rows + 2, 4)
@@ -117,6 +122,7 @@ class Workspace(NamedTuple):
     histogram: IntArray
     touched: UInt64Array
     present: IntArray
+    able: Int32Array
     order: Int32Array
     place: Int32Array
     waiting: IntArray
@@ -124,13 +130,14 @@ class Workspace(NamedTuple):
     scratch: Scratch
 
 
-def workspace(data: BinnedData, target: Target) -> Workspace:
-    """Memory for trees on these data."""
+def workspace(data: BinnedData, target: Target, weight: WeightArray) -> Workspace:
+    """Memory for trees on the rows with weight."""
     n_rows, n_groups = data.n_rows, data.n_groups
     n_second = {NEWTON: n_rows, VECTOR: n_rows * target.n_classes}.get(target.kind, 0)
     n_labels = len(target.label)
     size = cell_size(target.kind, target.n_classes)
     has_wide = len(data.wide) > 0
+    able = np.flatnonzero(can_split(data, weight)).astype(np.int32)
     n_cells = 256 * (1 if target.kind >= GINI else 8) + (MOST_CODES if has_wide else 0)
     return Workspace(
         side=np.zeros(n_rows if has_wide else 0, dtype=np.uint8),
@@ -146,7 +153,8 @@ def workspace(data: BinnedData, target: Target) -> Workspace:
         histogram=np.zeros(n_cells * size, dtype=np.int64),
         touched=np.zeros(1040 if has_wide else 4, dtype=np.uint64),
         present=np.zeros(MOST_CODES + 1 if has_wide else 257, dtype=np.int64),
-        order=np.arange(n_groups, dtype=np.int32),
+        able=able,
+        order=able.copy(),
         place=np.arange(n_groups, dtype=np.int32),
         waiting=np.zeros((n_rows + 2, 4), dtype=np.int64),
         total=np.zeros(max(target.n_classes, 2), dtype=np.int64),

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from treeselect.engine._types import FloatArray
+from treeselect.engine.rounding import falling, first_largest, first_smallest
 
 _DEPENDENT = 1e-9
 """A column is a combination of the active ones if so small a share of it is left beside them."""
@@ -133,12 +134,12 @@ class Homotopy:
         if active and active[-1] == self._moved:
             exits[-1] = 0.0  # it has just come in
         last = float(exits.max(initial=0.0))
-        for j in np.argsort(-entry, kind="stable"):
+        for j in falling(entry):
             if entry[j] <= last:
                 break
             if not self._depends(int(j), active):
                 return float(entry[j]), int(j)
-        return (last, active[int(exits.argmax())]) if last > 0 else (0.0, -1)
+        return (last, active[first_largest(exits)]) if last > 0 else (0.0, -1)
 
     def _depends(self, j: int, active: list[int]) -> bool:
         """Whether a column is a combination of the active ones: its gradient then stays where it
@@ -186,5 +187,5 @@ def without_dependent(gram: FloatArray, weights: FloatArray) -> NDArray[np.int64
         falls = nothing * np.sign(nothing[largest])  # libraries differ in the sign
         steps = np.where(falls > 0, weights[left] / np.where(falls > 0, falls, 1.0), np.inf)
         weights[left] = np.maximum(weights[left] - steps.min() * falls, 0.0)
-        left = np.delete(left, int(steps.argmin()))
+        left = np.delete(left, first_smallest(steps))
     return left

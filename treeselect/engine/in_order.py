@@ -160,16 +160,16 @@ def find_split(data, pack, rule, growth, prices, is_open, rank, state, work, n_o
     best_gain = 0.0
     best_worth = growth.min_gain
     n_ties = 1
-    n_groups = is_open.shape[0]
+    n_groups, n_able = is_open.shape[0], work.order.shape[0]
     size = 2 if pack.kind == NEWTON else 1
     room = room_of_bytes(pack.kind, pack.n_classes)
-    in_blocks = growth.n_candidates >= n_groups and end - begin > SMALL_NODE and pack.kind < GINI
+    in_blocks = growth.n_candidates >= n_able and end - begin > SMALL_NODE and pack.kind < GINI
     gather_rows(pack, work, begin, end)
     n_candidates = n_groups
     if not in_blocks:
         n_candidates = draw_candidates(work, n_open, growth.n_candidates, state)
     # Coins fall for the later one, and open groups come last: see Growth.random_ties.
-    by_coins = growth.random_ties and growth.all_open and n_candidates < n_groups
+    by_coins = growth.random_ties and growth.all_open and n_candidates < n_able
     block = -1
     for c in range(n_candidates):
         place = n_candidates - 1 - c if by_coins else c

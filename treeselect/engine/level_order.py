@@ -17,6 +17,7 @@ import numpy as np
 
 from treeselect.engine._types import AnyArray, FloatArray, UInt8Array
 from treeselect.engine.binning import OTHER, BinnedData, pack_blocks
+from treeselect.engine.rounding import falling, first_largest
 from treeselect.errors import DataError
 
 PRIOR = 10.0
@@ -55,7 +56,7 @@ def learn_order(
     response = y.reshape(len(y), -1)
     for j in np.flatnonzero(_can_be_ordered(data)):
         score = _scores(data.codes[j], int(data.n_codes[j]), response, weight, prior)
-        new[j, 1 + np.argsort(score, kind="stable")] = np.arange(1, len(score) + 1)
+        new[j, 1 + falling(-score)] = np.arange(1, len(score) + 1)
     return new
 
 
@@ -101,4 +102,4 @@ def _scores(
     scatter = (centred * size[:, np.newaxis]).T @ centred
     direction = np.linalg.eigh(scatter)[1][:, -1]
     # Either direction will do; one that does not hang on the machine's.
-    return np.asarray(centred @ (direction * np.sign(direction[np.argmax(np.abs(direction))])))
+    return np.asarray(centred @ (direction * np.sign(direction[first_largest(np.abs(direction))])))

@@ -15,6 +15,9 @@ from treeselect.engine.cache import kernel
 
 _LEAST_SHARE = 1e-6
 
+_MOST_HALVINGS = 2_000
+"""More than it takes to halve any interval of numbers until nothing is left."""
+
 
 class Loss(Protocol):
     """What boosting and the sparse forest need of a loss."""
@@ -148,15 +151,18 @@ class LogisticLoss(_Usual):
         best = float(logit(np.average(y, weights=weight)))
         if offset is None:
             return best
-        # The sum of the gradients falls in the constant: it is 0 somewhere between these two.
-        low, high = best - float(offset.max()), best - float(offset.min())
-        if low == high:
-            return low
 
         def slope(constant: float) -> float:
             return float(weight @ self.negative_gradient(y, constant + offset))
 
-        return float(brentq(slope, low, high))
+        # The sum of the gradients falls in the constant: it is 0 somewhere between these two. Where
+        # rounding has it that there is no sign between them, the nearer one is as good as any.
+        low, high = best - float(offset.max()), best - float(offset.min())
+        if not slope(low) > 0:
+            return low
+        if not slope(high) < 0:
+            return high
+        return float(brentq(slope, low, high, maxiter=_MOST_HALVINGS))
 
 
 class HingeLoss(_Usual):
@@ -209,8 +215,10 @@ class PoissonLoss(_Usual):
     def constant(
         self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
     ) -> float:
-        exposure = weight if offset is None else weight * np.exp(offset)
-        return float(np.log(weight @ y / exposure.sum()))
+        if offset is None:
+            return float(np.log(weight @ y / weight.sum()))
+        # The largest exposure is taken out: in small units none need be a number.
+        return float(np.log(weight @ y) - logsumexp(offset, b=weight))
 
 
 @dataclass(frozen=True)

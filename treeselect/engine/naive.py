@@ -174,13 +174,20 @@ class Stream:
         return (((z ^ (z >> 31)) >> 32) * bound) >> 32
 
 
+def can_split(data: BinnedData, weight: IntArray) -> BoolArray:
+    """Groups with a column that varies where there is weight."""
+    varies = [len(np.unique(data.column(j)[weight > 0])) > 1 for j in range(len(data.codes))]
+    return np.bincount(data.group_of, varies, data.n_groups) > 0
+
+
 class Candidates:
     """Which groups are tried at a node; the order of the groups goes on from node to node."""
 
-    def __init__(self, is_open: BoolArray, growth: Growth, stream: Stream) -> None:
+    def __init__(self, able: BoolArray, is_open: BoolArray, growth: Growth, stream: Stream) -> None:
         self._growth, self._stream = growth, stream
-        self._first = [int(g) for g in np.flatnonzero(is_open)] if growth.all_open else []
-        self._rest = [g for g in range(len(is_open)) if g not in self._first]
+        first = able & is_open if growth.all_open else np.zeros_like(able)
+        self._first = [int(g) for g in np.flatnonzero(first)]
+        self._rest = [int(g) for g in np.flatnonzero(able & ~first)]
 
     def draw(self) -> list[int]:
         """Groups tried at the next node."""
@@ -240,7 +247,7 @@ def grow(
 
     for group in np.flatnonzero(is_open):
         discount(int(group))
-    candidates = Candidates(is_open, growth, Stream(seed))
+    candidates = Candidates(can_split(data, rows.weight), is_open, growth, Stream(seed))
     nodes: list[dict[str, Any]] = []
 
     def splits_of(own: IntArray, depth: int) -> dict[int, Split]:

@@ -7,6 +7,7 @@ depends on the order in which trees are grown or on the number of threads.
 from __future__ import annotations
 
 import hashlib
+import operator
 
 import numpy as np
 
@@ -28,14 +29,17 @@ def stream_seed(*parts: int | str) -> int:
     Parameters
     ----------
     *parts : int or str
-        What the stream is for, for example ``stream_seed(7, "bootstrap", 12)``.
+        What the stream is for, for example ``stream_seed(7, "bootstrap", 12)``. Whole numbers of
+        numpy are those of Python.
 
     Returns
     -------
     int
         A hash of the parts: equal parts give equal streams on every machine.
     """
-    text = "\x1f".join(f"{type(part).__name__}:{part}" for part in parts)
+    text = "\x1f".join(
+        f"str:{part}" if isinstance(part, str) else f"int:{operator.index(part)}" for part in parts
+    )
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 

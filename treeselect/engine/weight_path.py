@@ -39,9 +39,10 @@ def weighted_importance(
 
     ``sum_t w_t sd(a_t) gain_tg / gain_t``: a tree counts by how much it moves the prediction.
     """
-    share = gains / gains.sum(axis=1, keepdims=True)
-    importance = (solution.weights * spread) @ share
-    total = importance.sum()
+    # Sums one after the other: zeros of groups that no tree uses change no bit of them.
+    share = gains / np.cumsum(gains, axis=1)[:, -1:]
+    importance = ((solution.weights * spread)[:, np.newaxis] * share).sum(axis=0)
+    total = np.cumsum(importance)[-1]
     return np.asarray(importance / total if total > 0 else importance)
 
 

@@ -153,7 +153,7 @@ def write_comparison(found: Comparison, path: Path, template: Path | None = None
     Raises
     ------
     OptionError
-        If the folder of `path` or the template does not exist.
+        If the file can't be written, or there is no such template.
     """
 
     def page() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from treeselect.shown import shown
@@ -142,7 +142,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class DotFigure:
-    """Shares with intervals on an axis from 0 to 1."""
+    """Numbers with intervals on a common axis; marks are values that they are compared with."""
 
     width: int
     height: int
@@ -152,6 +152,7 @@ class DotFigure:
     dots: tuple[Dot, ...]
     x_ticks: tuple[Tick, ...]
     more: int
+    marks: tuple[Tick, ...] = ()
 
 
 def shorten(name: str, most: float = _LABEL_EMS) -> str:
@@ -224,8 +225,9 @@ def ems(character: str) -> float:
 
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Round values that cover the range from `low` to `high`; of huge ones, those that exist."""
-    if not high > low:
-        room = max(0.5, abs(high) * 1e-6)
+    largest = max(abs(low), abs(high))
+    if not high - low > max(1e-12 * largest, 1e-300):  # one value, but for rounding
+        room = max(0.5, largest / 2)
         low, high = max(low - room, -sys.float_info.max), min(high + room, sys.float_info.max)
     unit = _unit(low, high)
     ticks = [tick * unit for tick in _round_values(low / unit, high / unit, about)]
@@ -403,11 +405,43 @@ def dot_figure(
     more: int,
 ) -> DotFigure:
     """Geometry of dots with intervals; values in [0, 1]."""
+    shares = (0.0, 0.25, 0.5, 0.75, 1.0)
+    ticks = dict(zip(shares, (f"{share:.0%}" for share in shares), strict=True))
+    return _dots(names, values, lows, highs, filled, more, ticks, {})
+
+
+def range_figure(
+    names: Sequence[str],
+    values: Sequence[float],
+    lows: Sequence[float],
+    highs: Sequence[float],
+    filled: Sequence[bool],
+    mark: tuple[str, float],
+    more: int,
+) -> DotFigure:
+    """Geometry of dots with intervals of any finite values, and of a value that is marked."""
+    ticks = nice_ticks(min(*lows, mark[1]), max(*highs, mark[1]))
+    labels = dict(zip(ticks, tick_labels(ticks), strict=True))
+    return _dots(names, values, lows, highs, filled, more, labels, {mark[1]: mark[0]})
+
+
+def _dots(
+    names: Sequence[str],
+    values: Sequence[float],
+    lows: Sequence[float],
+    highs: Sequence[float],
+    filled: Sequence[bool],
+    more: int,
+    ticks: Mapping[float, str],
+    marks: Mapping[float, str],
+) -> DotFigure:
+    """Geometry of dots between the first and the last tick."""
     left, right = _LABELS, WIDTH - 34.0
     bottom = len(names) * _ROW + 8.0
+    first, last = min(ticks), max(ticks)
 
     def x(value: float) -> float:
-        return round(left + value * (right - left), 1)
+        return round(left + (value - first) / (last - first) * (right - left), 1)
 
     labels = distinct(names)
     dots = tuple(
@@ -425,8 +459,9 @@ def dot_figure(
             zip(names, values, lows, highs, filled, strict=True)
         )
     )
-    ticks = tuple(Tick(x(share), f"{share:.0%}") for share in (0, 0.25, 0.5, 0.75, 1))
-    return DotFigure(WIDTH, int(bottom) + 34, left, right, bottom, dots, ticks, more)
+    x_ticks = tuple(Tick(x(at), label) for at, label in ticks.items())
+    marked = tuple(Tick(x(at), label) for at, label in marks.items())
+    return DotFigure(WIDTH, int(bottom) + 34, left, right, bottom, dots, x_ticks, more, marked)
 
 
 MOST_MARKS = 20

@@ -16,6 +16,7 @@ import numpy as np
 from treeselect._version import __version__
 from treeselect.algorithms.boosted import BoostedModel
 from treeselect.algorithms.weighted import WeightedForest
+from treeselect.reports.decided import DecisionsSection, decisions_section
 from treeselect.reports.figures import (
     BarFigure,
     DotFigure,
@@ -76,6 +77,8 @@ class Report:
         What the model has learned, if anything is selected.
     stability : StabilitySection or None
     performance : PerformanceSection or None
+    decisions : DecisionsSection or None
+        Of methods that decide by themselves.
     notes : tuple of str
     method : str
     paper : str
@@ -97,6 +100,7 @@ class Report:
     learned: LearnedSection | None
     stability: StabilitySection | None
     performance: PerformanceSection | None
+    decisions: DecisionsSection | None
     notes: tuple[str, ...]
     method: str
     paper: str
@@ -129,6 +133,8 @@ def gather(
     OptionError
         If `performance` is something else.
     """
+    # First: it may be refused.
+    measured = None if performance is None else performance_section(result, performance)
     summary = summarise(result)
     about_stability = stability_notes(result)
     about_rows = rows_note(result)
@@ -147,7 +153,8 @@ def gather(
         stability=(
             stability_section(result.resampled, about_stability) if result.resampled else None
         ),
-        performance=None if performance is None else performance_section(result, performance),
+        performance=measured,
+        decisions=decisions_section(result),
         notes=tuple(
             note
             for note in summary.notes

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +15,7 @@ from treeselect.errors import OptionError, quoted
 from treeselect.reports.gather import gather, software_versions
 from treeselect.reports.templates import template_folder
 from treeselect.shown import shown
+from treeselect.writing import check_place, write_file
 
 if TYPE_CHECKING:
     from treeselect.performance import Performance
@@ -44,7 +43,7 @@ def render(report: object, template: Path | None = None, *, standard: str = TEMP
     folders = [template_folder()]
     name = standard
     if template is not None:
-        if not template.is_file():
+        if not os.path.isfile(template):  # unlike the question of a Path, of names of any length
             raise OptionError(
                 f"Can't find the template {quoted(str(template))}.\n"
                 f"  Copy {quoted(standard)} from {quoted(str(folders[0]))} to begin with."
@@ -63,13 +62,14 @@ def render(report: object, template: Path | None = None, *, standard: str = TEMP
     environment.filters["code"] = code
     try:
         return environment.get_template(name).render(report=report)
-    except TemplateError as error:
+    except Exception as error:  # what a template of the user's own asks for can fail in any way
         if template is None:
             raise
         line = getattr(error, "lineno", None)
+        said = error.message if isinstance(error, TemplateError) else None
         raise OptionError(
             f"Can't render the template {quoted(str(template))}.\n"
-            f"  {f'Line {line}: ' if line else ''}{error.message}\n"
+            f"  {f'Line {line}: ' if line else ''}{said or f'{type(error).__name__}: {error}'}\n"
             f"  Compare it with {quoted(standard)} from {quoted(str(template_folder()))}."
         ) from error
 
@@ -104,8 +104,8 @@ def write_report(
     Raises
     ------
     OptionError
-        If the folder of `path` or the template does not exist, or `performance` is not that of the
-        result.
+        If the file can't be written, there is no such template, or `performance` is not that of
+        the result.
     """
 
     def page() -> str:
@@ -137,31 +137,7 @@ def write_page(path: Path, page: Callable[[], str]) -> Path:
     Raises
     ------
     OptionError
-        If the folder of `path` does not exist.
+        If the file can't be written.
     """
-    folder = path.parent
-    if not folder.is_dir() or path.is_dir():
-        raise OptionError(
-            f"Can't write the report {quoted(str(path))}.\n"
-            + (
-                "  It is a folder."
-                if path.is_dir()
-                else f"  There is no folder {shown(str(folder))}."
-            )
-        )
-    text = page()
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=folder, suffix=".part", delete=False
-    ) as part:
-        try:
-            part.write(text)
-            part.close()
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(part.name, 0o666 & ~mask)  # a temporary file is private, a report is not
-            os.replace(part.name, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(part.name)
-            raise
-    return path
+    check_place(path, what="report")
+    return write_file(path, page(), what="report")

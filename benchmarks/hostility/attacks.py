@@ -1,0 +1,375 @@
+"""Formulas that try to run code, or to take all memory or time, by every way that leads to one.
+
+Not the outcome is judged but what is done: see ``watching``. Channels are ``select()``, the
+command line, and model files in which the formula was edited, without and with the data inside.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import functools
+import json
+import random
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hostility.formulas import draw_formula, mutated
+from hostility.judging import (
+    ANSWERED,
+    FAILED,
+    REFUSED,
+    VOID,
+    Defect,
+    Outcome,
+    check_text,
+    judge,
+    streams,
+    written,
+    wrong_message,
+)
+from hostility.watching import watching
+
+Plan = dict[str, Any]
+
+CHANNELS = ("select", "select", "select", "cli", "load", "load_data")
+NAMES = ["y", "x", "g", "a b", "v"]
+CANARY = "treeselect_canary"
+
+PAYLOADS = (
+    "__import__('os').system('touch {file}')",
+    "open('{file}', 'w').close()",
+    "__import__('__hello__')",
+    "__import__('builtins').__dict__.__setitem__('{mark}', 1)",
+    "exec('import __hello__')",
+    "eval('__import__(\"__hello__\")')",
+    "compile('1', 'x', 'eval')",
+    "globals()['__builtins__']['open']('{file}', 'w')",
+    "().__class__.__base__.__subclasses__()",
+    "g.__class__.__init__.__globals__['__builtins__']['open']('{file}', 'w')",
+    "(lambda: __import__('__hello__'))()",
+    "[open(f, 'w') for f in ['{file}']]",
+    "[setattr(__import__('builtins'), '{mark}', n) for n in (1,)]",
+    "(h := open('{file}', 'w'))",
+    "f\"{{open('{file}', 'w')}}\"",
+    "str(open('{file}', 'w'))",
+    "x.to_csv('{file}')",
+    "g.map(print)",
+    "x.pipe(lambda s: open('{file}', 'w'))",
+    "x.__array__().tofile('{file}')",
+    "np.save('{file}', x)",
+    "np.savetxt('{file}', x)",
+    "np.fromfile('/etc/hostname')",
+    "np.load('{file}')",
+    "np.lib.format.open_memmap('{file}', 'w+', shape=(1,))",
+    "np.frompyfunc(print, 1, 1)(x)",
+    "np.ctypeslib.ctypes.CDLL(None)",
+    "np.exp.__class__.__mro__",
+    "poly.__globals__['__builtins__']",
+    "C.__globals__['__builtins__']['__import__']('__hello__')",
+    "contr.treatment.__init__.__globals__['__builtins__']['open']('{file}', 'w')",
+    "breakpoint()",
+    "print(open('/etc/hostname').read())",
+    "__import__('subprocess').run(['touch', '{file}'])",
+    "__import__('pathlib').Path('{file}').touch()",
+    "__import__('importlib').import_module('__hello__')",
+    "__builtins__['open']('{file}', 'w')",
+    "getattr(__builtins__, 'open', __builtins__)",
+    "vars()", "dir()", "locals()", "type('T', (), {{}})()",
+)  # fmt: skip
+"""What an attack would run; each is harmless, and leaves a mark."""
+
+HOLES: dict[str, str] = {
+    "backticks in a comparison": "y ~ I(g == '`' + str({p}) + '`')",
+    "backticks in a double-quoted text": 'y ~ I(g == "`" + str({p}) + "`")',
+    "backticks not equal": "y ~ I(g != '`' + str({p}) + '`') + x",
+    "braces": "y ~ {{g == '`' + str({p}) + '`'}}",
+    "C of a comparison": "y ~ C(g == '`' + str({p}) + '`')",
+    "bs(extrapolation)": "y ~ bs(x, df=4, extrapolation='`' + str({p}) + '`')",
+    "cr(constraints)": "y ~ cr(x, df=4, constraints='`' + str({p}) + '`')",
+    "hashed(contrasts)": "y ~ hashed(g, 3, contr.treatment('`' + str({p}) + '`'))",
+    "hashed(contrasts=)": "y ~ hashed(g, 3, contrasts=contr.treatment(base='`' + str({p}) + '`'))",
+    "C(contrasts)": "y ~ C(g, contr.treatment('`' + str({p}) + '`'))",
+    "C(levels)": "y ~ C(g, levels=['`' + str({p}) + '`', 'a'])",
+    "left-hand side": "I(g == '`' + str({p}) + '`') ~ x",
+    "left-hand braces": "{{g == '`' + str({p}) + '`'}} ~ x",
+    "left-hand C": "C(g == '`' + str({p}) + '`') ~ x",
+    "np.where": "y ~ np.where(g == '`' + str({p}) + '`', 1, 0)",
+    "two texts": "y ~ I((g == '`') | (g == str({p})) | (g == '`'))",
+    "behind a comment": "y ~ I(g == '`' # ' + str({p}) + '`'\n)",
+    "triple quotes": "y ~ I(g == '''`''' + str({p}) + '''`''')",
+    "one backtick": "y ~ I(g == '`' + str({p}))",
+    "a quote in backticks": "y ~ I(`a'b` + {p} + `c'd`)",
+    "Q": "y ~ Q('`' + str({p}) + '`')",
+    "power": "y ~ (x + g)^({p})",
+    "exponent": "y ~ x**({p})",
+    "between terms": "y ~ x + `a b` : I(g == '`' + str({p}) + '`')",
+    "in an interaction": "y ~ x:I(g == '`' + str({p}) + '`')",
+    "nested calls": "y ~ log(I(exp((g == '`' + str({p}) + '`') + 1)))",
+}  # fmt: skip
+"""Ways that were open once, or might be: ``{p}`` is the payload."""
+
+PLAIN_WAYS = (
+    "y ~ {p}", "y ~ I({p})", "y ~ {{{p}}}", "{p} ~ x", "I({p}) ~ x", "y ~ log({p})",
+    "y ~ np.log({p})", "y ~ C(g, {p})",
+    "y ~ C({p})", "y ~ bs(x, {p})", "y ~ bs(x, df={p})", "y ~ poly(x, {p})",
+    "y ~ poly(x, degree={p})", "y ~ hashed(g, {p})",
+    "y ~ hashed(g, levels={p})", "y ~ C(g, levels={p})", "y ~ C(g, levels=[{p}])",
+    "y ~ C(g, contr.treatment({p}))", "y ~ scale(x, {p})",
+    "y ~ scale(x, center={p})", "y ~ Q({p})", "y ~ np.where({p}, 1, 0)", "y ~ I(x if {p} else x)",
+    "y ~ I(x == {p})", "y ~ I(x)[{p}]",
+    "y ~ x + I(*{p})", "y ~ I(**{p})", "y ~ bs(x, knots=[{p}])",
+    "y ~ bs(x, df=4, extrapolation={p})", "y ~ lag(x, {p})",
+    "y ~ x - {p}", "y ~ x:{p}", "y ~ x * ({p})", "y ~ x / {p}", "y ~ x %in% {p}", "y ~ x | {p}",
+    "{p}", "~ {p}", "y ~ x ~ {p}",
+    "y ~ `{p}`", "y ~ (({p}))", "y ~ x\n+ {p}", "y ~ I(x \\\n + {p})", "y ~ I(x # \n + {p})",
+    "y ~ I(x).{p}", "y ~ {p}(x)",
+)  # fmt: skip
+"""Ways that were always closed."""
+
+BOMBS = (
+    "y ~ I(g * 10000000)", "y ~ I(10000000 * g)", "y ~ I(g * 10**9)", "y ~ I(g + g * 9999999)",
+    "y ~ I((g == 'a' * 1000000000))",
+    "y ~ I(g * v * 1000000)", "y ~ {{g * 10000000}}", "I(g * 10000000) ~ x",
+    "y ~ C(g * 10000000)", "y ~ I(x ** 9 ** 9 ** 9)",
+    "y ~ I(9 ** 9 ** 9 ** x)", "y ~ I(10**16**16)", "y ~ I(x + 2**16**16**16)",
+    "y ~ I(v ** 16 ** 16)", "y ~ x**99", "y ~ (x + g + v)**99",
+    "y ~ (x + g + v)^999999999", "y ~ (x+g)^2^2", "y ~ hashed(g, levels=100000000)",
+    "y ~ hashed(g, 99999999999999999999)", "y ~ hashed(g, 100000)",
+    "y ~ bs(x, df=100000)", "y ~ bs(x, df=1000)", "y ~ cr(x, df=100000)", "y ~ cc(x, df=1000)",
+    "y ~ cs(x, df=10**10)", "y ~ poly(x, degree=100000)",
+    "y ~ poly(x, 10**10)", "y ~ poly(x, 1000)", "y ~ bs(x, df=4, degree=10**6)",
+    "y ~ bs(x, degree=1000)", "y ~ I(x << 10**10)", "y ~ I([x] * 10**9)",
+    "y ~ I((1,) * 10**9)", "y ~ I(x % 10**400)", "y ~ I(1e400 * x)", "y ~ I(x * 10**5000)",
+    "y ~ C(g, levels=[0] * 10**9)", "y ~ C(g, levels=range(10**10))",
+    "y ~ scale(x, ddof=10**30)", "y ~ bs(x, knots=[0.5] * 10**9)",
+    "y ~ poly(x, 20):poly(v, 20):poly(x, 19)", "y ~ bs(x,1000):bs(v,1000)",
+    "y ~ hashed(g, 1000):hashed(v, 1000):hashed(`a b`, 1000)", "y ~ C(x):C(v):C(g):C(`a b`)",
+    "y ~ (x*g*v*`a b`)^4", "y ~ I(v * v * v * v * v)**9",
+)  # fmt: skip
+"""What would take all memory or time."""
+
+
+def _long(rng: random.Random) -> str:
+    """A formula that is mostly long or deep."""
+    n = rng.choice([100, 1_000, 20_000, 200_000])
+    return rng.choice([
+        lambda: "y ~ " + "x" * n,
+        lambda: "y ~ `" + "x" * n + "`",
+        lambda: "y ~ I(g == '" + "x" * n + "')",
+        lambda: "y ~ " + "(" * n + "x" + ")" * n,
+        lambda: "y ~ I(" + "(" * n + "x" + ")" * n + ")",
+        lambda: "y ~ I(" + "-" * n + "x)",
+        lambda: "y ~ I(x" + " + 1" * n + ")",
+        lambda: "y ~ x" + " + x" * n,
+        lambda: "y ~ x" + " + g:v" * n,
+        lambda: "y ~ " + " + ".join(f"I(x + {i})" for i in range(min(n, 2000))),
+        lambda: "y ~ " + "log(" * min(n, 5000) + "x" + ")" * min(n, 5000),
+        lambda: "y ~ x" + " " * n,
+        lambda: "y ~ x" + "\n" * n,
+        lambda: "y ~ x" + "^2" * min(n, 1000),
+        lambda: "y ~ I(x ** " + "1" * n + ")",
+        lambda: "y ~ I(x + 0." + "1" * n + ")",
+        lambda: "y ~ " + "~" * n + "x",
+        lambda: "y ~ x" + " - x" * n,
+        lambda: "y ~ " + "{" * n + "x" + "}" * n,
+        lambda: "y ~ " + "`" * n,
+        lambda: "y ~ I(" + "not " * n + "x)",
+        lambda: "y ~ x" + ":g" * min(n, 2000),
+        lambda: "y ~ I(" + "x if x else " * min(n, 2000) + "x)",
+        lambda: "y ~ Q('" + "a" * n + "')",
+        lambda: "x" * n + " ~ y",
+        lambda: "y ~ I(x[" * min(n, 2000) + "0" + "])" * min(n, 2000),
+        lambda: "y" * n,
+        lambda: "y ~ C(g, levels=[" + "'a'," * n + "])",
+        lambda: "y ~ bs(x, knots=[" + "0," * n + "])",
+        lambda: "y ~ I(x == " + "'" * n + ")",
+    ])()  # fmt: skip
+
+
+def draw(rng: random.Random) -> Plan:
+    """A formula and the way that it takes."""
+    kind = rng.random()
+    hole = ""
+    if kind < 0.35:
+        hole = rng.choice(sorted(HOLES))
+        formula = HOLES[hole].replace("{{", "{").replace("}}", "}").replace("{p}", _payload(rng))
+    elif kind < 0.6:
+        way = rng.choice(PLAIN_WAYS).replace("{{", "{").replace("}}", "}")
+        formula = way.replace("{p}", _payload(rng))
+    elif kind < 0.72:
+        formula = rng.choice(BOMBS).replace("{{", "{").replace("}}", "}")
+    elif kind < 0.78:
+        formula = _long(rng)
+    else:
+        formula = draw_formula(rng, rng.sample(NAMES[:1], 1) + rng.sample(NAMES[1:], 3))
+    if rng.random() < (0.25 if kind < 0.72 else 0.5) and len(formula) < 1000:
+        formula = mutated(rng, formula)
+        hole = hole and f"{hole}, mutated"
+    return {"formula": formula, "channel": rng.choice(CHANNELS), "hole": hole}
+
+
+def _payload(rng: random.Random) -> str:
+    return rng.choice(PAYLOADS).format(file=CANARY, mark=CANARY)
+
+
+@functools.cache
+def frame() -> Any:
+    """The data of all attacks: 60 rows, so that a bomb is one by its formula alone."""
+    import numpy as np
+    import pandas as pd
+
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=60).round(3)
+    return pd.DataFrame(
+        {
+            "y": (x + rng.normal(size=60) > 0).astype(int),
+            "x": x,
+            "g": rng.choice(["a", "b", "c"], 60),
+            "a b": rng.normal(size=60).round(3),
+            "v": rng.integers(1, 5, 60),
+        }
+    )
+
+
+QUICK: dict[str, Any] = {"k": 1, "seed": 1, "n_jobs": 1, "progress": False}
+EDITED = "I(x > 0.123)"
+
+
+@functools.cache
+def _documents() -> dict[str, tuple[str, dict[str, bytes]]]:
+    """Document and arrays of two model files whose formula will be edited."""
+    import tempfile
+
+    import treeselect
+
+    fit = treeselect.select(f"y ~ {EDITED}", frame(), method="fcbf", **QUICK)
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for channel in ("load", "load_data"):
+            path = fit.save(Path(folder) / "m", include_data=channel == "load_data")
+            with zipfile.ZipFile(path) as archive:
+                members = {name: archive.read(name) for name in archive.namelist()}
+            found[channel] = (members.pop("model.json").decode(), members)
+    return found
+
+
+def edited_file(formula: str, channel: str, path: Path) -> Path:
+    """A model file whose formula, and the term of it, are others."""
+    text, arrays = _documents()[channel]
+    right = formula.split("~", 1)[1].strip() if "~" in formula else formula
+    whole = json.loads(text)
+
+    def walk(value: Any) -> Any:
+        if isinstance(value, str):
+            return formula if value == f"y ~ {EDITED}" else value.replace(EDITED, right)
+        if isinstance(value, list):
+            return [walk(v) for v in value]
+        return {k: walk(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("model.json", json.dumps(walk(whole)))
+        for name, data in arrays.items():
+            archive.writestr(name, data)
+    return path
+
+
+def run(plan: Plan, folder: Path) -> Outcome:
+    """Hand the formula over, and tell what was done besides."""
+    builtins.__dict__.pop(CANARY, None)
+    _documents(), frame(), _table(folder)
+    with watching() as heard, streams() as (out, error):
+        found = judge(_use, plan, folder, out, error)
+    events = list(dict.fromkeys(heard))
+    canary = (folder / CANARY).exists() or hasattr(builtins, CANARY)
+    _clean(folder)
+    worst = sorted(events, key=lambda e: e.startswith(("exec", "compile")))
+    if worst or canary:
+        said = "; ".join([*worst, *(["the canary is dead"] if canary else [])])
+        return Outcome(FAILED, "Watch", said[:1000], _signature(worst, canary))
+    return found
+
+
+def _signature(events: list[str], canary: bool) -> str:
+    """``exec`` and ``compile`` by the package's own evaluation apart from what an attack does."""
+    own = [e for e in events if re.match(r"(exec|compile) by \w+\.py", e)]
+    if canary or len(own) < len(events):
+        return "a formula ran code"
+    return f"text is evaluated ({own[0]})"
+
+
+def _use(plan: Plan, folder: Path, out: Any, error: Any) -> str:
+    import treeselect
+    from treeselect import cli
+
+    formula, channel = plan["formula"], plan["channel"]
+    if channel == "select":
+        fit = treeselect.select(formula, frame(), method="fcbf", **QUICK)
+        check_text(fit.summary().as_text(), "a summary")
+        if len(fit.predict(frame())) != len(frame()):
+            raise Defect("predict() lost rows")
+        return ANSWERED
+    if channel == "cli":
+        table = _table(folder)
+        with contextlib.suppress(SystemExit):
+            code = cli.main(["select", formula, str(table), "-m", "fcbf", "-k", "1", "--seed", "1"])
+            said = written(out) + written(error)
+            check_text(said, "what the command line prints")
+            if code == 2 and (wrong := wrong_message(said)):
+                raise Defect(f"{wrong} in an error of the command line: {said[:200]!r}")
+            return ANSWERED if code == 0 else REFUSED
+        return REFUSED
+    try:
+        path = edited_file(formula, channel, folder / "edited.treeselect")
+    except UnicodeEncodeError:
+        return VOID
+    fit = treeselect.load(path)
+    if len(fit.predict(frame())) != len(frame()):
+        raise Defect("predict() lost rows")
+    check_text(fit.summary().as_text(), "a summary")
+    return ANSWERED
+
+
+def _table(folder: Path) -> Path:
+    path = folder / "table.csv"
+    if not path.exists():
+        frame().to_csv(path, index=False)
+    return path
+
+
+def _clean(folder: Path) -> None:
+    builtins.__dict__.pop(CANARY, None)
+    for path in folder.iterdir():
+        if path.is_file() and path.name != "table.csv":
+            path.unlink()
+
+
+def smaller(plan: Plan) -> Iterator[Plan]:
+    """The same by the plainest way, and with pieces of the formula left out."""
+    if plan["channel"] != "select":
+        yield {**plan, "channel": "select"}
+    text = plan["formula"]
+    size = len(text) // 2
+    while size:
+        for at in range(0, len(text), size):
+            yield {**plan, "formula": text[:at] + text[at + size :]}
+        size //= 2
+
+
+def script(plan: Plan) -> str:
+    """As a person would try it."""
+    formula = (
+        ascii(plan["formula"])
+        if len(plan["formula"]) < 2000
+        else f"<{len(plan['formula'])} characters: {plan['formula'][:60]!r}...>"
+    )
+    if plan["channel"] == "select":
+        return f"select({formula}, attacks.frame(), method='fcbf', k=1)"
+    if plan["channel"] == "cli":
+        return f"cli.main(['select', {formula}, 'table.csv', '-m', 'fcbf', '-k', '1'])"
+    return (
+        f"load(attacks.edited_file({formula}, {plan['channel']!r}, path)).predict(attacks.frame())"
+    )

@@ -1,0 +1,436 @@
+"""Writers that are killed, or that find the disk full, at any byte; afterwards the old file or the
+new one.
+
+A child of this process writes. It is killed by the system at a byte (a limit of the size of files,
+whose signal kills), after some microseconds (a timer), or at the n-th call that opens, renames or
+removes a file; or the same limit makes the write fail as a full disk does. What stands at the
+target must then be the old file, bit for bit, or a complete new one; whatever else is left must
+not be in the way of the next writer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import random
+import signal
+import stat
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from hostility.judging import ANSWERED, FAILED, VOID, Outcome, check_page, streams, wrong_message
+
+Plan = dict[str, Any]
+
+WRITERS = (
+    "save",
+    "save with data",
+    "report",
+    "comparison",
+    "predict -o",
+    "select --json",
+    "select --save",
+    "select --report",
+    "compare --json",
+)
+FAULTS = (
+    "killed at a byte",
+    "killed at a time",
+    "killed at a call",
+    "full at a byte",
+    "no fault",
+    "together",
+)
+TARGETS = (
+    "file",
+    "file",
+    "file",
+    "none",
+    "0600",
+    "link",
+    "read-only file",
+    "folder",
+    "full device",
+    "null device",
+    "long name",
+    "no folder",
+    "dangling link",
+)
+
+_CALLS = frozenset(
+    [
+        "open",
+        "os.rename",
+        "os.remove",
+        "os.chmod",
+        "tempfile.mkstemp",
+        "os.link",
+        "os.truncate",
+        "shutil.move",
+    ]
+)
+_OLD = b"<!-- the old file: it may be the only copy -->\n"
+_LIMIT = 15.0
+
+
+def draw(rng: random.Random) -> Plan:
+    """A writer, a fault, and what stands at the target."""
+    fault = rng.choice(FAULTS)
+    target = "file" if fault == "together" else rng.choice(TARGETS)
+    return {
+        "writer": rng.choice(WRITERS),
+        "fault": fault,
+        "target": target,
+        "at": rng.random(),
+        "seed": rng.randrange(2**31),
+    }
+
+
+@functools.cache
+def _made() -> tuple[Any, Any, Path]:
+    """A fit, a comparison, and a folder with a model file and data, for the command line."""
+    import atexit
+    import shutil
+    import tempfile
+
+    import treeselect
+    from hostility.attacks import frame
+
+    quick: dict[str, Any] = {"seed": 1, "n_jobs": 1, "progress": False}
+    fit = treeselect.select("y ~ x + g + v", frame(), method="fcbf", k=1, **quick)
+    compared = treeselect.compare("y ~ x + g + v", frame(), ["fcbf", "cfs"], k=1, folds=2, **quick)
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    fit.save(folder / "model")
+    frame().to_csv(folder / "table.csv", index=False)
+    with streams():
+        for suffix in (".html", ".json"):
+            fit.report(folder / f"warm{suffix}")
+        compared.report(folder / "warm.html")
+    return fit, compared, folder
+
+
+def _writer(name: str) -> Callable[[str], Any]:
+    from treeselect import cli
+
+    fit, compared, folder = _made()
+    table, quick = str(folder / "table.csv"), ["-m", "fcbf", "-k", "1", "--seed", "1"]
+
+    def by_command(*arguments: str) -> Callable[[str], Any]:
+        def write(path: str) -> None:
+            from treeselect.errors import TreeselectError
+
+            with streams() as (_, error):
+                code = cli.main([*arguments, path])
+            if code:
+                error.flush()
+                raise TreeselectError(error.buffer.getvalue().decode())  # type: ignore[attr-defined]
+
+        return write
+
+    compare = [
+        "compare",
+        "y ~ x + g",
+        table,
+        "-m",
+        "fcbf,cfs",
+        "-k",
+        "1",
+        "--folds",
+        "2",
+        "--seed",
+        "1",
+    ]
+    return {
+        "save": fit.save, "save with data": lambda path: fit.save(path, include_data=True),
+        "report": fit.report, "comparison": compared.report,
+        "predict -o": by_command("predict", str(folder / "model"), table, "-o"),
+        "select --json": by_command("select", "y ~ x + g", table, *quick, "--json"),
+        "select --save": by_command("select", "y ~ x + g", table, *quick, "--save"),
+        "select --report": by_command("select", "y ~ x + g", table, *quick, "--report"),
+        "compare --json": by_command(*compare, "--json"),
+    }[name]  # fmt: skip
+
+
+@functools.cache
+def _size(name: str) -> int:
+    """Bytes of what a writer writes."""
+    path = _made()[2] / "size"
+    _writer(name)(str(path))
+    return path.stat().st_size
+
+
+def run(plan: Plan, folder: Path) -> Outcome:
+    """Let a child write under the fault, then look at what stands there."""
+    if not sys.platform.startswith("linux"):
+        return Outcome(VOID)
+    size = _size(plan["writer"])
+    where = folder / f"faults_{os.getpid()}"
+    where.mkdir(exist_ok=True)
+    try:
+        target, before = _target(plan["target"], where)
+    except PermissionError:  # only root makes devices
+        where.rmdir()
+        return Outcome(VOID, "PermissionError")
+    try:
+        if plan["fault"] == "together":
+            return _together(plan, target)
+        code, said = _in_child(plan, str(target), size)
+        return _verdict(plan, target, before, code, said, where)
+    finally:
+        for path in where.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                path.rmdir()
+            else:
+                path.unlink()
+        where.rmdir()
+
+
+def _target(kind: str, where: Path) -> tuple[Path, bytes | None]:
+    """The path that is written to, and what stands there before."""
+    path = where / "target.html"
+    if kind.endswith("device"):
+        # A device of our own: a writer that replaces its target would break the machine's.
+        path = where / kind.replace(" ", "_")
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 7 if kind == "full device" else 3))
+        return path, None
+    if kind == "no folder":
+        return where / "nowhere" / "target.html", None
+    if kind == "long name":
+        return where / ("x" * 250 + ".html"), None
+    if kind == "folder":
+        path.mkdir()
+        return path, None
+    if kind in ("link", "dangling link"):
+        real = where / "real.html"
+        if kind == "link":
+            real.write_bytes(_OLD)
+        path.symlink_to(real.name)
+        return path, _OLD if kind == "link" else None
+    if kind == "none":
+        return path, None
+    path.write_bytes(_OLD)
+    if kind == "0600":
+        path.chmod(0o600)
+    elif kind == "read-only file":
+        path.chmod(0o444)
+    return path, _OLD
+
+
+def _in_child(plan: Plan, target: str, size: int) -> tuple[int, str]:
+    """Exit code (of a signal its negative number) and words of a child that writes."""
+    write = _writer(plan["writer"])
+    reading, writing = os.pipe()
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        said = b"-"
+        code = 1
+        try:
+            _arm(plan, size)
+            write(target)
+            said, code = b"+", 0
+        except BaseException as error:
+            from treeselect.errors import TreeselectError
+
+            own = isinstance(error, TreeselectError)
+            said = f"{'-' if own else '!'}{type(error).__name__}: {error}".encode(
+                "utf-8", "backslashreplace"
+            )
+        with contextlib.suppress(BaseException):
+            os.write(writing, said[:4000])
+        os._exit(code)
+    os.close(writing)
+    code = _wait(child)
+    with os.fdopen(reading, "rb") as file:
+        return code, file.read().decode("utf-8", "replace")
+
+
+def _arm(plan: Plan, size: int) -> None:
+    """Set the fault, which comes while the file is written."""
+    import resource
+
+    fault, at = plan["fault"], plan["at"]
+    if "byte" in fault:
+        killed = fault.startswith("killed")
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL if killed else signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        most = int(at * size * 1.05)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    elif fault == "killed at a time":
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, 1e-6 + at**3 * 0.08)
+    elif fault == "killed at a call":
+        left = [int(at * 12)]
+
+        def hook(event: str, arguments: Any) -> None:
+            if event in _CALLS:
+                left[0] -= 1
+                if left[0] < 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(hook)
+
+
+def _wait(child: int) -> int:
+    """Exit code of a child; one that hangs is killed."""
+    end = time.monotonic() + _LIMIT
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.001)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return 999
+
+
+def _verdict(
+    plan: Plan, target: Path, before: bytes | None, code: int, said: str, where: Path
+) -> Outcome:
+    what = f"{plan['writer']} to {plan['target']}, {plan['fault']}"
+
+    def failed(why: str) -> Outcome:
+        return Outcome(
+            FAILED,
+            "Fault",
+            f"{what}: {why}. Child: {code} {said[:300]}",
+            f"{plan['writer']}: {why}",
+        )
+
+    if code == 999:
+        return failed("hangs")
+    if said.startswith("!"):
+        return failed(f"{said[1:].split(':')[0]}")
+    if said.startswith("-") and (wrong := wrong_message(said.split(": ", 1)[-1])):
+        return failed(f"{wrong} in the error")
+    if plan["target"].endswith("device"):
+        if not stat.S_ISCHR(target.stat().st_mode):
+            return failed("a device was replaced")
+        if plan["target"] == "full device" and said.startswith("+"):
+            return failed("a full disk is not noticed")
+        return Outcome(ANSWERED)
+    if plan["target"] in ("folder", "no folder"):
+        if said.startswith("+"):
+            return failed("says it wrote where nothing can be")
+        return (
+            Outcome(ANSWERED)
+            if plan["target"] == "no folder" or target.is_dir()
+            else failed("a folder was replaced")
+        )
+    now = target.read_bytes() if target.exists() else None
+    if now != before and not _is_complete(now, plan["writer"]):
+        return failed("the file is half old, half new" if now else "the old file is gone")
+    if said.startswith("+") and now == before:
+        return failed("says it wrote and did not")
+    if plan["target"] == "link" and not target.is_symlink():
+        return failed("a link was replaced by a file")
+    if plan["target"] == "0600" and target.stat().st_mode & 0o077:
+        return failed("0600 was not kept")
+    if code >= 0 and len(list(where.iterdir())) > 1 + (plan["target"] == "link") + (
+        plan["target"] == "dangling link" and now is not None
+    ):
+        return failed(f"a temporary file is left: {sorted(p.name for p in where.iterdir())}")
+    return _again(plan, target, failed)
+
+
+def _again(plan: Plan, target: Path, failed: Callable[[str], Outcome]) -> Outcome:
+    """The next writer is not kept from its work by what the dead one left."""
+    if plan["target"] in ("long name",):
+        return Outcome(ANSWERED)
+    try:
+        _writer(plan["writer"])(str(target))
+    except Exception as error:
+        return failed(f"the next writer fails: {type(error).__name__}")
+    return (
+        Outcome(ANSWERED)
+        if _is_complete(target.read_bytes(), plan["writer"])
+        else failed("the next writer fails")
+    )
+
+
+def _is_complete(data: bytes | None, writer: str) -> bool:
+    import pandas as pd
+
+    import treeselect
+
+    if data is None:
+        return False
+    if "save" in writer:
+        path = _made()[2] / "found"
+        path.write_bytes(data)
+        with contextlib.suppress(Exception):
+            return len(treeselect.load(path).predict(_made()[2] / "table.csv")) == 60
+        return False
+    if "json" in writer:
+        with contextlib.suppress(ValueError):
+            return bool(json.loads(data))
+        return False
+    if writer == "predict -o":
+        path = _made()[2] / "found.csv"
+        path.write_bytes(data)
+        with contextlib.suppress(Exception):
+            return len(pd.read_csv(path)) == 60 and data.endswith(b"\n")
+        return False
+    with contextlib.suppress(Exception):
+        check_page(data, "a report")
+        return data.rstrip().endswith(b"</html>")
+    return False
+
+
+def _together(plan: Plan, target: Path) -> Outcome:
+    """Four threads write the same path."""
+    if not plan["writer"].startswith(("save", "report", "comparison")):
+        plan = {**plan, "writer": "save"}  # the command line's streams are one per process
+    write, errors = _writer(plan["writer"]), []
+
+    def work() -> None:
+        for _ in range(5):
+            try:
+                write(str(target))
+            except BaseException as error:
+                errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        first = errors[0]
+        return Outcome(
+            FAILED,
+            "Fault",
+            f"{len(errors)} of 20 calls failed: {type(first).__name__}: {first}"[:600],
+            f"{plan['writer']}: fails beside others",
+        )
+    if not _is_complete(target.read_bytes(), plan["writer"]):
+        return Outcome(
+            FAILED, "Fault", "half a file", f"{plan['writer']}: beside others, half a file"
+        )
+    if len(list(target.parent.iterdir())) > 1:
+        return Outcome(
+            FAILED,
+            "Fault",
+            "a temporary file is left",
+            f"{plan['writer']}: beside others, a temporary file is left",
+        )
+    return Outcome(ANSWERED)
+
+
+def smaller(plan: Plan) -> Iterator[Plan]:
+    """A fault has no parts; only a plainer target."""
+    if plan["target"] not in ("file", "none"):
+        yield {**plan, "target": "file"}
+
+
+def script(plan: Plan) -> str:
+    """In words."""
+    return f"{plan['writer']} to {plan['target']}, {plan['fault']} at {plan['at']:.2f}"

@@ -1,0 +1,424 @@
+"""Model files with damaged bytes, members, documents or arrays, which are loaded and used."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import io
+import json
+import random
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hostility.judging import (
+    ANSWERED,
+    VOID,
+    Defect,
+    Outcome,
+    check_page,
+    check_text,
+    judge,
+    streams,
+)
+
+Plan = dict[str, Any]
+
+FITS = ("sparse", "classes", "boosted", "linear", "counts", "with data", "resampled", "foreign")
+
+_USES = (
+    "predict(data)", "predict(data, 'link')", "predict(data, 'class')", "trees()", "nodes()",
+    "rules()", "rules(2)", "shape(TERM)", "summary()",
+    "report(page)", "tidy()", "glance()", "path", "importance_path()", "interactions()",
+    "neighbours()", "save(copy)", "save(copy, True)",
+    "resample(2)", "resample(2, data=data)", "refit('glm', data=data)",
+    "inference(data=data, seed=1)", "performance(2, data=data)", "__repr__()",
+    "stability", "formula", "selected", "augment(data)",
+)  # fmt: skip
+
+_LEAVES = (
+    "None", "True", "False", "0", "1", "-1", "2", "10**6", "10**30", "-2**63", "2**63", "0.5",
+    "-0.5", "1e308", "''", "'x'", "'y ~ x'", "'\\x00'", "'\\x1b[31m'",
+    "'\\ud800'", "'\\u202e'", "'`'", "'<b>'", "[]", "[1]", "['x']", "[None]", "[[]]", "{}",
+    "{'x': 1}", "[0] * 1000", "'x' * 100000", "{'__class__': 'os'}",
+    "[[[[[[1]]]]]]", "'gaussian'", "'binomial'", "'multinomial'", "'fcbf'", "'controlburn'",
+    "'error'", "'numbers'", "'labels'", "'nan'", "float('nan')", "float('inf')",
+)  # fmt: skip
+
+_ARRAYS = (
+    "zero", "ones", "minus", "huge", "nan", "inf", "shuffle", "one value", "shorter", "longer",
+    "empty", "flat", "column", "wider", "dtype float64",
+    "dtype int64", "dtype int32", "dtype bool", "dtype uint8", "dtype <U5", "dtype object",
+    "dtype float16", "dtype >f8", "fortran", "scalar", "3d", "random",
+    "one byte", "header", "cut", "gone",
+)  # fmt: skip
+
+
+def draw(rng: random.Random) -> Plan:
+    """A fit, what is changed in its file, and what is done with what is loaded."""
+    kind = rng.choice(["json", "json", "json", "array", "array", "array", "bytes", "zip"])
+    changes = [_change(rng, kind) for _ in range(rng.choice([1, 1, 1, 2, 3]))]
+    uses = rng.sample(_USES, rng.choice([2, 4, 6]))
+    return {"fit": rng.choice(FITS), "changes": changes, "then": uses}
+
+
+def _change(rng: random.Random, kind: str) -> dict[str, Any]:
+    """Places are shares of what there is, so that a plan knows nothing of the file."""
+    change: dict[str, Any] = {"kind": kind, "at": rng.random(), "seed": rng.randrange(2**31)}
+    if kind == "json":
+        change["how"] = rng.choice(
+            ["value", "value", "value", "sign", "drop", "swap", "copy", "nest", "text"]
+        )
+        change["value"] = rng.choice(_LEAVES)
+    elif kind == "array":
+        change["how"] = rng.choice(_ARRAYS)
+    elif kind == "bytes":
+        change["how"] = rng.choice(
+            ["flip", "flip", "flip", "cut", "insert", "zero", "head", "empty", "double", "text"]
+        )
+    else:
+        change["how"] = rng.choice(
+            [
+                "rename",
+                "remove",
+                "add",
+                "twice",
+                "deflate",
+                "outside",
+                "bomb",
+                "comment",
+                "pickle",
+                "encrypted",
+                "folder",
+                "deep",
+            ]
+        )
+    return change
+
+
+@functools.cache
+def data() -> Any:
+    """What all model files are fitted on."""
+    import pandas as pd
+
+    rng = np.random.default_rng(4)
+    n = 60
+    x, z = rng.normal(size=n).round(3), rng.normal(size=n).round(3)
+    site = rng.choice(["Bath", "Leeds", "York"], n)
+    frame = pd.DataFrame({
+        "y": (x + (site == "York") + rng.normal(size=n) / 2 > 0.3).astype(int), "x": x, "z": z,
+        "site": site,
+        "colour": pd.Categorical(rng.choice(["blue", "red"], n), ordered=True),
+        "flag": rng.random(n) < 0.5, "a b": rng.integers(0, 5, n),
+        "dose": x * 2 + rng.normal(size=n), "count": rng.poisson(2.0, n),
+        "kind": np.where(x > 0.5, "p", np.where(z > 0, "q", "r")),
+        "w": rng.integers(0, 3, n), "when": pd.Timestamp("2020-01-01"),
+    })  # fmt: skip
+    frame.loc[::9, "z"] = np.nan
+    return frame
+
+
+@functools.cache
+def originals() -> dict[str, bytes]:
+    """The files of all fits, as they are."""
+    import warnings
+
+    from sklearn.feature_selection import SelectKBest
+
+    from treeselect import select
+
+    quick: dict[str, Any] = {"seed": 1, "n_jobs": 1, "progress": False}
+    few: dict[str, Any] = {"forests": 1, "n_trees": 5, **quick}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fits = {
+            "sparse": select("y ~ x*site + scale(z) + colour + C(flag) + hashed(site, 3) + `a b`",
+            data(), k=2, refit=None, forests=1, **quick),
+            "classes": select("kind ~ x + z + poly(x, 2) + site", data(), k=2, **few),
+            "boosted": select("dose ~ x + site + bs(z, 4, extrapolation='clip')", data(), k=2,
+            **few).refit("boosting"),
+            "linear": select("y ~ x + site + I(z > 0) + colour", data(), method="stepwise",
+            folds=2, weights="w", keep="x", **quick),
+            "counts": select("count ~ x + z + flag", data(), k=1, family="poisson",
+            groups={"both": ["x", "flag"]}, new_levels="other", **few),
+            "with data": select("y ~ x + z + site + colour + flag + `a b`", data(), k=2,
+            method="rrf", n_trees=4, **quick),
+            "resampled": select("dose ~ x + z + site", data(), k=1, method="importance",
+            n_trees=4, resamples=2, **quick),
+            "foreign": select("y ~ x + z + flag", data().fillna(0), method=SelectKBest(k=1),
+            **quick),
+        }  # fmt: skip
+        found = {}
+        with tempfile.TemporaryDirectory() as folder:
+            for name, fit in fits.items():
+                path = fit.save(Path(folder) / "m", include_data=name in ("with data", "classes"))
+                found[name] = path.read_bytes()
+    return found
+
+
+def run(plan: Plan, folder: Path) -> Outcome:
+    """Damage the file, load it and use it."""
+    original = originals()[plan["fit"]]
+    damaged = damage(original, plan["changes"])
+    if damaged == original:
+        return Outcome(VOID)
+    path = folder / "damaged.treeselect"
+    path.write_bytes(damaged)
+    with streams():
+        found = judge(_use, plan, path, folder)
+    for name in ("damaged.treeselect", "page.html", "copy.treeselect"):
+        (folder / name).unlink(missing_ok=True)
+    return found
+
+
+def _use(plan: Plan, path: Path, folder: Path) -> str:
+    import treeselect
+    from hostility.judging import wrong_message
+    from treeselect.errors import TreeselectError
+
+    fit = treeselect.load(path)
+    page, again = folder / "page.html", folder / "copy.treeselect"
+    for use in plan["then"]:
+        space = {
+            "fit": fit,
+            "data": data(),
+            "page": page,
+            "copy": again,
+            "TERM": fit.selected[0] if fit.selected else "x",
+        }
+        try:
+            answer = eval(f"fit.{use}", space)
+        except TreeselectError as error:
+            wrong = wrong_message(str(error))
+            if wrong:
+                raise Defect(
+                    f"{wrong} in an error of {use.split('(')[0]}(): {str(error)[:300]!a}"
+                ) from error
+            continue
+        if use.startswith(("predict", "augment")) and len(answer) != len(data()):
+            raise Defect("predict() lost rows")
+        if hasattr(answer, "as_text"):
+            check_text(answer.as_text(), f"{use.split('(')[0]}().as_text()")
+        elif isinstance(answer, str):
+            check_text(answer, f"{use.split('(')[0]}()")
+        if use == "report(page)":
+            check_page(page.read_bytes(), "a report")
+    return ANSWERED
+
+
+def damage(original: bytes, changes: list[dict[str, Any]]) -> bytes:
+    """The file with all changes, but those that an earlier one made impossible."""
+    for change in changes:
+        rng = random.Random(change["seed"])
+        way = {"bytes": _bytes, "zip": _members, "json": _document, "array": _array}[change["kind"]]
+        with contextlib.suppress(Exception):
+            original = way(original, change, rng)
+    return original
+
+
+def _bytes(data: bytes, change: dict[str, Any], rng: random.Random) -> bytes:
+    at = int(change["at"] * len(data))
+    how = change["how"]
+    if how == "flip":
+        found = bytearray(data)
+        found[at] ^= 1 << rng.randrange(8)
+        return bytes(found)
+    return {
+        "cut": data[:at], "insert": data[:at] + rng.randbytes(rng.randint(1, 20)) + data[at:],
+        "zero": data[:at] + bytes(50) + data[at + 50 :],
+        "head": data[at:], "empty": b"", "double": data + data, "text": b"y ~ x\n",
+    }[how]  # fmt: skip
+
+
+def _read(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _write(members: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def _members(data: bytes, change: dict[str, Any], rng: random.Random) -> bytes:
+    members, how = _read(data), change["how"]
+    name = sorted(members)[int(change["at"] * len(members))]
+    if how in ("rename", "remove"):
+        content = members.pop(name)
+        if how == "rename":
+            members[
+                rng.choice(
+                    [
+                        "arrays/x.npy",
+                        "x",
+                        "arrays/../x.npy",
+                        "arrays/a b.npy",
+                        "model.json",
+                        "\x1b.npy",
+                    ]
+                )
+            ] = content
+    elif how in ("add", "outside", "pickle", "folder"):
+        new = {
+            "add": "arrays/extra.npy",
+            "outside": "../../pwned",
+            "pickle": "arrays/evil.npy",
+            "folder": "arrays/",
+        }[how]
+        members[new] = {"add": members[name], "pickle": b"\x80\x04cos\nsystem\n."}.get(how, b"")
+    elif how == "twice":
+        return _write(members) + _write({name: members[name]})
+    elif how == "deflate":
+        return _write(members, zipfile.ZIP_DEFLATED)
+    elif how == "bomb":
+        return _write({**members, "arrays/bomb.npy": bytes(20_000_000)}, zipfile.ZIP_DEFLATED)
+    elif how == "comment":
+        return _write(members)[:-2] + b"\x05\x00hello"
+    elif how == "encrypted":
+        found = bytearray(_write(members))
+        at = found.find(b"PK\x01\x02")
+        found[at + 8] |= 1
+        return bytes(found)
+    else:
+        members["model.json"] = b"[" * 100_000 + b"]" * 100_000
+    return _write(members)
+
+
+def _document(data: bytes, change: dict[str, Any], rng: random.Random) -> bytes:
+    members = _read(data)
+    document = json.loads(members["model.json"])
+    if change["how"] == "text":
+        text = members["model.json"].decode()
+        at = int(change["at"] * len(text))
+        members["model.json"] = (
+            text[:at]
+            + rng.choice(['"', "{", "]", "NaN", "1e999", "\\ud800", ",", "0"])
+            + text[at + 1 :]
+        ).encode()
+        return _write(members)
+    places = list(_places(document["content"], document, "content"))
+    holder, key = places[int(change["at"] * len(places))]
+    old = holder[key]
+    how = change["how"]
+    if how == "drop":
+        del holder[key]
+    elif how == "sign" and isinstance(old, int | float) and not isinstance(old, bool):
+        holder[key] = rng.choice([-old, old + 1, old - 1, old * 1000, old + 0.5, 10**9])
+    elif how == "nest":
+        holder[key] = [old]
+    elif how in ("swap", "copy"):
+        other, name = places[rng.randrange(len(places))]
+        holder[key] = copy.deepcopy(other[name])
+    else:
+        holder[key] = eval(change["value"])
+    members["model.json"] = json.dumps(document).encode()
+    return _write(members)
+
+
+def _places(value: Any, holder: Any, key: Any) -> Iterator[tuple[Any, Any]]:
+    yield holder, key
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    for name, part in inner:
+        yield from _places(part, value, name)
+
+
+def _array(data: bytes, change: dict[str, Any], rng: random.Random) -> bytes:
+    members, how = _read(data), change["how"]
+    names = sorted(name for name in members if name.endswith(".npy"))
+    name = names[int(change["at"] * len(names))]
+    if how == "gone":
+        del members[name]
+        return _write(members)
+    if how in ("one byte", "header", "cut"):
+        raw = bytearray(members[name])
+        at = rng.randrange(len(raw)) if how == "one byte" else rng.randrange(min(len(raw), 120))
+        raw[at] = rng.randrange(256)
+        members[name] = bytes(raw[:-1] if how == "cut" else raw)
+        return _write(members)
+    array = np.lib.format.read_array(io.BytesIO(members[name]))
+    buffer = io.BytesIO()
+    changed = _changed(array, how, rng)
+    np.lib.format.write_array(buffer, changed, allow_pickle=True)
+    members[name] = buffer.getvalue()
+    return _write(members)
+
+
+def _changed(array: Any, how: str, rng: random.Random) -> Any:
+    if how.startswith("dtype "):
+        with np.errstate(all="ignore"):
+            return array.astype(how[6:])
+    flat = array.copy().ravel()
+    if how in ("one value", "minus", "huge", "nan", "inf", "random") and flat.size:
+        value: Any = {
+            "one value": rng.choice([-1, 0, 1, 2, 100]), "minus": -1, "huge": 2**31 - 1,
+            "nan": np.nan, "inf": np.inf, "random": rng.randrange(-5, 50),
+        }[how]  # fmt: skip
+        with np.errstate(all="ignore"):
+            flat[rng.randrange(flat.size)] = (
+                np.array(value).astype(array.dtype) if array.dtype.kind != "b" else bool(value)
+            )
+        return flat.reshape(array.shape)
+    if how == "shuffle":
+        order = list(range(flat.size))
+        rng.shuffle(order)
+        return flat[order].reshape(array.shape)
+    return {
+        "zero": lambda: np.zeros_like(array), "ones": lambda: np.ones_like(array),
+        "shorter": lambda: array[:-1], "longer": lambda: np.concatenate([array, array[:1]]),
+        "empty": lambda: array[:0], "flat": lambda: flat, "column": lambda: flat[:, None],
+        "wider": lambda: np.stack([flat, flat]), "fortran": lambda: np.asfortranarray(array),
+        "scalar": lambda: flat[:1].reshape(()), "3d": lambda: flat.reshape(1, 1, -1),
+    }.get(how, lambda: array)()  # fmt: skip
+
+
+def smaller(plan: Plan) -> Iterator[Plan]:
+    """Without a change or a use."""
+    for part in ("changes", "then"):
+        for i in range(len(plan[part]) - 1, -1, -1):
+            if part == "then" or len(plan[part]) > 1:
+                yield {**plan, part: plan[part][:i] + plan[part][i + 1 :]}
+
+
+def script(plan: Plan) -> str:
+    """What was changed, by name."""
+    done = "; ".join(_described(plan["fit"], change) for change in plan["changes"])
+    return f"file {plan['fit']!r}: {done}; then {', '.join(plan['then'])}"
+
+
+def _described(fit: str, change: dict[str, Any]) -> str:
+    members = _read(originals()[fit])
+    if change["kind"] == "array":
+        names = sorted(name for name in members if name.endswith(".npy"))
+        return f"{names[int(change['at'] * len(names))]} {change['how']}"
+    if change["kind"] == "json" and change["how"] != "text":
+        places = list(_named(json.loads(members["model.json"])["content"], "content"))
+        value = f" = {change['value']}" if change["how"] == "value" else ""
+        return f"{places[int(change['at'] * len(places))]} {change['how']}{value}"
+    return f"{change['kind']} {change['how']}"
+
+
+def _named(value: Any, name: str) -> Iterator[str]:
+    yield name
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    for key, part in inner:
+        yield from _named(part, f"{name}[{key!r}]")

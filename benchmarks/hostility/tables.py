@@ -1,0 +1,265 @@
+"""Data files that were never meant to be read: odd headers, encodings, cells and ends."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hostility.columns import draw_names
+from hostility.formulas import name_text
+from hostility.judging import (
+    ANSWERED,
+    REFUSED,
+    Defect,
+    Outcome,
+    check_text,
+    judge,
+    streams,
+    written,
+    wrong_message,
+)
+
+Plan = dict[str, Any]
+
+_CELLS = (
+    "1", "0", "2.5", "-3", "1e300", "1e999", "nan", "NaN", "NA", "", " ", "inf", "True", "false",
+    "a", "b", "c", "2020-01-01", "12:30", "1,5", "1_000", "0x10", "99999999999999999999999", "=1+1",
+    "@x", "-1+1", "\x00", "\x1b[31m", "\u202ex", "\u00e9", "\U0001f600", 'a"b', "a;b", "a,b",
+    "a\nb",
+    "\r", "None", "null", "#", "x" * 1000, "'", "\\", "<b>", "\ufeff",
+)  # fmt: skip
+_ENCODINGS = (
+    "utf-8",
+    "utf-8",
+    "utf-8",
+    "latin-1",
+    "cp1252",
+    "utf-16",
+    "utf-8-sig",
+    "utf-32",
+    "cp037",
+)
+_DAMAGE = (
+    "none", "none", "none", "cut", "flip", "insert", "nul", "ragged", "no end", "cr",
+    "semicolons", "tabs",
+    "quote", "blank lines", "no header", "header only", "empty", "twice", "bytes", "long line",
+)  # fmt: skip
+_KINDS = (
+    ".csv",
+    ".csv",
+    ".csv",
+    ".csv.gz",
+    ".parquet",
+    ".feather",
+    ".txt",
+    ".CSV",
+    ".xlsx",
+    ".json",
+    "",
+)
+_CHANNELS = ("select", "select", "cli", "cli predict", "predict", "cli compare")
+
+
+def draw(rng: random.Random) -> Plan:
+    """A table as text, how it is written, what is damaged, and who reads it."""
+    n_columns, n_rows = rng.choice([1, 2, 3, 4, 6]), rng.choice([0, 1, 3, 12, 12, 30, 30])
+    names = draw_names(rng, n_columns, repeated=rng.random() < 0.1, hostile=rng.random() < 0.4)
+    tame = rng.random() < 0.75
+    columns = [_column(rng, n_rows, tame) for _ in names]
+    if rng.random() < 0.8:
+        columns[0] = [str(i % 2) for i in range(n_rows)]
+    formula = f"{name_text(names[0])} ~ ."
+    if rng.random() < 0.2:
+        formula += f" - {name_text(rng.choice(names))}"
+    odd = [side for side in ("kind", "encoding", "damage") if rng.random() < 0.3]
+    return {
+        "names": names,
+        "columns": columns,
+        "formula": formula,
+        "kind": rng.choice(_KINDS) if "kind" in odd else ".csv",
+        "encoding": rng.choice(_ENCODINGS) if "encoding" in odd else "utf-8",
+        "damage": rng.choice(_DAMAGE) if "damage" in odd else "none",
+        "at": rng.random(),
+        "told": rng.choice(["", "", "", *_ENCODINGS, "nosuch", "\x1b", "idna", "rot13"]),
+        "channel": rng.choice(_CHANNELS),
+        "seed": rng.randrange(2**31),
+    }
+
+
+def _column(rng: random.Random, n_rows: int, tame: bool) -> list[str]:
+    if tame and rng.random() < 0.5:
+        return [f"{rng.gauss(0, 5):.2f}" for _ in range(n_rows)]
+    pool = rng.sample(_CELLS[:20] if tame else _CELLS, 3)
+    return [rng.choice(pool) for _ in range(n_rows)]
+
+
+def _bytes(plan: Plan) -> bytes:
+    """The file."""
+    rng = random.Random(plan["seed"])
+    if plan["kind"] in (".parquet", ".feather"):
+        return _damaged(_binary(plan), plan, rng)
+    buffer = io.StringIO()
+    delimiter = {"semicolons": ";", "tabs": "\t"}.get(plan["damage"], ",")
+    end = "\r" if plan["damage"] == "cr" else "\n"
+    writer = csv.writer(buffer, delimiter=delimiter, lineterminator=end, escapechar="\\")
+    rows: list[list[str]] = [list(row) for row in zip(*plan["columns"], strict=True)]
+    if plan["damage"] == "ragged":
+        rows = [row[: rng.randint(0, len(row))] + ["1"] * rng.randint(0, 2) for row in rows]
+    if plan["damage"] != "no header":
+        rows.insert(0, plan["names"])
+    writer.writerows(rows[:1] if plan["damage"] == "header only" else rows)
+    data = buffer.getvalue().encode(plan["encoding"], "replace")
+    data = _damaged(data, plan, rng)
+    if plan["kind"] == ".csv.gz":
+        data = gzip.compress(data, mtime=0)
+        return data if plan["at"] < 0.8 else data[:-9]
+    return data
+
+
+def _binary(plan: Plan) -> bytes:
+    import pyarrow as pa
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    names = [name.encode("utf-8", "replace").decode() for name in plan["names"]]
+    cells = [[c.encode("utf-8", "replace").decode() for c in column] for column in plan["columns"]]
+    cells[0] = [float(c) if c in ("0", "1") else 2.0 for c in cells[0]]  # type: ignore[misc]
+    table, buffer = pa.table(cells, names=names), io.BytesIO()
+    if plan["kind"] == ".parquet":
+        pyarrow.parquet.write_table(table, buffer)
+    else:
+        pyarrow.feather.write_feather(table, buffer)
+    return buffer.getvalue()
+
+
+def _damaged(data: bytes, plan: Plan, rng: random.Random) -> bytes:
+    at, how = int(plan["at"] * len(data)), plan["damage"]
+    if how == "flip" and data:
+        found = bytearray(data)
+        found[min(at, len(data) - 1)] ^= 1 << rng.randrange(8)
+        return bytes(found)
+    return {
+        "cut": data[:at], "insert": data[:at] + rng.randbytes(5) + data[at:],
+        "nul": data[:at] + b"\x00" + data[at:],
+        "no end": data.rstrip(b"\n"), "quote": data[:at] + b'"' + data[at:],
+        "blank lines": data.replace(b"\n", b"\n\n"),
+        "empty": b"", "twice": data + data, "bytes": rng.randbytes(200),
+        "long line": data + b"1," * 5000,
+    }.get(how, data)  # fmt: skip
+
+
+def run(plan: Plan, folder: Path) -> Outcome:
+    """Write the file, and have it read."""
+    from hostility.attacks import frame
+
+    path = folder / f"data{plan['kind']}"
+    path.write_bytes(_bytes(plan))
+    frame()
+    try:
+        with streams() as (out, error):
+            return judge(_use, plan, path, folder, out, error)
+    finally:
+        path.unlink()
+        (folder / "model").unlink(missing_ok=True)
+
+
+def _use(plan: Plan, path: Path, folder: Path, out: Any, error: Any) -> str:
+    import treeselect
+    from treeselect import cli
+
+    quick: dict[str, Any] = {"method": "fcbf", "k": 1, "seed": 1, "n_jobs": 1, "progress": False}
+    channel = plan["channel"]
+    if channel == "select":
+        fit = treeselect.select(plan["formula"], path, **quick)
+        check_text(fit.summary().as_text(), "a summary")
+        rows = fit.design.rows
+        if len(fit.predict(path)) != rows.used + rows.no_response + rows.no_weight:
+            raise Defect("predict() lost rows")
+        return ANSWERED
+    if "predict" in channel:
+        from hostility.attacks import frame
+
+        fit = treeselect.select("y ~ x + v", frame(), **quick)
+        if channel == "predict":
+            fit.predict(path)
+            return ANSWERED
+        arguments = ["predict", str(fit.save(folder / "model")), str(path)]
+    elif channel == "cli":
+        arguments = ["select", plan["formula"], str(path), "-m", "fcbf", "-k", "1", "--seed", "1"]
+    else:
+        arguments = [
+            "compare",
+            plan["formula"],
+            str(path),
+            "-m",
+            "fcbf,cfs",
+            "-k",
+            "1",
+            "--folds",
+            "2",
+            "--seed",
+            "1",
+        ]
+    if plan["told"]:
+        arguments += ["--encoding", plan["told"]]
+    try:
+        code = cli.main(arguments)
+    except SystemExit:
+        return REFUSED
+    said = written(error)
+    check_text(written(out) + said, "what the command line prints")
+    if code and (wrong := wrong_message(said)):
+        raise Defect(f"{wrong} in an error of the command line: {said[:200]!r}")
+    return REFUSED if code else ANSWERED
+
+
+def smaller(plan: Plan) -> Iterator[Plan]:
+    """By select(), undamaged, with fewer rows and columns, and plainer."""
+    for name, value in (
+        ("channel", "select"),
+        ("damage", "none"),
+        ("encoding", "utf-8"),
+        ("kind", ".csv"),
+    ):
+        if plan[name] != value:
+            yield {**plan, name: value}
+    n = len(plan["columns"][0])
+    for i in range(len(plan["names"]) - 1, -1, -1):
+        if len(plan["names"]) > 1:
+            names = plan["names"][:i] + plan["names"][i + 1 :]
+            columns = plan["columns"][:i] + plan["columns"][i + 1 :]
+            yield {**plan, "names": names, "columns": columns}
+    for rows in (slice(0, n // 2), slice(n // 2, n), slice(0, n - 1)):
+        if n > 1:
+            yield {**plan, "columns": [column[rows] for column in plan["columns"]]}
+    for i, name in enumerate(plan["names"]):
+        plain = "yxzabcdefg"[i]
+        if name != plain:
+            names = [*plan["names"]]
+            names[i] = plain
+            yield {
+                **plan,
+                "names": names,
+                "formula": plan["formula"].replace(name_text(name), plain),
+            }
+    for i, column in enumerate(plan["columns"]):
+        count = [str(r) for r in range(n)]
+        if column != count:
+            yield {
+                **plan,
+                "columns": [count if j == i else c for j, c in enumerate(plan["columns"])],
+            }
+
+
+def script(plan: Plan) -> str:
+    """What the file holds."""
+    head = _bytes(plan)
+    shown = repr(head[:300]) + (f" ... {len(head)} bytes" if len(head) > 300 else "")
+    return (
+        f"{plan['channel']}: {plan['formula']!a} on a {plan['kind'] or 'nameless'} file of {shown}"
+    )

@@ -1,0 +1,150 @@
+"""What Python does while a formula is handled, as its audit hook tells it: the judge of attacks.
+
+A formula may compute with columns; it may not run text. So nothing that a formula causes may
+compile or execute code, open a file, import a module, start a process or open a socket, whatever
+comes of it. What a formula causes is told by the stack: a frame of code that is in no file
+(formulaic evaluates there), or a frame of a module that handles formulas, and no import statement
+of a file in between.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+PAYLOAD_MODULES = frozenset(
+    ["__hello__", "__phello__", "antigravity", "this", "nturl2path", "turtle"]
+)
+"""Modules that only an attack imports."""
+
+_NEVER = frozenset([
+    "os.system", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.startfile",
+    "pty.spawn",
+    "socket.connect", "socket.bind", "webbrowser.open", "code.__new__", "function.__new__",
+    "builtins.breakpoint",
+    "builtins.input", "os.fork", "os.forkpty", "urllib.Request", "ftplib.connect",
+    "sys.setprofile", "sys.settrace",
+])  # fmt: skip
+"""What nothing at all may do while a formula is handled."""
+
+_WITHIN = frozenset([
+    "open", "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.listdir", "os.scandir",
+    "os.chmod", "os.link",
+    "os.symlink", "os.putenv", "os.unsetenv", "os.truncate", "os.chdir", "os.walk",
+    "shutil.copyfile", "shutil.rmtree",
+    "shutil.move", "socket.__new__", "ctypes.dlopen", "ctypes.dlsym", "ctypes.string_at",
+    "pickle.find_class",
+    "marshal.loads", "marshal.load", "gc.get_objects", "gc.get_referrers", "glob.glob",
+    "tempfile.mkstemp", "tempfile.mkdtemp",
+    "signal.pthread_kill", "mmap.__new__", "sqlite3.connect", "object.__setattr__",
+    "object.__delattr__", "sys.addaudithook",
+])  # fmt: skip
+"""What only the formula may not do."""
+
+_HERE = os.path.dirname(__file__)
+_HANDLES = re.compile(
+    r"[/\\]treeselect[/\\](guard|formula|evaluation|terms|expressions?|operators?)\w*\.py$"
+)
+_EVALUATES = re.compile(r"[/\\](treeselect|formulaic|pandas|numpy|patsy|numexpr)[/\\]")
+
+
+class _Watch:
+    def __init__(self) -> None:
+        self.on = False
+        self.busy = False
+        self.installed = False
+        self.heard: list[str] = []
+
+
+_watch = _Watch()
+
+
+@contextlib.contextmanager
+def watching() -> Iterator[list[str]]:
+    """Events that should not be, as texts. The hook is put in once: it can't be taken out."""
+    install()
+    _watch.heard, _watch.on = [], True
+    try:
+        yield _watch.heard
+    finally:
+        _watch.on = False
+
+
+def install() -> None:
+    """Put the hook in. It must come before one that raises, or it would not hear of it."""
+    if not _watch.installed:
+        sys.addaudithook(_hear)
+        _watch.installed = True
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _watch.on or _watch.busy:
+        return
+    if event not in _NEVER and event not in _WITHIN and event not in ("exec", "compile", "import"):
+        return
+    _watch.busy = True
+    try:
+        found = _judged(event, arguments)
+        if found:
+            _watch.heard.append(found)
+    finally:
+        _watch.busy = False
+
+
+def _judged(event: str, arguments: tuple[Any, ...]) -> str:
+    files = _stack()
+    pseudo = any(_is_pseudo(file) for file, _ in files)
+    if event in ("exec", "compile"):
+        return _of_code(event, arguments, files, pseudo)
+    if event == "import":
+        outer = next((f for f, _ in files if "importlib" not in f), __file__)
+        wanted = str(arguments[0]).split(".")[0] in PAYLOAD_MODULES
+        return f"import of {arguments[0]}" if wanted or _is_pseudo(outer) else ""
+    if event in _NEVER:
+        return f"{event} {str(arguments[:1])[:80]}"
+    if any("importlib" in file for file, _ in files):
+        return ""
+    if pseudo or any(_HANDLES.search(file) for file, _ in files):
+        return f"{event} {str(arguments[:1])[:80]}"
+    return ""
+
+
+def _of_code(
+    event: str, arguments: tuple[Any, ...], files: list[tuple[str, str]], pseudo: bool
+) -> str:
+    """Code that is in no file, made or run by those who handle formulas."""
+    if not files or any("importlib" in file for file, _ in files):
+        return ""
+    if event == "exec":
+        if not isinstance(arguments[0], CodeType) or not _is_pseudo(arguments[0].co_filename):
+            return ""
+    elif len(arguments) > 1 and isinstance(arguments[1], str) and not _is_pseudo(arguments[1]):
+        return ""
+    caller, name = files[0]
+    if not (pseudo or _EVALUATES.search(caller)):
+        return ""
+    return f"{event} by {'a formula' if pseudo else os.path.basename(caller) + ':' + name}"
+
+
+def _stack() -> list[tuple[str, str]]:
+    """Files and functions from the innermost caller out to the one that handed the formula over."""
+    frame = sys._getframe(1)
+    found: list[tuple[str, str]] = []
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file != __file__:
+            if os.path.dirname(file) == _HERE:
+                break
+            found.append((file, frame.f_code.co_name))
+        frame = frame.f_back  # type: ignore[assignment]
+    return found
+
+
+def _is_pseudo(file: str) -> bool:
+    """Whether code is of no file; modules that Python carries within itself are frozen."""
+    return not file or (file.startswith("<") and not file.startswith(("<frozen", "<__array")))

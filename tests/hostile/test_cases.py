@@ -1,0 +1,583 @@
+"""What hostile users found, and ``benchmarks/hostile.py`` since: one row each, as small as it can
+be.
+
+Columns of the data: `y` (0 and 1), `x` (numbers), `g` (text: a, b, c), `a b` (numbers) and `v`
+(whole numbers from 1 to 4).
+"""
+
+from __future__ import annotations
+
+import builtins
+import datetime
+import decimal
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.model_selection import KFold
+
+import treeselect
+from treeselect.errors import (
+    DataError,
+    FormulaError,
+    MethodError,
+    OptionError,
+    TreeselectError,
+)  # fmt: skip
+
+RAW = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Characters that steer a terminal or reorder text, and halves of characters."""
+
+QUICK: dict[str, Any] = {"method": "fcbf", "k": 1, "seed": 1, "progress": False}
+PAYLOAD = "__import__('builtins').__dict__.__setitem__('hostile_mark', 1)"
+
+
+def make_data() -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    return pd.DataFrame(
+        {
+            "y": [0, 1] * 12,
+            "x": rng.normal(size=24).round(2),
+            "g": list("abc") * 8,
+            "a b": rng.normal(size=24).round(2),
+            "v": rng.integers(1, 5, 24),
+        }
+    )
+
+
+DATA = make_data()
+
+RUN_CODE = (
+    "y ~ I(g == '`' + str(P) + '`')", 'y ~ I(g == "`" + str(P) + "`")',
+    "y ~ I(g != '`' + str(P) + '`')", "y ~ {g == '`' + str(P) + '`'}",
+    "y ~ C(g == '`' + str(P) + '`')", "y ~ x:I(g == '`' + str(P) + '`')",
+    "y ~ x + I(g == '`' + str(P) + '`') - x", "I(g == '`' + str(P) + '`') ~ x",
+    "{g == '`' + str(P) + '`'} ~ x", "C(g == '`' + str(P) + '`') ~ x",
+    "y ~ bs(x, df=4, extrapolation='`' + str(P) + '`')",
+    "y ~ cr(x, df=4, constraints='`' + str(P) + '`')",
+    "y ~ cs(x, df=4, constraints='`' + str(P) + '`')",
+    "y ~ cc(x, df=4, constraints='`' + str(P) + '`')", 'y ~ bs(x, df=4, extrapolation=P)',
+    "y ~ hashed(g, 3, contr.treatment('`' + str(P) + '`'))",
+    "y ~ hashed(g, 3, contrasts=contr.treatment('`' + str(P) + '`'))",
+    'y ~ hashed(g, 3, contr.treatment(P))', "y ~ C(g, contr.treatment('`' + str(P) + '`'))",
+    "y ~ C(g, contr.treatment(base='`' + str(P) + '`'))",
+    "y ~ C(g, levels=['`' + str(P) + '`', 'a'])", 'y ~ C(g, levels=[P])',
+    "y ~ np.where(g == '`' + str(P) + '`', 1, 0)",
+    "y ~ I((g == '`') | (g == str(P)) | (g == '`'))", "y ~ I(g == '`' # ' + str(P) + '`'\n)",
+    "y ~ I(g == '''`''' + str(P) + '''`''')", "y ~ Q('`' + str(P) + '`')",
+    "y ~ log(I(exp((g == '`' + str(P) + '`') + 1)))", 'y ~ I(`a b` + P)',
+    "y ~ I(g == '`a b`' + str(P))", 'y ~ P', 'y ~ I(P)', 'y ~ {P}', 'P ~ x', "y ~ I(x == f'{P}')",
+)  # fmt: skip
+"""Formulas that would run P, or read it: refused, and nothing is run."""
+
+REFUSED = (
+    "y ~ eval('x')", "y ~ I(exec('1'))", "y ~ I(open('/etc/hostname'))",
+    "y ~ I(compile('1', '', 'eval'))", "y ~ I(getattr(x, 'real'))", 'y ~ I(globals())',
+    'y ~ I(breakpoint())', 'y ~ print(x)', 'y ~ x.real', 'y ~ x.__class__', 'y ~ I(x.__class__)',
+    'y ~ I(().__class__.__base__.__subclasses__())', "y ~ x.to_csv('t')", 'y ~ I(x.map(print))',
+    "y ~ np.save('t', x)", "y ~ np.load('t')", "y ~ np.fromfile('t')",
+    'y ~ np.frompyfunc(print, 1, 1)(x)', 'y ~ np.exp.__class__',
+    "y ~ np.lib.format.open_memmap('t')", 'y ~ np.exp(x, out=x)', 'y ~ np.exp(x, where=False)',
+    'y ~ np.vectorize(print)(x)', 'y ~ I(np)', 'y ~ np', 'y ~ poly.__globals__',
+    "y ~ C.__globals__['x']", 'y ~ I(__builtins__)', "y ~ __builtins__['open']", 'y ~ I(I)',
+    'y ~ I(log)', 'y ~ (lambda: 1)()', 'y ~ I((lambda: x)())', 'y ~ I([x for x in x])',
+    'y ~ I({k: k for k in x})', 'y ~ I((z := x))', "y ~ I(f'{x}')", 'y ~ I(*x)', 'y ~ I(**x)',
+    'y ~ log(*[x])', "y ~ log(**{'x': x})", 'y ~ log(x=x)', 'y ~ I(x if x else x)',
+    'y ~ I(x and x)', 'y ~ I(not x)', 'y ~ I(x is x)', 'y ~ I(x in x)', 'y ~ I(x[0])',
+    'y ~ I(x[::-1])', 'y ~ I((x, x))', 'y ~ I([x])', 'y ~ I({x})', "y ~ I({'a': x})",
+    'y ~ I(...)', 'y ~ I(None)', "y ~ I(b'a' == g)", 'y ~ I(1j * x)', "y ~ I('a')",
+    "y ~ I(g + 'a')", "y ~ I('a' * 3 == g)", 'y ~ I(x @ x)', 'y ~ I(x << 2)', 'y ~ I(x >> 2)',
+    'y ~ I(x ^ 2)', 'y ~ I(await x)', 'y ~ I((yield))', 'y ~ I(x; x)', 'y ~ I(1 < x < 2)',
+    'y ~ \uff49(x)', 'y ~ \uff4c\uff4f\uff47(x)', 'y ~ I(\uff58)', 'y ~ lag(x)', 'y ~ nosuch(x)',
+    'y ~ lo(x)', 'y ~ bs(x, df=I(1))', 'y ~ bs(x, df=v)', 'y ~ bs(x, knots=[x])',
+    'y ~ bs(x, knots=x)', 'y ~ poly(x, degree=v)', "y ~ poly(x, 'a')", 'y ~ scale(x, center=x)',
+    'y ~ hashed(g, levels=v)', "y ~ hashed(g, levels='a')", 'y ~ hashed(g, 2.5)',
+    'y ~ hashed(g, -1)', 'y ~ hashed(g, 3, 4, 5)', 'y ~ C(g, levels=g)', 'y ~ C(g, contr.nosuch)',
+    'y ~ C(g, Nosuch)', 'y ~ C(g, contr)', 'y ~ C()', 'y ~ I()', 'y ~ log()', 'y ~ log(x, x)',
+    'y ~ Q()', 'y ~ Q(x)', "y ~ Q('nosuch')", 'y ~ I(C(g) == 1)', 'y ~ log(bs(x, 4))',
+    'y ~ C(bs(x, 4))', 'y ~ x %*% v', 'y ~ x %+% v', 'y ~ x %/% v', 'y ~ x %% v', 'y ~ x %o% v',
+    'y ~ x |> v', 'y ~ x -> v', 'y ~ x <- v', 'y ~ x :: v', 'y ~ x ::: v', 'y ~ x $ v',
+    'y ~ x @ v', 'y ~ x ! v', 'y ~ x = v', 'y ~ x == v', 'y ~ x ? v', 'y ~ x && v', 'y ~ x || v',
+    'y ~ x | v', 'y ~ x;v', 'y ~ x, v', 'y ~ x v', 'y x', 'y', '', ' ', '~', '~ x', 'y ~',
+    'y ~ ~ x', 'y ~ x ~ v', 'y ~ 0', 'y ~ 1', 'y ~ 5', "y ~ 'x'", 'y ~ y',
+    'y ~ . - x - g - v - `a b`', 'y ~ (', 'y ~ )', 'y ~ (x', 'y ~ x)', 'y ~ [x]', 'y ~ x[0]',
+    'y ~ `', 'y ~ ``', 'y ~ `x', 'y ~ x`', 'y ~ `nosuch`', 'y ~ \x00', 'y ~ x\x1b[0m',
+    'y ~ \u202ex', 'y ~ \ud800', 'y ~ x + \x07', 'y ~ x #', 'y ~ \\', 'y ~ {', 'y ~ {}', 'y ~ {x',
+    'y ~ x}', 'y ~ {{x}}', 'y + x ~ v', 'y * x ~ v', '. ~ x', '1 ~ x', 'log(y) + 1 ~ x',
+    'y ~ (x + g)^0', 'y ~ (x + g)^-1', 'y ~ (x + g)^1.5', 'y ~ (x + g)^x', 'y ~ (x+g)^2^2',
+    'y ~ (x + g)**2**2', 'y ~ (x + g)^99', 'y ~ (x + g)^999999999999', 'y ~ x^', 'y ~ ^2',
+    'y ~ x**', 'y ~ x:', 'y ~ :x', 'y ~ x*', 'y ~ *x', 'y ~ x/', 'y ~ /x', 'y ~ x %in%',
+    'y ~ x -', 'y ~ - x', 'y ~ x - nosuch', 'y ~ x - g', 'y ~ offset(x)', 'y ~ x + offset(v)',
+    'y ~ s(x)', 'y ~ factor(g)', 'y ~ as.factor(g)', 'y ~ ns(x, 3)', 'y ~ te(x, v)',
+    'y ~ (1 | g)', 'y ~ x.y', 'y ~ np.nosuch(x)', 'y ~ math.log(x)', 'y ~ pd.isna(x)',
+    'y ~ I(x).y',
+)  # fmt: skip
+"""Formulas that are none, or ask for what is not there."""
+
+BOMBS = (
+    "y ~ I(1e400 * x)", 'y ~ I(g * 10000000)', 'y ~ I(10000000 * g)', 'y ~ I(g * v)',
+    'y ~ I(g * v * 1000000)',
+    'y ~ {g * 10000000}', 'I(g * 10000000) ~ x', 'y ~ C(g * 1000)',
+    "y ~ I(g == 'a' * 1000000000)", 'y ~ I(x ** 9 ** 9 ** 9)', 'y ~ I(9 ** 9 ** 9 ** x)',
+    'y ~ I(x + 2**16**16**16)', 'y ~ I(v ** 16 ** 16)', 'y ~ I(x ** 17)', 'y ~ I([x] * 10**9)',
+    'y ~ I(x % 10**400)', 'y ~ I(x * 10**5000)', 'y ~ hashed(g, levels=100000000)',
+    'y ~ hashed(g, 99999999999999999999)', 'y ~ bs(x, df=100000)', 'y ~ cr(x, df=100000)',
+    'y ~ cc(x, df=100000)', 'y ~ poly(x, degree=100000)', 'y ~ poly(x, 10000000000)',
+    'y ~ bs(x, df=4, degree=1000000)', 'y ~ scale(x, ddof=10**30)',
+    'y ~ C(g, levels=range(10**10))', 'y ~ C(g, levels=[0] * 10**9)',
+    'y ~ bs(x, knots=[0.5] * 10**9)', 'y ~ I(v ** -1 ** 0.5)', 'y ~ I(g * 3)',
+    'y ~ I(2 * g == g)', 'y ~ np.where(x > 0, g * 10000000, g)', 'y ~ scale(g * 1000000)',
+    "y ~ C(g, levels=['a' * 10**9])", "y ~ I((g == 'a') * 10**400)", 'y ~ bs(x, df=10**10)',
+    'y ~ cs(x, df=10**10)', 'y ~ hashed(g, 10**30)', 'y ~ hashed(g, levels=2**63)',
+    'y ~ poly(x, 21)', 'y ~ I(2 ** 10 ** 10 * x)', 'y ~ (x + g + v)^(10**10)',
+)  # fmt: skip
+"""Formulas that would take all memory or time."""
+
+LONG = (
+    "y ~ " + "x" * 1_000_000,
+    "y ~ `" + "x" * 1_000_000 + "`",
+    "y ~ I(g == '" + "x" * 1_000_000 + "')",
+    "y ~ " + "(" * 100_000 + "x" + ")" * 100_000,
+    "y ~ I(" + "(" * 1_000 + "x" + ")" * 1_000 + ")",
+    "y ~ I(" + "-" * 4_000 + "x)",
+    "y ~ I(x" + " + 1" * 100_000 + ")",
+    "y ~ " + "log(" * 300 + "x" + ")" * 300,
+    "y ~ " + "~" * 10_000 + "x",
+    "y ~ " + "{" * 10_000 + "x" + "}" * 10_000,
+    "y ~ " + "`" * 10_001,
+    "y" * 100_000,
+    "y ~ I(x == " + "'" * 10_001 + ")",
+    "x" * 100_000 + " ~ y",
+    "y ~ I(x ** " + "1" * 5_000 + ")",
+    "y ~ x" + "^2" * 500,
+    "y ~ x" + ":nosuch" * 2_000,
+    "y ~ " + "I(" * 500 + "x" + ")" * 500,
+)
+"""Formulas that are long or deep."""
+
+NOT_FINITE = (
+    'y ~ I(x // 0)', 'y ~ I(x % 0)', 'y ~ I(x / 0)', 'y ~ log(x - 1000)',
+    'y ~ exp(exp(v + 100))',
+)  # fmt: skip
+"""Expressions without a finite value for each row."""
+
+EITHER = (
+    'y ~ I(x\n)', 'y ~ I(x # y\n)', 'y ~ I(x \\\n + 1)', "y ~ I(x == '\\x60')",
+    "y ~ I(g == '\\N{GRAVE ACCENT}')", "y ~ I(g == '\\140')", 'y ~ x %in%v', 'y ~ I(v * g)',
+    "y ~ I(g == '(')", 'y ~ I(x ** 0.5 * 0 + x)', 'y ~ hashed(g, 0)',
+    "y ~ C(g, contr.treatment('zzz'))", 'y ~ I(g + g)', 'y ~ I(x > g)', 'y ~ log(g)', 'y ~ I(-g)',
+    'y ~ scale(g)', 'y ~ poly(g, 2)', 'y ~ bs(g, 4)', "y ~ np.where(g == 'a', g, 'b')",
+    'y ~ hashed(x, 3)', 'y ~ C(v, Treatment) + v', 'y ~ C(v, Poly)', 'C(v, Treatment) ~ x',
+    'hashed(g, 2) ~ x', 'hashed(g, 2.5) ~ x', 'poly(x, 2) ~ v', 'scale(x) ~ v', 'bs(x, 4) ~ v',
+    'y ~ scale((g == \'a"b\') + 0)', "y ~ I(g == '\\\\')", 'y ~ bs(x, 0)', 'y ~ bs(x, -1)',
+    'y ~ poly(x, 0)', 'y ~ cr(x, 1)', 'y ~ cc(x, 2)', 'y ~ bs(x, knots=[])',
+    'y ~ bs(x, knots=[99])', 'y ~ bs(x, df=4, lower_bound=0)',
+    "y ~ bs(x, df=4, extrapolation='nosuch')", "y ~ cr(x, 4, constraints='nosuch')",
+    'y ~ poly(x, 20)', 'y ~ bs(x, df=1000)', 'y ~ cc(x, df=1000)', 'y ~ scale(x, ddof=24)',
+    'y ~ scale(x * 0)', 'y ~ I(x - x)', 'y ~ I(5 + 0 * x)', 'y ~ C(x):C(v)',
+    'y ~ (x*g*v*`a b`)^4', "y ~ I(x == 'a')", 'y ~ I(g == 1)', 'y ~ I(x & v)', 'y ~ I(v & 1)',
+    'y ~ I(~x)', 'y ~ I(x | 1.5)', 'y ~ I(10 ** v ** v)', 'y ~ exp10(v * 100)',
+)  # fmt: skip
+"""Formulas that may be answered or refused, but in no other way."""
+
+ANSWERED = (
+    'y ~ .', 'y~x', 'y ~ x + g', 'y ~ x - 1', 'y ~ x + 0', 'y ~ x + 1', 'y ~ 1 + x', 'y ~ . - g',
+    'y ~ x:g', 'y ~ x*g', 'y ~ x/g', 'y ~ (x + g)^2', 'y ~ (x + g)**2', 'y ~ (x + g + v)^3',
+    'y ~ g %in% v', 'y ~ `a b`', 'y ~ I(`a b` * 2)', 'y ~ {x + 1}', 'y ~ {`a b`}',
+    'y ~ log(x + 100)', 'y ~ np.log(x + 100)', 'y ~ I(x > 0)', 'y ~ I((x > 0) & (v < 3))',
+    "y ~ I((g == 'a') | (g == 'b'))", 'y ~ I(~(x > 0))', 'y ~ I(-x)', 'y ~ I(+x)',
+    'y ~ I(x // 1)', 'y ~ I(v % 2)', 'y ~ I(x ** 2)', 'y ~ I(v ** 16)', 'y ~ I(1_000 * x)',
+    'y ~ I(0x10 * x)', 'y ~ I(True * x)', "y ~ I('a' == g)", "y ~ I(g < 'b')",
+    'y ~ I(g == "it\'s")', 'y ~ I(g == \'say "x"\')', "y ~ I(g == '~')", "y ~ I(g == '|')",
+    "y ~ I(g == ' + ')", "y ~ I(g == '#')", "y ~ I(g == '{x}')", "y ~ I(g == '%s')",
+    "y ~ I(g == '')", 'y ~ scale(x)', 'y ~ scale(x, center=False)', 'y ~ scale(x, ddof=0)',
+    'y ~ center(x)', 'y ~ standardize(x)', 'y ~ poly(x, 2)', 'y ~ poly(x, degree=3, raw=True)',
+    'y ~ bs(x, 4)', "y ~ bs(x, df=5, degree=2, extrapolation='clip')",
+    'y ~ bs(x, knots=[0, 0.5])', 'y ~ cr(x, 4)', 'y ~ cs(x, df=3)', 'y ~ cc(x, df=4)',
+    'y ~ hashed(g, 3)', 'y ~ hashed(g, levels=10)', 'y ~ C(g)', 'y ~ C(v)', 'y ~ C(g, Treatment)',
+    'y ~ C(g, contr.sum)', "y ~ C(g, contr.treatment('a'))", "y ~ C(g, levels=['a', 'b', 'c'])",
+    'y ~ C(x > 0)', 'y ~ C(I(x > 0))', 'y ~ np.where(x > 0, x, v)', 'y ~ np.clip(x, 0, 1)',
+    'y ~ np.maximum(x, v)', "y ~ Q('a b')", "y ~ Q('x')", 'I(x > 0) ~ v', 'log(v + 1) ~ x',
+    'C(g) ~ x', 'g ~ x', '`a b` ~ x', 'x ~ .', 'v ~ x', 'y ~ x\n+ g', '  y  ~  x  ', 'y ~ x + x',
+    'y ~ x:x', 'y ~ g:g + x', 'y ~ (x)', 'y ~ ((x))', 'y ~ x + (g + v)', 'y ~ -1 + x',
+    'y ~ x + `x`', 'y ~ I(x) + x', 'y ~ I(I(x))', 'y ~ exp(log(v + 1))',
+    'y ~ v + I(v**2) + I(v**3)', 'y ~ I(x * 2 + v / 3 - 1)',
+    'y ~ x + log(v) + poly(x, 2) + C(g) + g:v',
+)  # fmt: skip
+"""Formulas that must go on to be answered."""
+
+ARGUMENTS: tuple[tuple[str, Any, type[TreeselectError]], ...] = (
+    *[("method", v, MethodError) for v in (None, 3, "", "nosuch", "\x1b", b"rrf", [], pd.NA,
+    object(), "x" * 10_000, np.array(["rrf", "x"]))],
+    *[("k", v, OptionError) for v in (0, -1, 99, 2.0, True, "2", "", "1SE", [1], np.array([1, 2]),
+    np.array(1), pd.NA, float("nan"), 10**30, 1j, pd.Series([1]))],
+    *[("family", v, OptionError) for v in (None, "", "normal", 3, np.array([1, 2]), pd.NA,
+    pd.Series(["auto"]), ["binomial"], b"auto", "\x00", "gaussian " * 2000)],
+    *[("weights", v, OptionError) for v in ("nosuch", 3, [], [1], [1] * 25, [-1] * 24, ["a"] * 24,
+    [None] * 24, [float("nan")] * 24, [float("inf")] * 24, np.ones((24, 2)), "g", {}, object(),
+    pd.NA, [1j] * 24, [[1]] * 24, b"v")],
+    *[("weights", v, TreeselectError) for v in ([0] * 24, np.full(24, 5e-324), [10**400] * 24,
+    "\ud800")],
+    *[("offset", v, OptionError) for v in ("nosuch", 3, [], [1], [1] * 25, ["a"] * 24,
+    [None] * 24, [float("nan")] * 24, [float("inf")] * 24, np.ones((24, 2)), "g", "y", {},
+    object(), pd.NA, [1j] * 24, [10**400] * 24)],
+    *[("groups", v, OptionError) for v in (3, "x", {"a": []}, {"a": ["nosuch"]}, {"a": "x"},
+    {"x": ["v"]}, {1: ["x"]}, {"a": [1]}, {"a": None}, {"a": ["x"], "b": ["x"]}, {"a": ["y"]},
+    np.array(3), {None: ["x"]}, pd.Series(["x"]), pd.DataFrame({"a": ["x"]}), pd.NA, {"a": 3},
+    {"a": pd.NA})],
+    *[("costs", v, OptionError) for v in (3, "x", {"nosuch": 1}, {"x": -1}, {"x": float("nan")},
+    {"x": float("inf")}, {"x": "a"}, {"x": None}, {1: 1}, {"x": True}, {"x": [1]}, {"x": 1e300},
+    np.array(3), {"x": 1j}, {"x": pd.NA}, {"y": 2}, {"x": 10**400}, pd.NA, pd.Series([1.0, 2.0]))],
+    *[("keep", v, OptionError) for v in ("nosuch", 3, [1], [None], ["x", "nosuch"],
+    np.array([["x"]]), pd.NA, b"x", object(), ["y"], "\x1b", [[]], float("nan"), np.array(3),
+    "\ud800")],
+    *[("resamples", v, OptionError) for v in (-1, 1.5, "2", None, True, [], 10**30, float("nan"),
+    pd.NA, np.array([1, 2]), 1j)],
+    *[("folds", v, OptionError) for v in (0, 1, -1, 1.5, "5", None, True, [], [1], [1] * 25,
+    [0] * 24, [-1] * 24, ["a"] * 24, 10**30, {}, pd.NA, object(), float("nan"), np.ones((24, 2)),
+    99, KFold, "x" * 10_000)],
+    *[("repeats", v, OptionError) for v in (0, -1, 1.5, "2", None, True, 10**30, pd.NA, [])],
+    *[("fold_groups", v, OptionError) for v in ("nosuch", 3, [], [1], [1] * 24, [None] * 24,
+    [float("nan")] * 24, {}, object(), pd.NA, "", [[1]] * 24, np.ones((24, 2)), [{}] * 24,
+    np.array(3))],
+    *[("scoring", v, OptionError) for v in (3, "", "nosuch", [], {}, lambda: 1, lambda y, p: "x",
+    lambda y, p: None, lambda y, p: float("nan"), lambda y, p: 1 / 0, pd.NA, object, np.array(3),
+    b"r2", "\x00")],
+    *[("seed", v, OptionError) for v in (-1, 1.5, "abc", True, [], [1], 1j, pd.NA, float("nan"),
+    np.array([1, 2]), np.array(1), object(), np.float64(1), "1", np.random.default_rng(1))],
+    *[("n_jobs", v, OptionError) for v in (0, 1.5, "2", [], True, pd.NA, float("nan"),
+    np.array([1, 2]), 1j)],
+    *[("new_levels", v, OptionError) for v in (None, "", "nosuch", 3, True, [], "\x1b", pd.NA,
+    np.array([1, 2]), pd.Series(["error"]))],
+    *[("trusted", v, OptionError) for v in (None, 1, "yes", [], pd.NA, np.array([1, 2]))],
+    *[("lam", v, MethodError) for v in (-1, "a", float("nan"), float("inf"), [], True, pd.NA,
+    np.array([1, 2]), 10**400)],
+    *[("n_trees", v, MethodError) for v in (0, -1, 1.5, "a", None, True, pd.NA, np.array([1, 2]),
+    10**30)],
+    *[("max_rounds", v, MethodError) for v in (0, -1, 1.5, "a", None, 10**30)],
+    ("unknown", 1, MethodError),
+)  # fmt: skip
+"""Values that an argument can't have, and the error's class."""
+
+USES: tuple[tuple[str, Any, type[TreeselectError]], ...] = (
+    *[("predict", v, DataError) for v in (None, 3, b"x", [], {}, object(), pd.NA, pd.Series([1]),
+    np.ones(3), "nosuch.csv", "x" * 300, "a\x00b", DATA.iloc[:, :1], pa.array([1]))],
+    *[("predict(new", v, DataError) for v in (DATA.assign(x="a", v="a", g=1.5, **{"a b": "q"}),)],
+    *[("augment", v, DataError) for v in (None, 3, b"x", [], {}, object(), pd.NA,
+    memoryview(b"x"), pd.Series([1]))],
+    *[("rules", v, OptionError) for v in (None, 0, -1, 1.5, "1", 10**30, pd.NA, [],
+    np.array([1, 2]))],
+    *[("shape", v, OptionError) for v in (None, 3, "", "nosuch", [], pd.NA, -float("inf"),
+    np.array(["x"]), "\x1b", ("x",))],
+    *[("neighbours", v, OptionError) for v in (3, "", "nosuch", [], pd.NA, float("nan"), ("x",),
+    np.array(["x"]), "\ud800")],
+    *[("neighbours(most", v, OptionError) for v in (None, 0, -1, 1.5, "1", [], pd.NA)],
+    *[("resample", v, OptionError) for v in (None, 0, -1, 1.5, "2", [], 10**30, pd.NA,
+    np.array([2, 3]))],
+    *[("resample(scheme", v, OptionError) for v in (None, "", "nosuch", 3, [], pd.NA,
+    np.array(["x", "y"]))],
+    *[("resample(k", v, OptionError) for v in (0, -1, 99, 1.5, "1", [], pd.NA,
+    decimal.Decimal("NaN"), int)],
+    *[("resample(seed", v, OptionError) for v in (-1, 1.5, "abc", True, [], pd.NA,
+    np.array([1, 2]))],
+    *[("resample(checkpoint", v, TreeselectError) for v in (3, b"x", [], "a\x00b", object(),
+    "nowhere/x")],
+    *[("performance", v, OptionError) for v in (None, 0, 1, -1, 1.5, "2", [], 10**30, pd.NA, 99)],
+    *[("performance(seed", v, OptionError) for v in (-1, 1.5, "abc", True, [], pd.NA)],
+    *[("performance(repeats", v, OptionError) for v in (0, -1, 1.5, "2", None, 10**30)],
+    *[("inference", v, OptionError) for v in (None, 0, 1, -1, "a", [], pd.NA, float("nan"))],
+    *[("inference(level", v, OptionError) for v in (None, 0, 1, 2, "a", [], pd.NA, float("nan"))],
+    *[("inference(seed", v, OptionError) for v in (-1, 1.5, "abc", True, [], pd.NA)],
+    *[("inference(repeats", v, OptionError) for v in (0, -1, 1.5, "a", None, 10**30)],
+    *[("refit", v, OptionError) for v in (None, 3, "", "nosuch", [], {}, object(), pd.NA, int,
+    np.array([1]))],
+    *[("report", v, TreeselectError) for v in (None, 3, 2.5, b"x", [], {}, object(), pd.NA,
+    "a\x00b", "x" * 300, "nowhere/r.html", "\ud800/x", pd.Categorical(["x"]), Path(".."), "")],
+    *[("save", v, TreeselectError) for v in (None, 3, 2.5, b"x", [], {}, object(), pd.NA,
+    "a\x00b", "x" * 300, "nowhere/m", "\ud800/x", np.random.RandomState(1), Path(".."), "",
+    datetime.date(2020, 1, 1))],
+    *[("plot", v, OptionError) for v in (None, 3, "", "nosuch", [], pd.NA, np.array(["x"]))],
+)  # fmt: skip
+"""Values that a method of the result can't have, of its first argument or of that named."""
+
+NAMES = (
+    "\x1b[31mred", "a\x00b", "\x07", "\u202eevil", "\u2066a\u2069", "\x7f",
+    "\x85", "\r", "<b>x</b>", "]]>",
+    "a\nb", "\t", " ", " a", "a ", "11", "1.5", "1e5", "..", "...", "y ~ x", "+",
+    "-", "*", ":", "a:b", "a*b", "a|b", "^", "%in%", "(", ")", "(Intercept)",
+    "Intercept", "{", "}", "{x}", "[", "x[0]", ",", "#", "a#b", "'", '"', "it's", 'say "x"', "\\",
+    "a\\", "\\n", "\\x60", "__class__", "__import__", "__builtins__", "np", "I", "C", "Q", "log",
+    "exp", "poly", "bs", "hashed", "scale", "eval", "print", "True", "None", "if", "lambda",
+    "_formulaic_a_b", "_column_0", "a_b", "index", "values", "shape", "T", "columns", "dtype",
+    "<script>alert(1)</script>", "&amp;", "</svg>", "<!--", "{{ x }}", "{% raw %}", "$x$",
+    "\\textbf{x}", "a_b^c", "|", "[x](y)", "=1+1", "@SUM(A1)", "%s", "{0}", "../x", "C:\\x",
+    "x" * 300,
+    "x" * 10_000, "(" * 200, "\u0301" * 100, "\u200b", "\u200d", "\ufeffx", "\u2028", "\xa0",
+    "\u00b5", "\u212b", "\ufb01", "e\u0301", "\u0130", "\u4e2d\u6587", "\u05e9\u05dc\u05d5\u05dd",
+    "\u0663",
+    "x\u00b2", "\U0001f600", "\U0001d4d0",
+)  # fmt: skip
+"""Names of a column that `.` takes; the first ten can't be shown as they are."""
+
+NO_NAMES = ("", "1", ".", "~", "\ud800", "a\udc80", "`", "a`b", "``", None, 3, 1.5, ("a", "b"),
+b"x", True,
+    float("nan"))  # fmt: skip
+"""What can't be the name of a column."""
+
+ALIASES = (
+    ("y ~ I(`a b` + 2 * _formulaic_a_b)", ("a b", "_formulaic_a_b"), lambda a, b: a + 2 * b),
+    ("y ~ I(`a b` + 2 * a_b)", ("a b", "a_b"), lambda a, b: a + 2 * b),
+    ("y ~ I(`a b c` + 2 * `a b`)", ("a b c", "a b"), lambda a, b: a + 2 * b),
+    ("y ~ I(`a b` + 2 * `a b c`)", ("a b", "a b c"), lambda a, b: a + 2 * b),
+    ("y ~ I(`a b` + 2 * _column_0)", ("a b", "_column_0"), lambda a, b: a + 2 * b),
+    ("y ~ I(`a b` + 2 * _column_0_)", ("a b", "_column_0_"), lambda a, b: a + 2 * b),
+    ("y ~ I(`1` + 2 * `11`)", ("1", "11"), lambda a, b: a + 2 * b),
+    ("y ~ I(`11` + 2 * `1`)", ("11", "1"), lambda a, b: a + 2 * b),
+    ("y ~ I(`1` * 11 + `11`)", ("1", "11"), lambda a, b: 11 * a + b),
+    ('y ~ I(`it\'s` + 2 * `say "x"`)', ("it's", 'say "x"'), lambda a, b: a + 2 * b),
+    ("y ~ I(`it's` + 2 * `it`)", ("it's", "it"), lambda a, b: a + 2 * b),
+    ("y ~ I(`a-b` + 2 * `a+b`)", ("a-b", "a+b"), lambda a, b: a + 2 * b),
+    ("y ~ I(`a.b` + 2 * `a_b`)", ("a.b", "a_b"), lambda a, b: a + 2 * b),
+    ("y ~ I(`#` + 2 * `'`)", ("#", "'"), lambda a, b: a + 2 * b),
+    ("y ~ I(`(` + 2 * `)`)", ("(", ")"), lambda a, b: a + 2 * b),
+    ("y ~ I(x + 2 * xx)", ("x", "xx"), lambda a, b: a + 2 * b),
+    ("y ~ I(`\\\\` + 2 * `\\n`)", ("\\\\", "\\n"), lambda a, b: a + 2 * b),
+    ("y ~ log(`a b`):`a_b`", ("a b", "a_b"), lambda a, b: np.log(a) * b),
+    ("y ~ np.maximum(`a b`, a_b)", ("a b", "a_b"), np.maximum),
+)
+"""A formula, the names of its two columns, and its one term by hand."""
+
+
+def _frame(**columns: Any) -> pd.DataFrame:
+    return pd.DataFrame({"y": [0, 1] * 6, "x": np.arange(12.0), **columns})
+
+
+FRAMES = (
+    lambda: pd.DataFrame(), lambda: pd.DataFrame({"y": []}), lambda: pd.DataFrame({"y": [0, 1]}),
+    lambda: _frame().head(0), lambda: _frame().head(1), lambda: _frame().head(2),
+    lambda: _frame(z=np.nan), lambda: _frame(z=None), lambda: _frame(z=1.0),
+    lambda: _frame(z=[1.0] * 11 + [1.0 + 1e-16]), lambda: _frame(z=[0.0] * 11 + [5e-324]),
+    lambda: _frame(z=[1e300, -1e300] * 6), lambda: _frame(z=[1.7e308, -1.7e308] * 6),
+    lambda: _frame(z=np.inf), lambda: _frame(z=[2.0**53, 2.0**53 + 2] * 6),
+    lambda: _frame(z=np.array([2**63 - 1, -(2**63)] * 6)),
+    lambda: _frame(z=np.array([2**64 - 1, 0] * 6, dtype=np.uint64)),
+    lambda: _frame(z=[2**70, 1] * 6), lambda: _frame(z=np.float16([1, 2] * 6)),
+    lambda: _frame(z=[1j, 2j] * 6),
+    lambda: _frame(z=pd.array([1, None] * 6, dtype="Int64")),
+    lambda: _frame(z=pd.array([None] * 12, dtype="Int64")),
+    lambda: _frame(z=pd.array([True, None] * 6, dtype="boolean")),
+    lambda: _frame(z=pd.array(["a", None] * 6, dtype="string")),
+    lambda: _frame(z=pd.Categorical(["a", None] * 6)),
+    lambda: _frame(z=pd.Categorical([None] * 12)),
+    lambda: _frame(z=pd.Categorical([None] * 12, categories=["a"])),
+    lambda: _frame(z=pd.Categorical([1, 2] * 6, ordered=True)),
+    lambda: _frame(z=pd.Categorical([1.5, True] * 6)),
+    lambda: _frame(z=pd.Categorical(list("ab") * 6, categories=list("bac"))),
+    lambda: _frame(z=pd.Timestamp("2020")), lambda: _frame(z=pd.Timedelta(1)),
+    lambda: _frame(z=pd.Period("2020", "M")), lambda: _frame(z=pd.Interval(0, 1)),
+    lambda: _frame(z=pd.arrays.SparseArray([0.0, 1.0] * 6)),
+    lambda: _frame(z=pd.array([1, 2] * 6, dtype="int64[pyarrow]")),
+    lambda: _frame(z=pd.array(["a", "b"] * 6, dtype="string[pyarrow]")),
+    lambda: _frame(z=[1, "a"] * 6), lambda: _frame(z=[None, "a"] * 6),
+    lambda: _frame(z=[True, None] * 6), lambda: _frame(z=[True, "a"] * 6),
+    lambda: _frame(z=[b"a", b"b"] * 6), lambda: _frame(z=[(1,), (2,)] * 6),
+    lambda: _frame(z=[[1], [2]] * 6), lambda: _frame(z=[{}, {}] * 6),
+    lambda: _frame(z=[decimal.Decimal(1), decimal.Decimal("NaN")] * 6),
+    lambda: _frame(z=[datetime.date(2020, 1, 1)] * 12), lambda: _frame(z=[pd.NA, 1] * 6),
+    lambda: _frame(z=[pd.NaT, 1] * 6), lambda: _frame(z=[object()] * 12),
+    lambda: _frame(z=["\x00", "\x1b"] * 6),
+    lambda: _frame(z=pd.Series(["\ud800", "a"] * 6, dtype=object)),
+    lambda: _frame(z=["", " "] * 6), lambda: _frame(z=["nan", "None"] * 6),
+    lambda: _frame(z=["x" * 5000, "y"] * 6), lambda: _frame(z=list("abcdefghijkl")),
+    lambda: pd.concat([_frame(), _frame()], axis=1), lambda: _frame().set_index("x"),
+    lambda: _frame().set_index(["x", "y"], drop=False), lambda: pd.DataFrame(np.ones((4, 2))),
+    lambda: _frame().T,
+    lambda: pl.DataFrame({"y": [0, 1] * 6, "x": list("ab") * 6}),
+    lambda: pl.DataFrame({"y": [0, 1] * 6, "x": [None] * 12}),
+    lambda: pl.DataFrame({"y": [0, 1] * 6, "a\x00b": range(12)}),
+    lambda: pl.DataFrame({"y": [0, 1] * 6, "x": [[1]] * 12}),
+    lambda: pl.DataFrame({"y": [0, 1] * 6, "x": pl.Series([b"a"] * 12)}),
+    lambda: pl.DataFrame({"y": [0, 1] * 6, "x": pl.Series(range(12), dtype=pl.Int128)}),
+    lambda: pl.DataFrame(), lambda: pl.DataFrame({"y": [0, 1] * 6, "": range(12)}),
+    lambda: pl.DataFrame({"y": [0, 1] * 6, "x": pl.Series(["a", "b"] * 6,
+    dtype=pl.Enum(["b", "a"]))}),
+    lambda: pl.DataFrame({"y": [0, 1] * 6, "x": pl.Series([object()] * 12, dtype=pl.Object)}),
+    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array(["a", "b"] * 6, pa.string_view())}),
+    lambda: pa.table({"y": [0, 1] * 6, "x": pa.nulls(12)}), lambda: pa.table({}),
+    lambda: pa.table([[0, 1], [1, 2]], names=["y", "y"]),
+    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array(list("ab") * 6).dictionary_encode()}),
+    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array([decimal.Decimal("1.5"), None] * 6)}),
+    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array([[1]] * 12)}),
+    lambda: pa.table({"y": pa.chunked_array([[0, 1] * 3, [1, 0] * 3]), "x": range(12)}),
+    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array(np.float16([1, 2] * 6))}),
+    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array([1, 2] * 6, pa.duration("s"))}),
+    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array([b"\xff"] * 12)}),
+    lambda: pa.table({"y": pa.array(["0", "1"] * 6, pa.large_string()), "x": range(12)}),
+)  # fmt: skip
+"""Frames of which each is answered or refused, with all its rows."""
+
+
+def numbered(rows: tuple[Any, ...]) -> list[str]:
+    """Rows have numbers for names: what they hold can't be shown."""
+    return [str(i) for i in range(len(rows))]
+
+
+def check_said(error: pytest.ExceptionInfo[TreeselectError]) -> None:
+    """A message says something, about something, in characters that can be shown."""
+    said = str(error.value)
+    assert re.search(r"[`='\"]|formula|expression|weights|offset", said)
+    assert not RAW.search(said)
+    assert len(said) < 8_000
+
+
+def check_answer_or_refusal(formula: str, data: Any) -> None:
+    """An answer has all rows; either can be shown."""
+    try:
+        fit = treeselect.select(formula, data, **QUICK)
+        said = fit.summary().as_text()
+    except TreeselectError as error:
+        fit, said = None, str(error)
+    assert not RAW.search(said)
+    assert fit is None or len(fit.predict(data)) == len(data)
+
+
+@pytest.mark.parametrize("formula", RUN_CODE, ids=numbered(RUN_CODE))
+def test_nothing_in_a_formula_is_run(formula):
+    with pytest.raises(FormulaError) as error:
+        treeselect.select(re.sub(r"\bP\b", lambda _: PAYLOAD, formula), DATA, **QUICK)
+    assert not builtins.__dict__.pop("hostile_mark", None)
+    check_said(error)
+
+
+@pytest.mark.parametrize("formula", REFUSED, ids=numbered(REFUSED))
+def test_a_formula_is_refused(formula):
+    with pytest.raises(FormulaError) as error:
+        treeselect.select(formula, DATA, **QUICK)
+    check_said(error)
+
+
+@pytest.mark.parametrize("formula", BOMBS, ids=numbered(BOMBS))
+def test_a_bomb_is_refused(formula):
+    with pytest.raises(TreeselectError) as error:
+        treeselect.select(formula, DATA, **QUICK)
+    check_said(error)
+
+
+@pytest.mark.parametrize("formula", LONG, ids=numbered(LONG))
+def test_a_long_formula_is_refused(formula):
+    with pytest.raises(FormulaError) as error:
+        treeselect.select(formula, DATA, **QUICK)
+    check_said(error)
+
+
+@pytest.mark.parametrize("formula", NOT_FINITE, ids=numbered(NOT_FINITE))
+def test_a_value_must_be_finite(formula):
+    with pytest.raises(DataError, match="must be finite") as error:
+        treeselect.select(formula, DATA, **QUICK)
+    check_said(error)
+
+
+@pytest.mark.parametrize("formula", EITHER, ids=numbered(EITHER))
+def test_a_formula_is_answered_or_refused(formula):
+    check_answer_or_refusal(formula, DATA)
+
+
+@pytest.mark.parametrize("formula", ANSWERED, ids=numbered(ANSWERED))
+def test_a_formula_is_answered(formula):
+    fit = treeselect.select(formula, DATA, **QUICK)
+    assert len(fit.predict(DATA)) == len(DATA)
+    if fit.selected:
+        again = treeselect.select(fit.formula, DATA, **QUICK)
+        assert again.selected == fit.selected
+
+
+@pytest.mark.parametrize(("argument", "value", "error"), ARGUMENTS, ids=numbered(ARGUMENTS))
+def test_an_argument_is_refused(argument, value, error):
+    arguments = {**QUICK, argument: value}
+    if argument in ("folds", "repeats", "fold_groups", "scoring"):
+        arguments = {"folds": 2, **arguments, "k": "1se"}
+    if argument in ("lam", "n_trees", "max_rounds", "level"):
+        arguments["method"] = "rrf" if argument in ("lam", "n_trees") else "boruta"
+    if argument in ("lam", "level"):
+        del arguments["k"]
+    with pytest.raises(error) as found:
+        treeselect.select("y ~ .", DATA, **arguments)
+    check_said(found)
+    assert argument.rstrip("s") in str(found.value).lower()
+
+
+@pytest.mark.parametrize(("use", "value", "error"), USES, ids=numbered(USES))
+def test_a_use_of_the_answer_is_refused(fit, use, value, error, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name, _, argument = use.partition("(")
+    given = {argument: value} if argument else {}
+    with pytest.raises(error) as found:
+        getattr(fit, name)(*([] if given else [value]), **given)
+    check_said(found)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return treeselect.select("y ~ .", DATA, **{**QUICK, "method": "importance"}, n_trees=4)
+
+
+def renamed(name: Any) -> pd.DataFrame:
+    """The data with another name for `x`; halves of characters need an index of objects."""
+    data = DATA.copy()
+    data.columns = pd.Index([name if old == "x" else old for old in DATA.columns], dtype=object)
+    return data
+
+
+@pytest.mark.parametrize("name", NAMES, ids=numbered(NAMES))
+def test_a_name_is_answered_and_shown_escaped(name, tmp_path):
+    data = renamed(name)
+    fit = treeselect.select("y ~ .", data, keep=name, **QUICK)
+    assert fit.selected == (name,)
+    assert len(fit.predict(data)) == len(data)
+    for text in (fit.summary().as_text(), fit.summary().as_latex(), fit.summary()._repr_html_()):
+        assert not RAW.search(text)
+    assert not RAW.search(repr(fit))
+    again = treeselect.load(fit.save(tmp_path / "m"))
+    assert again.selected == fit.selected
+    np.testing.assert_array_equal(again.predict(data), fit.predict(data))
+
+
+@pytest.mark.parametrize("name", NAMES[:10], ids=numbered(NAMES[:10]))
+def test_a_report_of_a_name_is_a_page(name, tmp_path):
+    data = renamed(name)
+    data["g"] = pd.Series([name, "b", "c"] * 8, dtype=object)
+    fit = treeselect.select("y ~ .", data, keep=[name, "g"], **{**QUICK, "k": 2})
+    page = fit.report(tmp_path / "r.html").read_bytes().decode("utf-8")
+    assert not RAW.search(page)
+    for figure in re.findall(r"<svg\b.*?</svg>", page, flags=re.DOTALL):
+        ElementTree.fromstring(figure)
+
+
+@pytest.mark.parametrize("name", NO_NAMES, ids=numbered(NO_NAMES))
+def test_what_is_no_name_is_refused(name):
+    with pytest.raises(TreeselectError) as error:
+        treeselect.select("y ~ .", renamed(name), **QUICK)
+    check_said(error)
+
+
+@pytest.mark.parametrize(("formula", "names", "values"), ALIASES, ids=numbered(ALIASES))
+def test_names_are_never_mixed_up(formula, names, values):
+    """Each expression is worked out by hand from the columns that it names."""
+    data = pd.DataFrame({"y": DATA["y"], names[0]: DATA["x"] + 3, names[1]: DATA["v"] * 1.0})
+    fit = treeselect.select(formula, data, **QUICK)
+    found = fit.design.model_matrix().iloc[:, -1]
+    np.testing.assert_allclose(found, values(data[names[0]], data[names[1]]))
+
+
+@pytest.mark.parametrize("make", FRAMES, ids=numbered(FRAMES))
+def test_a_frame_is_answered_or_refused(make):
+    check_answer_or_refusal("y ~ .", make())

@@ -1,0 +1,72 @@
+"""Three hundred cases of ``benchmarks/hostile.py``: calls, formulas and model files.
+
+One that fails is replayed by ``python benchmarks/hostile.py --seed 17 --case FAMILY:NUMBER`` and
+made small by ``--minimise``; then it becomes a row of ``test_cases.py``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+SEED = 17
+
+
+@pytest.fixture
+def hostility(monkeypatch):
+    """The rooms of the program can be imported."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
+@pytest.mark.parametrize(
+    ("family", "first", "last"),
+    [("calls", first, first + 40) for first in range(0, 160, 40)]
+    + [("formulas", first, first + 40) for first in range(0, 80, 40)]
+    + [("files", 0, 60)],
+)
+def test_no_case_fails(hostility, family, first, last, tmp_path, monkeypatch):
+    from hostility.families import FAMILIES, plan_of
+    from hostility.fencing import fenced
+
+    monkeypatch.chdir(tmp_path)
+    failures = {}
+    for number in range(first, last):
+        plan = plan_of(SEED, family, number)
+        with fenced():
+            found = FAMILIES[family].run(plan, tmp_path)
+        if found.kind == "failed":
+            failures[f"{family}:{number}"] = f"{found.signature}: {found.message[:300]!a}"
+    assert not failures, "\n".join(f"{case}: {said}" for case, said in failures.items())
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
+def test_the_watch_hears_what_a_formula_must_not_do(hostility, tmp_path):
+    from hostility.watching import watching
+
+    code = compile(f"open({str(tmp_path / 'x')!r}, 'w').close()", "<string>", "exec")
+    with watching() as heard:
+        exec(code)
+        __import__("__hello__")
+    assert any(said.startswith("open") for said in heard)
+    assert "import of __hello__" in heard
+    with watching() as heard:
+        (tmp_path / "y").write_text("honest")
+        sorted([2, 1])
+    assert heard == []
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
+def test_the_fence_keeps_cases_from_other_files(hostility, tmp_path):
+    from hostility.fencing import fenced
+
+    outside = Path(FOLDER.anchor) / "a case wrote this"
+    with fenced():
+        (tmp_path / "x").write_text("here")
+        with pytest.raises(PermissionError):
+            outside.write_text("there")
+        with pytest.raises(PermissionError):
+            (tmp_path / "x").replace(outside)
+    assert not outside.exists()

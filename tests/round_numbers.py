@@ -1,0 +1,69 @@
+"""Fits whose numbers are made by hand: what is printed of them is the same on every processor."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from treeselect.choosing import ScoreBySize
+from treeselect.stability import Stability
+
+
+def with_round_numbers(fit, *units, at_once=False, **call):
+    """A fit that selects these units, one after the other or all at once, with round numbers in
+    place of all that was computed.
+
+    Parameters
+    ----------
+    call : str
+        What of its words depends on numbers, such as ``rule``.
+    """
+    names = np.array(fit.design.arrays.groups.names)
+    first = len(units) if at_once else 0
+    steps = tuple(
+        dataclasses.replace(
+            fit.step,
+            tuning=0.25 / size if size else np.inf,
+            selected=np.isin(names, units[:size]),
+            importance=_shares(names, units[:size]),
+            train_score=0.5 + 0.125 * size,
+            cut_from=None,
+        )
+        for size in range(first, len(units) + 1)
+    )
+    return dataclasses.replace(
+        fit,
+        call=dataclasses.replace(fit.call, **call),
+        steps=steps,
+        step=steps[-1],
+        scores=None if fit.scores is None else _scores(len(units)),
+        model=dataclasses.replace(fit.model, importance=_shares(names, units)),
+        resampled=None if fit.resampled is None else _resampled(names, units),
+    )
+
+
+def _shares(names, units):
+    """Twice as much for each unit as for the next one."""
+    worth = {unit: 2.0**-place for place, unit in enumerate(units)}
+    found = np.array([worth.get(name, 0.0) for name in names])
+    return found / max(found.sum(), 1.0)
+
+
+def _scores(size):
+    """Of three folds, one up and one down by a sixteenth, best at the size given."""
+    mean = 0.5 + 0.125 * np.minimum(np.arange(size + 2), size)
+    return ScoreBySize(mean + np.array([[-0.0625], [0.0], [0.0625]]) * (mean > 0.5))
+
+
+def _resampled(names, units):
+    """Ten resamples: the first unit gives way to the first of the others in four of them."""
+    selected = np.tile(np.isin(names, units), (10, 1))
+    other = next(place for place, name in enumerate(names) if name not in units)
+    selected[6:, list(names).index(units[0])] = False
+    selected[6:, other] = True
+    return Stability(
+        units=tuple(names.tolist()), fitted=np.isin(names, units),
+        assessed=np.ones(len(names), dtype=bool), selected=selected, scheme="bootstrap",
+        k=len(units), seed=1,
+    )  # fmt: skip

@@ -1,0 +1,61 @@
+"""What the report says of the decisions of a method that decides by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from treeselect.reports.figures import DotFigure, range_figure
+from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
+from treeselect.tables import decision_table
+
+if TYPE_CHECKING:
+    from treeselect.results import SelectionResult
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionsSection:
+    """What was decided on each unit, and the importances that it was decided by."""
+
+    lead: str
+    figure: DotFigure
+    table: Table
+
+
+def decisions_section(result: SelectionResult) -> DecisionsSection | None:
+    """The decisions of a result, None if its method makes none."""
+    if result.step.decisions is None:
+        return None
+    found, bar = decision_table(result)
+    shown = found.head(MOST_UNITS)
+    figure = range_figure(
+        names=shown["term"].to_list(),
+        values=shown["median"].to_list(),
+        lows=shown["low"].to_list(),
+        highs=shown["high"].to_list(),
+        filled=[unit in result.groups for unit in shown["term"]],
+        mark=("greatest shadow", bar),
+        more=len(found) - len(shown),
+    )
+    rows = tuple(
+        (
+            str(row["term"]),
+            str(row["decision"]),
+            f"{row['hits']:,}",
+            f"{row['rounds']:,}",
+            f"{row['median']:.2f}",
+            f"{row['low']:.2f} to {row['high']:.2f}",
+        )
+        for row in found.head(MOST_ROWS).to_dict("records")
+    )
+    columns = ("Unit", "Decision", "Hits", "Rounds", "Importance, median", "Middle 90 %")
+    n_rounds = len(result.step.decisions.history)
+    lead = (
+        f"In each of {n_rounds:,} rounds every unit that was not yet rejected competed with"
+        " shuffled copies of them all, its shadows; it has a hit where it is more important than"
+        " the greatest of these. Units with more hits than chance gives are confirmed, those with"
+        " fewer rejected, the others tentative. Dots are medians over the rounds in which a unit"
+        " took part, filled if it is selected; lines reach from the 5th to the 95th percentile."
+        f" The dashed line is the median of the greatest shadows, {bar:.2f}."
+    )
+    return DecisionsSection(lead, figure, Table(columns, rows, max(len(found) - MOST_ROWS, 0)))

@@ -1,0 +1,190 @@
+"""Files that appear whole or not at all: what every writer of the package goes through.
+
+The bytes go into a file of another name in the same folder, which takes the place of the old one
+once they are on the disk. A full disk or a killed process thus leaves the old file as it was, and
+two processes that write the same file both succeed: the later one stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+from treeselect.errors import OptionError, quoted
+from treeselect.paths import reason
+
+_OPEN_FILE = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+_STANDARD = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}
+
+
+def check_place(path: Path, *, what: str, error: type[Exception] = OptionError) -> None:
+    """Raise unless there is a place for a file: what can be known before the work.
+
+    Raises
+    ------
+    OptionError, or `error`
+        If `path` is a folder or can't be looked at, or its folder does not exist.
+    """
+    with _explained(path, what, error):
+        if _open_file(path) is None:
+            _old_file(path)
+
+
+def write_file(
+    path: Path,
+    content: bytes | str | Callable[[IO[bytes]], object],
+    *,
+    what: str = "file",
+    error: type[Exception] = OptionError,
+) -> Path:
+    """Write a file; it appears whole or not at all.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        Replaced if it exists, with the mode that it has. Of a link, what it points to. A device, a
+        pipe and an open file of this process (``/dev/stdout``) are written to as they are.
+    content : bytes, str or callable
+        Text is written as UTF-8; half characters, which UTF-8 does not know, as ``\\udc80``. A
+        callable is given the file to write to.
+    what : str
+        What is written, for the message.
+    error : type of Exception
+        What is raised.
+
+    Returns
+    -------
+    pathlib.Path
+        `path`.
+
+    Raises
+    ------
+    OptionError, or `error`
+        If the file can't be written: it is a folder, has no folder, is read-only, the disk is full.
+        The old file is as it was, and no other is left.
+    """
+    with _explained(path, what, error), _opened(path) as file:
+        if callable(content):
+            content(file)
+        elif isinstance(content, str):
+            file.write(content.encode("utf-8", "backslashreplace"))
+        else:
+            file.write(content)
+    return path
+
+
+def _opened(path: Path) -> contextlib.AbstractContextManager[IO[bytes]]:
+    """The file to write to."""
+    number = _open_file(path)
+    if number is not None:
+        return _straight(number)
+    old = _old_file(path)
+    if old is None or stat.S_ISREG(old.st_mode):
+        return _replacing(Path(os.path.realpath(path)), old)
+    return _straight(path)
+
+
+@contextlib.contextmanager
+def _explained(path: Path, what: str, error: type[Exception]) -> Iterator[None]:
+    """Errors of the system as those of the package."""
+    try:
+        yield
+    except (OSError, MemoryError) as caught:
+        raise error(f"Can't write the {what} {quoted(str(path))}.\n  {reason(caught)}") from caught
+
+
+def _open_file(path: Path) -> int | None:
+    """Number of the open file of this process that a path names."""
+    name = os.path.abspath(path)
+    found = _OPEN_FILE.fullmatch(_STANDARD.get(name, name))
+    return int(found[1]) if found else None
+
+
+def _old_file(path: Path) -> os.stat_result | None:
+    """What is there now, behind links; None if nothing is.
+
+    Raises
+    ------
+    OSError
+        If nothing can be written there.
+    """
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        folder = os.path.dirname(os.path.realpath(path))
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(None, f"Can't find the folder {quoted(folder)}") from None
+        return None
+    except NotADirectoryError:
+        raise NotADirectoryError(
+            None, f"Can't find the folder {quoted(str(path.parent))}"
+        ) from None
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(None, "It is a folder")
+    if not os.access(path, os.W_OK):
+        raise PermissionError(None, "It is read-only")  # a rename would not ask
+    return status
+
+
+@contextlib.contextmanager
+def _straight(target: Path | int) -> Iterator[IO[bytes]]:
+    """What can't be replaced is written to."""
+    if isinstance(target, int):
+        for stream in (sys.stdout, sys.stderr):  # what was printed before comes first
+            if stream is not None:
+                stream.flush()
+        target = os.dup(target)
+    with open(target, "wb") as file:
+        yield file
+
+
+@contextlib.contextmanager
+def _replacing(path: Path, old: os.stat_result | None) -> Iterator[IO[bytes]]:
+    """A new file that takes the place of `path` at the end, if nothing was raised."""
+    part = path.parent / f".treeselect-{secrets.token_hex(16)}.part"
+    # A new file gets the mode of all new files from the system, which alone knows it in time: to
+    # ask for the mask is to change it, for all threads. One that stood there may be private.
+    number = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600 if old else 0o666)
+    try:
+        with open(number, "wb") as file:
+            yield file
+            file.flush()
+            if old is not None:
+                _take_over(number, part, old)
+            os.fsync(number)  # else the new name may reach the disk before what is in the file
+        os.replace(part, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        raise
+    _sync_folder(path.parent)
+
+
+_BINARY = getattr(os, "O_BINARY", 0)
+
+
+def _take_over(number: int, part: Path, old: os.stat_result) -> None:
+    """Give a file the owner, as far as is allowed, and the mode of the one that it replaces."""
+    if hasattr(os, "fchown"):
+        new = os.fstat(number)
+        if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+            with contextlib.suppress(OSError):
+                os.fchown(number, old.st_uid, old.st_gid)
+    os.chmod(number if os.chmod in os.supports_fd else part, stat.S_IMODE(old.st_mode))
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put the new name on the disk, where the system can; the file itself is there already."""
+    with contextlib.suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
