@@ -136,6 +136,7 @@ def test_errors_about_hostile_names(name, tmp_path):
         lambda: treeselect.select("y ~ .", data, **{name: 3}),
         lambda: treeselect.compare("y ~ .", data, [name]),
         lambda: treeselect.select("y ~ .", f"{name}.csv"),
+        lambda: treeselect.select(f"bs(`{name}`) ~ y", data.assign(**{name: np.arange(12.0)})),
         lambda: treeselect.load(tmp_path / name.replace("\0", "")),
     ]
     for call in calls:
@@ -234,6 +235,23 @@ def test_summaries(fit, comparison):
     assert r"a\textbackslash{}x1b[31mRED" in fit.summary().as_latex()
     for thing in (fit, comparison, fit.stability):
         assert is_plain(repr(thing))
+
+
+def test_new_levels_and_folders_are_shown_escaped(fit, hostile, tmp_path):
+    new = hostile.assign(**{f"factor {HOSTILE['escape']}": HOSTILE["bell"] + HOSTILE["line end"]})
+    calls = [
+        lambda: fit.predict(new),
+        lambda: fit.predict(hostile[[HOSTILE["bell"]]]),
+        lambda: fit.report(tmp_path / HOSTILE["line end"] / "report.html"),
+        lambda: fit.save(tmp_path / HOSTILE["escape"] / "fit"),
+        lambda: fit.plot("shape", term=HOSTILE["line end"] * 2),
+    ]
+    for call in calls:
+        with pytest.raises(errors.TreeselectError) as found:
+            call()
+        assert is_plain(str(found.value)), ascii(str(found.value))
+    with pytest.raises(errors.NewDataError, match=r'Unseen: "b\\x07l\\nINJECTED" \(80 rows\)'):
+        fit.predict(new)
 
 
 def test_frames_hold_the_names_as_they_are(fit, hostile):

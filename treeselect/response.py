@@ -17,6 +17,7 @@ from treeselect.evaluation import Basis, evaluate
 from treeselect.families import BINOMIAL, GAUSSIAN, POISSON, Family, multinomial
 from treeselect.formula import ParsedFormula
 from treeselect.frames import Labels, Numbers, read_column
+from treeselect.shown import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +83,7 @@ def read_response(formula: ParsedFormula, frame: pd.DataFrame, family: str) -> R
         return _classes(term.name, values, family)
     if isinstance(values, Basis):
         raise FormulaError(
-            f"The response {quoted(term.name)} must be one column.\n  {formula.text}\n"
+            f"The response {quoted(term.name)} must be one column.\n  {shown(formula.text)}\n"
             f"  Found: {len(values.fields)}. A spline or polynomial belongs on the right."
         )
     return _numbers(term.name, values, family)
