@@ -20,7 +20,7 @@ from treeselect.engine.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoo
 from treeselect.engine.blas import one_thread
 from treeselect.engine.candidates import n_able
 from treeselect.errors import MethodError
-from treeselect.scalars import shown
+from treeselect.scalars import answer, shown
 
 _MAX_DEPTH = 16
 _MAX_TREES_PER_DEPTH = 200
@@ -218,7 +218,7 @@ class ControlBurn:
 
     def _check_forest(self) -> None:
         """A way to grow one, or a forest that is there already and is not grown by any options."""
-        is_model = hasattr(self.forest, "fit") or hasattr(self.forest, "dump_model")
+        is_model = any(callable(answer(self.forest, name)) for name in ("fit", "dump_model"))
         if not is_model:
             known = isinstance(self.forest, str) and (
                 self.forest in SCHEMES or self.forest.startswith(_FITTED)

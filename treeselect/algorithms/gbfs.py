@@ -18,6 +18,7 @@ from treeselect.algorithms.options import (
     check_number,
 )
 from treeselect.algorithms.validation import split_rows
+from treeselect.arguments import members
 from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.binning import take_rows
 from treeselect.engine.boosting import BoostedTrees, Boosting, boost
@@ -317,10 +318,11 @@ def _ends_without_split(number: int, eta: FloatArray, trees: Sequence[Trees]) ->
 def _read_discounts(given: Any) -> Discounts:
     """Discounts as a tuple, which a frozen record can hold."""
     listed = list(given.items()) if isinstance(given, Mapping) else None
-    if listed is None and isinstance(given, tuple | list):
-        triples = [d for d in given if isinstance(d, tuple | list) and len(d) == 3]
+    rows = members(given) if isinstance(given, tuple | list) else None
+    if rows is not None:
+        triples = [d for d in rows if isinstance(d, tuple | list) and len(d) == 3]
         listed = [((d[0], d[1]), d[2]) for d in triples]
-        listed = listed if len(listed) == len(given) else None
+        listed = listed if len(listed) == len(rows) else None
     if listed is None:
         raise MethodError(
             "`discounts` of GBFS must be a dictionary.\n"
