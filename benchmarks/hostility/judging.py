@@ -148,7 +148,7 @@ def wrong_message(message: str) -> str:
     if len(message) > LONGEST:
         return "too long a message"
     if not re.search(
-        r"[`='\"]|formula|expression|weights|offset|response|model file|selected", message
+        r"[`='\"]|formula|expression|weights|offset|response|model|terms?|selected", message
     ):
         return "no subject"
     return ""

@@ -127,7 +127,8 @@ def namespace() -> dict[str, Any]:
     import pyarrow as pa
 
     return {
-        "np": np, "pd": pd, "pl": pl, "pa": pa, "decimal": decimal, "fractions": fractions,
+        "__name__": "hostile", "np": np, "pd": pd, "pl": pl, "pa": pa, "decimal": decimal,
+        "fractions": fractions,
         "datetime": datetime, "pathlib": pathlib, "math": math, "uuid": uuid, "Raises": Raises,
         "Strange": Strange, "Colour": enum.Enum("Colour", ["RED"]), "nan": math.nan,
         "inf": math.inf,

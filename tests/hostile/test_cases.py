@@ -28,6 +28,7 @@ from treeselect.errors import (
     FormulaError,
     MethodError,
     OptionError,
+    StabilityError,
     TreeselectError,
 )  # fmt: skip
 
@@ -284,7 +285,7 @@ USES: tuple[tuple[str, Any, type[TreeselectError]], ...] = (
     np.array([2, 3]))],
     *[("resample(scheme", v, OptionError) for v in (None, "", "nosuch", 3, [], pd.NA,
     np.array(["x", "y"]))],
-    *[("resample(k", v, OptionError) for v in (0, -1, 99, 1.5, "1", [], pd.NA,
+    *[("resample(k", v, OptionError) for v in (-1, 99, 1.5, "1", [], pd.NA,
     decimal.Decimal("NaN"), int)],
     *[("resample(seed", v, OptionError) for v in (-1, 1.5, "abc", True, [], pd.NA,
     np.array([1, 2]))],
@@ -304,6 +305,7 @@ USES: tuple[tuple[str, Any, type[TreeselectError]], ...] = (
     *[("save", v, TreeselectError) for v in (None, 3, 2.5, b"x", [], {}, object(), pd.NA,
     "a\x00b", "x" * 300, "nowhere/m", "\ud800/x", np.random.RandomState(1), Path(".."), "",
     datetime.date(2020, 1, 1))],
+    ("resample(k", 0, StabilityError),
     *[("plot", v, OptionError) for v in (None, 3, "", "nosuch", [], pd.NA, np.array(["x"]))],
 )  # fmt: skip
 """Values that a method of the result can't have, of its first argument or of that named."""
