@@ -145,6 +145,7 @@ def test_variables_and_text_of_terms():
         ("y ~ a, b", "has no operator `,`"),
         ("y ~ a b", "Missing operator"),
         ("y ~ {a}", "Write a column without braces"),
+        ("y ~ {`a b`}", "Write a column without braces"),
         ("log(y) ~ log(y)", "must not use the response"),
         ("", "must name the response"),
         (3, "must be text"),

@@ -26,7 +26,7 @@ TRUTH = [True, None, False, True]
     [
         object, "str", "string[python]", "string[pyarrow]", pd.ArrowDtype(pa.string()),
         pd.ArrowDtype(pa.large_string()), "category", pd.CategoricalDtype(["a", "b"], ordered=True),
-        pd.CategoricalDtype(["a", "b"]),
+        pd.CategoricalDtype(["a", "b"]), pd.ArrowDtype(pa.string_view()),
     ],
     ids=str,
 )  # fmt: skip

@@ -11,7 +11,7 @@ import math
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby, takewhile
@@ -237,8 +237,12 @@ class _Parts:
                 self._text,
                 expression,
             )
-        for name in (expression, checked.name):
-            _check_no_column(name, expression, self._text, self._numbers)
+        if isinstance(checked.node, Column):
+            raise _not_told_apart(
+                checked.node.name, expression, self._text, "Write a column without braces."
+            )
+        for name in {expression, checked.name} & self._numbers.keys():
+            raise _not_told_apart(name, expression, self._text, "Rename the column.")
         if checked.name not in self._by_name:
             identifier = f"e{len(self._by_name)}"
             self._by_name[checked.name] = identifier
@@ -453,14 +457,9 @@ _SIGNS = {
 }
 
 
-def _check_no_column(name: str, expression: str, text: str, columns: Collection[str]) -> None:
-    if name in columns:
-        raise FormulaError.at(
-            f"Can't tell the column {quoted(name)} from the expression.",
-            text,
-            expression,
-            "Write a column without braces." if name.isidentifier() else "Rename the column.",
-        )
+def _not_told_apart(name: str, expression: str, text: str, way: str) -> FormulaError:
+    problem = f"Can't tell the column {quoted(name)} from the expression."
+    return FormulaError.at(problem, text, expression, way)
 
 
 def _check_removals(

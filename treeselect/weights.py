@@ -52,6 +52,11 @@ def read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) -> 
                 f"Case weights ({name}) must be at most {_LARGEST:g}.\n"
                 f"  Found: {values.max():g}. Divide them by a common number."
             )
+        if values.max() < 1 / _LARGEST:
+            raise OptionError(
+                f"Case weights ({name}) must reach {1 / _LARGEST:g}.\n"
+                f"  Found: {values.max():g} at most. Multiply them by a common number."
+            )
         return values
     if values.max() > LARGEST_WEIGHT or values.sum() > LARGEST_WEIGHT:
         with np.errstate(over="ignore"):

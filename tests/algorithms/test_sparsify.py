@@ -118,6 +118,20 @@ def test_constraints_shape_the_selection(data):
     assert "a function of the weights" in " ".join(held.summary().as_text().split())
 
 
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (lambda weights: [weights >= 0], "TypeError"),
+        (lambda weights: [True], "True is no constraint of cvxpy"),
+        (lambda weights: 3, "not iterable"),
+        (lambda: [], "TypeError"),
+    ],
+)
+def test_functions_that_make_no_constraints(function, says, data):
+    with pytest.raises(MethodError, match=says):
+        fit_of(data, forests=1, lam=0.1, constraints=function)
+
+
 def test_constraints_hold_along_a_path_and_are_not_kept_in_files(data, tmp_path):
     fit = fit_of(data, forests=1, sketch=150, constraints=lambda weights: [weights["colour"] == 0])
     assert "colour" not in fit.selected

@@ -26,7 +26,8 @@ from treeselect.engine.weight_path import (
     support,
     weighted_importance,
 )
-from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
+from treeselect.errors import MethodError, did_you_mean, listing, near, quoted, said_by
+from treeselect.scalars import shown as described
 
 FIRST_PATH = 10
 """Units at which the first of the two solutions ends, at least; with fewer, it goes to the end of
@@ -69,6 +70,14 @@ class SparsityRules:
     subset: bool = False
     hinge: bool = False
     constrain: Callable[[UnitWeights], Sequence[Any]] | None = None
+
+
+def _constraint(made: object) -> object:
+    from cvxpy.constraints.constraint import Constraint
+
+    if not isinstance(made, Constraint):
+        raise TypeError(f"{described(made)} is no constraint of cvxpy")
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +212,17 @@ class Sparsifier:
     def _constraints(self, trees: Any) -> Sequence[Any]:
         assert self._rules.constrain is not None
         names = self._problem.groups.names
-        return self._rules.constrain(UnitWeights(trees, self._pool.uses, names))
+        weights = UnitWeights(trees, self._pool.uses, names)
+        try:
+            return [_constraint(made) for made in self._rules.constrain(weights)]
+        except MethodError:
+            raise
+        except Exception as error:
+            raise MethodError(
+                "The function given as `constraints` must return constraints of cvxpy on weights of"
+                f" terms.\n  It fails: {said_by(error)}\n"
+                '  An example: `lambda w: [w["age"] >= w["sex"]]`.'
+            ) from error
 
     def _priced(self, max_size: int) -> SparseForest:
         """The problem at the prices of its second solution, if it is solved twice."""
