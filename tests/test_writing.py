@@ -298,6 +298,15 @@ def test_a_file_that_must_not_be_written_to_stays(fit, tmp_path, monkeypatch):
     assert (tmp_path / "old").read_bytes() == OLD
 
 
+def test_a_folder_that_must_not_be_written_to(fit, tmp_path, monkeypatch):
+    (tmp_path / "old").write_bytes(OLD)
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+    for name in ("old", "new"):
+        with pytest.raises(ModelFileError, match="Can't write to the folder"):
+            fit.save(tmp_path / name)
+    assert files(tmp_path) == ["old"]
+
+
 def test_permission_denied(fit, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "open", failing(system_error(errno.EACCES)))
     with pytest.raises(ModelFileError, match=os.strerror(errno.EACCES)):

@@ -30,7 +30,8 @@ def check_place(path: Path, *, what: str, error: type[Exception] = OptionError) 
     Raises
     ------
     OptionError, or `error`
-        If `path` is a folder or can't be looked at, or its folder does not exist.
+        If `path` is a folder, read-only or can't be looked at, or its folder does not exist or is
+        read-only.
     """
     with _explained(path, what, error):
         if _open_file(path) is None:
@@ -121,6 +122,7 @@ def _old_file(path: Path) -> os.stat_result | None:
         folder = os.path.dirname(os.path.realpath(path))
         if not os.path.isdir(folder):
             raise FileNotFoundError(None, f"Can't find the folder {quoted(folder)}") from None
+        _check_folder(folder)
         return None
     except NotADirectoryError:
         raise NotADirectoryError(
@@ -130,7 +132,15 @@ def _old_file(path: Path) -> os.stat_result | None:
         raise IsADirectoryError(None, "It is a folder")
     if not os.access(path, os.W_OK):
         raise PermissionError(None, "It is read-only")  # a rename would not ask
+    if stat.S_ISREG(status.st_mode):
+        _check_folder(os.path.dirname(os.path.realpath(path)))
     return status
+
+
+def _check_folder(folder: str) -> None:
+    """Raise a PermissionError unless a new file can stand beside the old one."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(None, f"Can't write to the folder {quoted(folder)}")
 
 
 @contextlib.contextmanager
