@@ -152,7 +152,7 @@ def test_a_tuning_value_decides_alone(mixed, method):
 
 @EVERY
 def test_cross_validation_chooses_a_size(mixed, method):
-    fit = select("died ~ . - dose", mixed, method, folds=3)
+    fit = select("died ~ . - dose", mixed, method, k="1se", folds=3)
     assert fit.scores is not None
     assert 1 <= fit.k <= 6
     assert fit.path["cv_score"].notna().all()
