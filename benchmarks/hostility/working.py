@@ -48,7 +48,7 @@ def judged(family: str, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
     with fenced():
         outcome = FAMILIES[family].run(plan, folder)
     seconds, grown = time.perf_counter() - start, peak_memory() - before
-    # Of a busy machine only the time that was ours counts; a fault has its own limit.
+    # On a busy machine only our own time counts; a fault has its own limit.
     own = min(seconds, time.process_time() - used)
     if outcome.kind != FAILED and own > SECONDS and family != "faults":
         outcome = Outcome(FAILED, "Time", f"{seconds:.1f} s", _costly(family, plan, "slow"))
