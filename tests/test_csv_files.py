@@ -125,7 +125,11 @@ def test_damaged_files_end_in_a_data_error(name, tmp_path):
         read_data(write(tmp_path, DAMAGED[name], name))
 
 
-@pytest.mark.parametrize("content", [b"a,b\n", gzip.compress(b"a,b\n" + b"1,2\n" * 99)[:-20]])
+@pytest.mark.parametrize(
+    "content",
+    [b"a,b\n", gzip.compress(b"a,b\n" + b"1,2\n" * 99, mtime=0)[:-20]],
+    ids=["plain", "truncated"],
+)
 def test_damaged_archives_end_in_a_data_error(content, tmp_path):
     path = tmp_path / "data.csv.gz"
     path.write_bytes(content)

@@ -119,7 +119,7 @@ REFUSED = (
     'y ~ x -', 'y ~ - x', 'y ~ x - nosuch', 'y ~ x - g', 'y ~ offset(x)', 'y ~ x + offset(v)',
     'y ~ s(x)', 'y ~ factor(g)', 'y ~ as.factor(g)', 'y ~ ns(x, 3)', 'y ~ te(x, v)',
     'y ~ (1 | g)', 'y ~ x.y', 'y ~ np.nosuch(x)', 'y ~ math.log(x)', 'y ~ pd.isna(x)',
-    'y ~ I(x).y',
+    'y ~ I(x).y', 'y ~ {`a b`}',
 )  # fmt: skip
 """Formulas that are none, or ask for what is not there."""
 
@@ -192,7 +192,7 @@ EITHER = (
 ANSWERED = (
     'y ~ .', 'y~x', 'y ~ x + g', 'y ~ x - 1', 'y ~ x + 0', 'y ~ x + 1', 'y ~ 1 + x', 'y ~ . - g',
     'y ~ x:g', 'y ~ x*g', 'y ~ x/g', 'y ~ (x + g)^2', 'y ~ (x + g)**2', 'y ~ (x + g + v)^3',
-    'y ~ g %in% v', 'y ~ `a b`', 'y ~ I(`a b` * 2)', 'y ~ {x + 1}', 'y ~ {`a b`}',
+    'y ~ g %in% v', 'y ~ `a b`', 'y ~ I(`a b` * 2)', 'y ~ {x + 1}',
     'y ~ log(x + 100)', 'y ~ np.log(x + 100)', 'y ~ I(x > 0)', 'y ~ I((x > 0) & (v < 3))',
     "y ~ I((g == 'a') | (g == 'b'))", 'y ~ I(~(x > 0))', 'y ~ I(-x)', 'y ~ I(+x)',
     'y ~ I(x // 1)', 'y ~ I(v % 2)', 'y ~ I(x ** 2)', 'y ~ I(v ** 16)', 'y ~ I(1_000 * x)',
