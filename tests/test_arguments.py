@@ -12,7 +12,7 @@ from treeselect.arguments import MOST_SEED, check_count, check_share, read_seed
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 from treeselect.parallel import check_n_jobs
-from treeselect.scalars import finite, plain, shown, truth, whole
+from treeselect.scalars import described, finite, plain, truth, whole
 
 FORMULA = "y ~ a + b + c"
 HUGE = 10**30
@@ -77,7 +77,7 @@ def test_what_is_no_seed_is_refused_in_the_same_words_everywhere(data, fit, door
             DOORS[door](data, fit, seed)
         assert str(caught.value) == (
             f"`{name}` must be a whole number, at least 0, at most 18,446,744,073,709,551,615.\n"
-            f"  Found: {shown(seed)}."
+            f"  Found: {described(seed)}."
         )
 
 
@@ -191,10 +191,10 @@ def test_one_value_at_a_time():
 
 
 def test_values_are_shown_on_one_short_line():
-    assert shown(np.int64(3)) == "3"
-    assert shown(10**5000) == "a value of type int"
-    assert len(shown("x" * 10_000)) < 200
-    assert "\n" not in shown(pd.DataFrame({"a": [1, 2]}))
+    assert described(np.int64(3)) == "3"
+    assert described(10**5000) == "a value of type int"
+    assert len(described("x" * 10_000)) < 200
+    assert "\n" not in described(pd.DataFrame({"a": [1, 2]}))
 
 
 ODD = [pd.NA, np.array([1, 2]), [1], {"a"}, 3.5, True, None, pd.DataFrame(), 10**5000, "x" * 1000]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.errors import OptionError, did_you_mean, listing, near
-from treeselect.scalars import NotGiven, answer, finite, shown, truth, whole
+from treeselect.scalars import NotGiven, answer, described, finite, truth, whole
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -54,7 +54,7 @@ def found_near(value: object, known: Iterable[str], way: str = "") -> str:
         What is said where no known name resembles it.
     """
     close = near(value, known) if isinstance(value, str) else []
-    return f"  Found: {shown(value)}. {did_you_mean(close) if close else way}".rstrip()
+    return f"  Found: {described(value)}. {did_you_mean(close) if close else way}".rstrip()
 
 
 def check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
@@ -69,7 +69,7 @@ def check_flag(name: str, value: object) -> bool:
     """The truth value as Python's; an OptionError unless it is one."""
     found = truth(value)
     if found is None:
-        raise OptionError(f"`{name}` must be True or False.\n  Found: {shown(value)}.")
+        raise OptionError(f"`{name}` must be True or False.\n  Found: {described(value)}.")
     return found
 
 
@@ -78,7 +78,9 @@ def check_count(name: str, value: object, *, least: int, most: int | None = None
     found = whole(value)
     if found is None or found < least or (most is not None and found > most):
         bounds = f"at least {least}" + ("" if most is None else f", at most {most:,}")
-        raise OptionError(f"`{name}` must be a whole number, {bounds}.\n  Found: {shown(value)}.")
+        raise OptionError(
+            f"`{name}` must be a whole number, {bounds}.\n  Found: {described(value)}."
+        )
     return found
 
 
@@ -87,7 +89,7 @@ def check_number(name: str, value: object, *, least: float, most: float) -> floa
     found = finite(value)
     if found is None or not least <= found <= most:
         raise OptionError(
-            f"`{name}` must be a number from {least:g} to {most:g}.\n  Found: {shown(value)}."
+            f"`{name}` must be a number from {least:g} to {most:g}.\n  Found: {described(value)}."
         )
     return float(found)
 
@@ -97,7 +99,7 @@ def check_share(name: str, value: object) -> float:
     found = finite(value)
     if found is None or not 0 < found < 1:
         raise OptionError(
-            f"`{name}` must be a number above 0 and below 1.\n  Found: {shown(value)}."
+            f"`{name}` must be a number above 0 and below 1.\n  Found: {described(value)}."
         )
     return float(found)
 
@@ -108,7 +110,7 @@ def check_size(k: object, groups: FeatureGroups) -> int:
     n_units, n_kept = len(groups.names), int(groups.keep.sum())
     if size > n_units:
         raise OptionError(
-            f"`k` must be at most the number of units, {n_units}.\n  Found: {shown(size)}."
+            f"`k` must be at most the number of units, {n_units}.\n  Found: {described(size)}."
         )
     if size < n_kept:
         raise OptionError(
@@ -153,7 +155,7 @@ def read_mapping(name: str, value: object, what: str) -> Mapping[Any, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise OptionError(f"`{name}` must be a dictionary {what}.\n  Found: {shown(value)}.")
+        raise OptionError(f"`{name}` must be a dictionary {what}.\n  Found: {described(value)}.")
     return value
 
 
@@ -188,7 +190,9 @@ def read_names(name: str, value: object) -> list[str]:
     names = None if isinstance(value, Mapping) else members(value)
     odd = [value] if names is None else [n for n in names if not isinstance(n, str)]
     if odd:
-        raise OptionError(f"`{name}` must be a name or a list of names.\n  Found: {shown(odd[0])}.")
+        raise OptionError(
+            f"`{name}` must be a name or a list of names.\n  Found: {described(odd[0])}."
+        )
     return names or []
 
 
@@ -258,4 +262,4 @@ def values_text(value: object) -> str:
     """What was found where one value per row was asked for."""
     n = length(value)
     is_list = isinstance(value, list | tuple) and n is not None
-    return f"{type(value).__name__} of {n} values" if is_list else shown(value)
+    return f"{type(value).__name__} of {n} values" if is_list else described(value)

@@ -26,7 +26,7 @@ from treeselect.libraries import library_of
 from treeselect.parallel import check_n_jobs, run_all
 from treeselect.preparing import prepare
 from treeselect.progress import announce_compilation, read_progress, track
-from treeselect.scalars import shown
+from treeselect.scalars import described
 from treeselect.scoring import Scoring
 from treeselect.shown import is_broken
 
@@ -194,7 +194,8 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
         for label in methods:
             if not isinstance(label, str) or not label.strip():
                 raise OptionError(
-                    f"`methods` must have names that are text for keys.\n  Found: {shown(label)}."
+                    f"`methods` must have names that are text for keys.\n"
+                    f"  Found: {described(label)}."
                 )
             if is_broken(label):
                 raise OptionError(
@@ -204,7 +205,7 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
         return tuple(Contestant(name, find_method(m, {})) for name, m in methods.items())
     listed = None if is_method(methods) else members(methods)
     if listed is None:
-        one = shown(methods)
+        one = described(methods)
         raise OptionError(
             "`methods` must be a list of names or methods, or a dict of them.\n"
             f"  Found: {one}. Give `[{one}]`, or several."

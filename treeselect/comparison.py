@@ -20,8 +20,7 @@ from treeselect.libraries import in_library
 from treeselect.paired import differences, paired_difference
 from treeselect.pareto import pareto_front
 from treeselect.paths import file_path
-from treeselect.scalars import shown as shown_value
-from treeselect.scalars import whole
+from treeselect.scalars import described, whole
 from treeselect.shown import shown
 from treeselect.stability import stability_index
 
@@ -421,7 +420,7 @@ class Comparison:
         if size is None or size not in run.sizes:
             raise OptionError(
                 f"`k` must be a size that was scored: {listing(map(str, run.sizes))}.\n"
-                f"  Found: {shown_value(rule)}."
+                f"  Found: {described(rule)}."
             )
         return run.sizes.index(size)
 

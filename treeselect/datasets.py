@@ -19,7 +19,7 @@ from treeselect.arguments import (
     read_seed,
 )
 from treeselect.errors import DataError, OptionError, did_you_mean, listing, near, quoted
-from treeselect.scalars import shown
+from treeselect.scalars import described
 
 if TYPE_CHECKING:  # pandas comes with the first call, so that importing treeselect stays quick
     import pandas as pd
@@ -353,14 +353,14 @@ def _columns(data: object, columns: object, response: object) -> list[str]:
 
     if not isinstance(data, pd.DataFrame):
         raise DataError(
-            f"`data` must be a pandas data frame.\n  Found: {shown(data)}. Convert it first."
+            f"`data` must be a pandas data frame.\n  Found: {described(data)}. Convert it first."
         )
     read_data(data)  # for its checks of the names
     if data.shape[1] == 0:
         raise DataError("`data` must have columns.\n  Found: none.")
     if response is not None and not isinstance(response, str):
         raise OptionError(
-            f"`response` must be the name of a column, or None.\n  Found: {shown(response)}."
+            f"`response` must be the name of a column, or None.\n  Found: {described(response)}."
         )
     return read_names("columns", columns)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from treeselect.errors import MissingPackageError, OptionError
 from treeselect.reports.figures import distinct
-from treeselect.scalars import shown as shown_value
+from treeselect.scalars import described
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
         _, ax = plt.subplots(figsize=(width, height), layout="constrained")
     elif not isinstance(ax, Axes):
         raise OptionError(
-            f"`ax` must be axes of matplotlib, or None.\n  Found: {shown_value(ax)}. Take those of"
+            f"`ax` must be axes of matplotlib, or None.\n  Found: {described(ax)}. Take those of"
             " `figure, ax = matplotlib.pyplot.subplots()`."
         )
     ax.spines[["top", "right"]].set_visible(False)

@@ -13,7 +13,7 @@ import numpy as np
 from treeselect.arguments import check_choice
 from treeselect.design import FloatArray
 from treeselect.errors import OptionError, StabilityError
-from treeselect.scalars import finite, shown
+from treeselect.scalars import described, finite
 
 if TYPE_CHECKING:
     from treeselect.stability import Stability
@@ -96,7 +96,7 @@ def least_threshold(stability: Stability, pfer: float, assumption: Assumption) -
     bound_at = _bound_of(stability, assumption)
     wanted = finite(pfer)
     if wanted is None or wanted <= 0:
-        raise OptionError(f"`pfer` must be a number above 0.\n  Found: {shown(pfer)}.")
+        raise OptionError(f"`pfer` must be a number above 0.\n  Found: {described(pfer)}.")
     n = stability.n_resamples
     # Frequencies are multiples of 1 / n, and so are the thresholds that differ.
     low, high = n // 2, n  # counts: `low` is not enough, `high` is
@@ -178,7 +178,8 @@ def _check_threshold(threshold: object) -> None:
     found = finite(threshold)
     if found is None or not 0.5 < found <= 1:
         raise OptionError(
-            f"`threshold` must be a number above 0.5 and at most 1.\n  Found: {shown(threshold)}."
+            f"`threshold` must be a number above 0.5 and at most 1.\n"
+            f"  Found: {described(threshold)}."
         )
 
 

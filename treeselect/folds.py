@@ -30,7 +30,7 @@ from treeselect.errors import (
     quoted,
     said_by,
 )
-from treeselect.scalars import answer, shown, whole
+from treeselect.scalars import answer, described, whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,7 +179,7 @@ def _fold_numbers(given: object, n_rows: int, name: str) -> IntArray:
     values = None if isinstance(given, str) else as_floats(given)
     if values is None or values.ndim == 0:
         is_list = isinstance(given, list | tuple)
-        found = f"{type(given).__name__} of other things" if is_list else shown(given)
+        found = f"{type(given).__name__} of other things" if is_list else described(given)
         raise OptionError(f"{allowed}  Found: {found}.")
     if values.shape != (n_rows,):
         raise OptionError(
@@ -214,7 +214,7 @@ def read_groups(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
         return np.asarray(pd.factorize(frame[given])[0], dtype=np.int64)
     n = length(given)
     if n != len(frame):
-        found = shown(given) if n is None else f"{n} values"
+        found = described(given) if n is None else f"{n} values"
         raise OptionError(
             "`fold_groups` must be the name of a column, or an array with one value per row,"
             f" {len(frame)}.\n  Found: {found}."
@@ -223,7 +223,7 @@ def read_groups(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
     if numbers is None or len(numbers) != n:
         raise OptionError(
             "`fold_groups` must have one label per row: a number, text, or the like.\n"
-            f"  Found: {shown(given)}."
+            f"  Found: {described(given)}."
         )
     return numbers
 

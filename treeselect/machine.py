@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from treeselect.errors import OutOfMemoryError, WorkerError, quoted, said_by
-from treeselect.scalars import shown
+from treeselect.scalars import described
 
 _ALONE = "`n_jobs=1` works in this process alone"
 
@@ -56,7 +56,7 @@ def _unsendable(calls: Sequence[tuple[Any, ...]], error: Exception) -> WorkerErr
     found = said_by(error)
     if culprit is not None:
         name, value, why = culprit
-        found = f"{shown(value)}{f', as {quoted(name)}' if name else ''}: {said_by(why)}"
+        found = f"{described(value)}{f', as {quoted(name)}' if name else ''}: {said_by(why)}"
     return WorkerError(
         "Other processes can't be given their work: a part of it can't be pickled.\n"
         f"  Found: {found}\n"

@@ -16,7 +16,7 @@ from treeselect.errors import DataError, NewDataError, OptionError, listing, quo
 from treeselect.formula import model_matrix, term_matrix
 from treeselect.frames import read_data
 from treeselect.response import Response, response_with_weight
-from treeselect.scalars import shown
+from treeselect.scalars import described
 from treeselect.weights import check_offset, read_offset, read_weights
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class ModelData:
             if given is not None:
                 raise OptionError(
                     f"`{name}` must be given together with `data`, or left out: the model has those"
-                    f" of the fit.\n  Found: {shown(given)}."
+                    f" of the fit.\n  Found: {described(given)}."
                 )
         self.check_data()
         return self

@@ -12,7 +12,7 @@ import numpy as np
 
 from treeselect.errors import OptionError
 from treeselect.machine import memory_is_told, workers_are_told
-from treeselect.scalars import shown, whole
+from treeselect.scalars import described, whole
 
 Result = TypeVar("Result")
 
@@ -29,7 +29,7 @@ def check_n_jobs(n_jobs: object) -> int | None:
     if found is None or found == 0 or abs(found) > MOST_JOBS:
         raise OptionError(
             f"`n_jobs` must be a whole number other than 0, at most {MOST_JOBS:,}, or None.\n"
-            f"  Found: {shown(n_jobs)}. -1 means all processors."
+            f"  Found: {described(n_jobs)}. -1 means all processors."
         )
     return found
 

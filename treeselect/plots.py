@@ -38,7 +38,7 @@ from treeselect.errors import OptionError, listing, quoted
 from treeselect.inside import association_table
 from treeselect.reports.figures import spread
 from treeselect.reports.panels import short_scale
-from treeselect.scalars import shown
+from treeselect.scalars import described
 from treeselect.shapes import (
     given_terms,
     interaction_table,
@@ -82,7 +82,7 @@ def plot(
             if value is not None:
                 raise OptionError(
                     f"`{name}` must not be given for {kind!r}.\n"
-                    f"  Found: {shown(value)}. It has a meaning for 'shape' only."
+                    f"  Found: {described(value)}. It has a meaning for 'shape' only."
                 )
     need_matplotlib()
     if kind == "shape":

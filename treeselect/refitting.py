@@ -36,7 +36,7 @@ from treeselect.linear import (
 from treeselect.machine import memory_is_told
 from treeselect.modeldata import ModelData
 from treeselect.parallel import engine_threads
-from treeselect.scalars import answer, shown
+from treeselect.scalars import answer, described
 from treeselect.summary import Summary, SummaryContent, p_text
 
 if TYPE_CHECKING:
@@ -403,7 +403,7 @@ def _check_estimator(estimator: Any, data: ModelData) -> None:
     if not all(callable(answer(estimator, name)) for name in ("fit", "predict", "get_params")):
         raise OptionError(
             f"`model` must be one of {listing(MODELS)}, or an estimator of scikit-learn.\n"
-            f"  Found: {shown(estimator)}."
+            f"  Found: {described(estimator)}."
         )
     needed = "classifier" if data.response.classes else "regressor"
     try:

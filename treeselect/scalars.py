@@ -50,7 +50,7 @@ def answer(value: object, name: str) -> object:
         return None
 
 
-def shown(value: object) -> str:
+def described(value: object) -> str:
     """A value in a message: as it could be typed, on one line, and short, whatever it is.
 
     Its type is told where the text alone does not, and its shape in place of what is in an array.

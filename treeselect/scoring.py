@@ -16,7 +16,7 @@ from treeselect.design import FloatArray, WeightArray
 from treeselect.engine.rounding import at_least, largest_in_row, settled
 from treeselect.errors import OptionError, did_you_mean, near, quoted, said_by
 from treeselect.families import Family
-from treeselect.scalars import answer, finite, shown
+from treeselect.scalars import answer, described, finite
 
 Scoring = str | Callable[..., float] | None
 
@@ -244,7 +244,7 @@ def _find(scoring: object) -> tuple[str, Callable[..., float], bool]:
 def _no_scorer(scoring: object, advice: str) -> OptionError:
     return OptionError(
         "`scoring` must be the name of a scorer of scikit-learn, or a function"
-        f" `scorer(y_true, prediction)`.\n  Found: {shown(scoring)}. {advice}".rstrip()
+        f" `scorer(y_true, prediction)`.\n  Found: {described(scoring)}. {advice}".rstrip()
     )
 
 

@@ -43,7 +43,7 @@ from treeselect.parallel import check_n_jobs, engine_threads
 from treeselect.preparing import prepare
 from treeselect.progress import announce_compilation, read_progress
 from treeselect.results import Call, SelectionResult
-from treeselect.scalars import shown
+from treeselect.scalars import described
 from treeselect.scoring import Scoring
 
 
@@ -283,12 +283,12 @@ def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str 
             return None
         if method.tuning_value == OWN and isinstance(k, str):
             raise OptionError(
-                f"`k={shown(k)}` needs sizes to choose from, and {method.name} gives one set, of"
-                " its own size.\n  Give a number, to which the set is cut, or leave `k` out."
+                f"`k={described(k)}` needs sizes to choose from, and {method.name} gives one set,"
+                " of its own size.\n  Give a number, to which the set is cut, or leave `k` out."
             )
         raise OptionError(
             f"`k` and `{method.tuning_name}` can't decide both.\n"
-            f"  Found: k={shown(k)} and {method.tuning_name}={method.tuning_value!r}."
+            f"  Found: k={described(k)} and {method.tuning_name}={method.tuning_value!r}."
             " Leave one out."
         )
     if k is None:

@@ -20,7 +20,7 @@ from treeselect.design import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError
 from treeselect.folds import Splitter
 from treeselect.frames import read_data
-from treeselect.scalars import shown, whole
+from treeselect.scalars import described, whole
 from treeselect.scoring import Scoring
 from treeselect.selection import select
 from treeselect.tables import tidy_table
@@ -159,7 +159,8 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         for name, given in (("sample_weight", sample_weight), ("fold_groups", fold_groups)):
             if isinstance(given, str):  # `select` would take it for the name of a column
                 raise OptionError(
-                    f"`{name}` must be an array with one value per row.\n  Found: {shown(given)}."
+                    f"`{name}` must be an array with one value per row.\n"
+                    f"  Found: {described(given)}."
                 )
             if given is not None and length(given) not in (None, length(y)):
                 raise OptionError(
@@ -203,7 +204,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         if not isinstance(self.method_options, Mapping):
             raise OptionError(
                 "`method_options` must be a dictionary from names to values.\n"
-                f"  Found: {shown(self.method_options)}."
+                f"  Found: {described(self.method_options)}."
             )
         find_method(self.method, self.method_options)  # an argument of `select` is none of these
         return dict(self.method_options)
@@ -306,7 +307,7 @@ def _name(column: Any, names: Sequence[str], argument: str) -> Any:
     if not 0 <= column < len(names):
         raise OptionError(
             f"A column in `{argument}` must be a name, or a number from 0 to {len(names) - 1}.\n"
-            f"  Found: {shown(column)}."
+            f"  Found: {described(column)}."
         )
     return names[int(column)]
 

@@ -15,7 +15,7 @@ from treeselect.engine.binning import OTHER
 from treeselect.engine.nodes import LEAF, Trees
 from treeselect.errors import OptionError
 from treeselect.importing import ImportedBins
-from treeselect.scalars import shown, whole
+from treeselect.scalars import described, whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,7 +188,7 @@ def rules(frame: pd.DataFrame, tree: int = 1) -> str:
     number = whole(tree)
     if number is None or not 1 <= number <= most:
         raise OptionError(
-            f"`tree` must be the number of a tree, from 1 to {most}.\n  Found: {shown(tree)}."
+            f"`tree` must be the number of a tree, from 1 to {most}.\n  Found: {described(tree)}."
         )
     own = frame[frame["tree"] == number].set_index("node")
     values = [name for name in own if str(name).startswith("value")]

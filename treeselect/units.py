@@ -10,7 +10,7 @@ import numpy as np
 from treeselect.arguments import members, read_mapping, read_names
 from treeselect.design import FeatureGroups
 from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
-from treeselect.scalars import finite, shown
+from treeselect.scalars import described, finite
 from treeselect.shown import is_broken
 from treeselect.terms import Term
 
@@ -154,7 +154,7 @@ class _Lookup:
     def unknown(self, name: object, argument: str) -> OptionError:
         """Build the error for a name that is none."""
         known = list(dict.fromkeys([*self.named.values(), *self.number, *self.any]))
-        text = name if isinstance(name, str) else shown(name)
+        text = name if isinstance(name, str) else described(name)
         close = near(text, known)
         return OptionError(
             f"Can't find {quoted(text)}, named in `{argument}`, among the terms.\n"
@@ -169,7 +169,7 @@ def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> d
     for group, listed in groups.items():
         if not isinstance(group, str):
             raise OptionError(
-                f"The name of a group in `groups` must be text.\n  Found: {shown(group)}."
+                f"The name of a group in `groups` must be text.\n  Found: {described(group)}."
             )
         if is_broken(group):
             raise OptionError(
@@ -180,8 +180,8 @@ def _membership(terms: Sequence[Term], groups: Mapping[str, Sequence[str]]) -> d
         if not names or not all(isinstance(n, str) for n in names):
             raise OptionError(
                 f"Group {quoted(group)} in `groups` must list at least one term.\n"
-                f"  Found: {shown(listed)}. Write a list, for example"
-                f" `{{{shown(group)}: [{shown(terms[0].name)}]}}`."
+                f"  Found: {described(listed)}. Write a list, for example"
+                f" `{{{described(group)}: [{described(terms[0].name)}]}}`."
             )
         for name in names:
             for term in lookup.terms(name, f"groups[{group!r}]"):
@@ -232,13 +232,13 @@ def _items(
     items: list[tuple[int, ...]] = []
     item_costs: list[float] = []
     for name, cost in costs.items():
-        text = name if isinstance(name, str) else shown(name)
+        text = name if isinstance(name, str) else described(name)
         price = finite(cost)
         if price is None or not 0 <= price <= _HIGHEST_PRICE:
             raise OptionError(
                 f"The price of {quoted(text)} in `costs` must be a finite number, at least 0"
                 f" and at most {_HIGHEST_PRICE:g}.\n"
-                f"  Found: {shown(cost)}. A price of 0 makes it free."
+                f"  Found: {described(cost)}. A price of 0 makes it free."
             )
         if not isinstance(name, str):
             raise lookup.unknown(name, "costs")

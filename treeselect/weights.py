@@ -17,7 +17,7 @@ from treeselect.errors import (
     quoted,
 )
 from treeselect.frames import Numbers, read_column
-from treeselect.scalars import shown
+from treeselect.scalars import described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,7 +115,7 @@ def _one_per_row(
         kind = frame[given].dtype if isinstance(given, str) else values_text(given)
         raise OptionError(f"{said} must be numbers.\n  Found: {kind}. Give one number per row.")
     if values.shape != (len(frame),):
-        found_shape = f"an array of shape {values.shape}" if values.ndim else shown(given)
+        found_shape = f"an array of shape {values.shape}" if values.ndim else described(given)
         raise OptionError(
             f"{said} must have one value per row, {len(frame)}.\n  Found: {found_shape}."
         )

@@ -20,7 +20,7 @@ from treeselect.engine.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoo
 from treeselect.engine.blas import one_thread
 from treeselect.engine.candidates import n_able
 from treeselect.errors import MethodError
-from treeselect.scalars import answer, shown
+from treeselect.scalars import answer, described
 
 _MAX_DEPTH = 16
 _MAX_TREES_PER_DEPTH = 200
@@ -227,7 +227,7 @@ class ControlBurn:
                 words = ", ".join(repr(scheme) for scheme in SCHEMES)
                 raise MethodError(
                     f"`forest` of ControlBurn must be one of {words}, or a fitted forest of"
-                    f" scikit-learn or LightGBM.\n  Found: {shown(self.forest)}."
+                    f" scikit-learn or LightGBM.\n  Found: {described(self.forest)}."
                 )
             return
         default = {field.name: field.default for field in fields(self)}
@@ -252,7 +252,7 @@ class ControlBurn:
         ):
             raise MethodError(
                 "`constraints` of ControlBurn must be a function of the weights, or None.\n"
-                f"  Found: {shown(self.constraints)}."
+                f"  Found: {described(self.constraints)}."
             )
         default = {field.name: field.default for field in fields(self)}
         changed = {n for n, value in default.items() if getattr(self, n) != value}

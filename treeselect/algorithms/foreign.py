@@ -32,7 +32,7 @@ from treeselect.algorithms.selectors import (
 from treeselect.design import BoolArray, FloatArray, WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError, listing
-from treeselect.scalars import answer, plain, shown, whole
+from treeselect.scalars import answer, described, plain, whole
 
 _WHOLE = 1e-9
 """How far the ratio of two weights may be from a whole number, relative to it."""
@@ -121,7 +121,7 @@ class ForeignSelector(ReadsColumns):
         ):
             raise MethodError(
                 "`columns` of ForeignSelector must be a whole number of at least 1, 'own', or None."
-                f"\n  Found: {shown(asked)}."
+                f"\n  Found: {described(asked)}."
             )
         object.__setattr__(self, "columns", asked)
         if is_number and not self.words.size:

@@ -30,7 +30,7 @@ from treeselect.engine.prediction import predict_sum
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import first_smallest
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
-from treeselect.scalars import finite, shown
+from treeselect.scalars import described, finite
 
 _MOST_TREES = 2000
 _PATIENCE = 50
@@ -326,7 +326,7 @@ def _read_discounts(given: Any) -> Discounts:
     if listed is None:
         raise MethodError(
             "`discounts` of GBFS must be a dictionary.\n"
-            f"  Found: {shown(given)}. Write, for example, `{{('a', 'b'): 0.5}}`."
+            f"  Found: {described(given)}. Write, for example, `{{('a', 'b'): 0.5}}`."
         )
     for pair, factor in listed:
         names = isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(n, str) for n in pair)
@@ -334,7 +334,7 @@ def _read_discounts(given: Any) -> Discounts:
         if not names or found is None or not 0 <= found <= 1:
             raise MethodError(
                 "`discounts` of GBFS must give a factor from 0 to 1 for each pair of units.\n"
-                f"  Found: {shown(pair)}: {shown(factor)}."
+                f"  Found: {described(pair)}: {described(factor)}."
             )
     return tuple((str(pair[0]), str(pair[1]), float(factor)) for pair, factor in listed)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from treeselect.design import FeatureGroups
 from treeselect.engine.growth import UNBOUNDED
 from treeselect.errors import MethodError, quoted
-from treeselect.scalars import finite, plain, shown, truth, whole
+from treeselect.scalars import described, finite, plain, truth, whole
 
 MOST_TREES = 1_000_000
 """Most trees, and of whatever else has no bound of its own."""
@@ -126,5 +126,5 @@ def check_flag(method: object, option: str, *, optional: bool = False) -> None:
 def _error(method: object, option: str, allowed: str, optional: bool, value: object) -> MethodError:
     return MethodError(
         f"{quoted(option)} of {type(method).__name__} must be {allowed}"
-        f"{', or None' if optional else ''}.\n  Found: {shown(value)}."
+        f"{', or None' if optional else ''}.\n  Found: {described(value)}."
     )

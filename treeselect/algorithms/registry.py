@@ -26,7 +26,7 @@ from treeselect.algorithms.svm import SVMRFE
 from treeselect.algorithms.varselrf import VarSelRF
 from treeselect.arguments import is_one_of
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
-from treeselect.scalars import shown
+from treeselect.scalars import described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,7 +182,7 @@ def _check_options(kind: type[Any], options: Mapping[str, Any], inside: str | No
     known = [f.name for f in dataclasses.fields(kind)]
     for option in options:
         if not is_one_of(option, known):
-            text = option if isinstance(option, str) else shown(option)
+            text = option if isinstance(option, str) else described(option)
             close = near(text, known)
             raise MethodError(
                 f"{kind.__name__} has no option {quoted(text)}.\n"

@@ -27,7 +27,7 @@ from treeselect.engine.weight_path import (
     weighted_importance,
 )
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted, said_by
-from treeselect.scalars import shown as described
+from treeselect.scalars import described
 
 FIRST_PATH = 10
 """Units at which the first of the two solutions ends, at least; with fewer, it goes to the end of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from treeselect.errors import OptionError
 from treeselect.performance import Performance
 from treeselect.reports.parts import MOST_ROWS, Table
-from treeselect.scalars import shown
+from treeselect.scalars import described
 
 if TYPE_CHECKING:
     from treeselect.results import SelectionResult
@@ -36,7 +36,7 @@ def performance_section(result: SelectionResult, found: object) -> PerformanceSe
     """
     if not isinstance(found, Performance):
         raise OptionError(
-            f"`performance` must be what `fit.performance()` gives.\n  Found: {shown(found)}."
+            f"`performance` must be what `fit.performance()` gives.\n  Found: {described(found)}."
         )
     if (found.call, found.k_of_fit) != (result.call.text, result.k):
         raise OptionError(
