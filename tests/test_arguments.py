@@ -201,7 +201,7 @@ ODD = [pd.NA, np.array([1, 2]), [1], {"a"}, 3.5, True, None, pd.DataFrame(), 10*
 NAMED = {
     "kind": lambda fit, found, value: fit.plot(value),
     "shape": lambda fit, found, value: fit.shape(value),
-    "among the terms": lambda fit, found, value: fit.neighbours(value or 0),
+    "must be a term of the formula": lambda fit, found, value: fit.neighbours(value or 0),
     "tree": lambda fit, found, value: fit.rules(value),
     "scheme": lambda fit, found, value: fit.resample(3, scheme=value),
     "type": lambda fit, found, value: fit.predict(None, type=value),
@@ -217,7 +217,7 @@ NAMED = {
 def test_odd_things_where_a_name_belongs_are_refused_in_words(data, fit, name):
     found = treeselect.compare(FORMULA, data, ["mrmr", "fcbf"], k=1, folds=2, seed=1)
     for value in ODD:
-        if name == "among the terms" and not isinstance(value, str | float | list):
+        if name == "must be a term of the formula" and not isinstance(value, str | float | list):
             continue
         with pytest.raises(OptionError, match=name) as caught:
             NAMED[name](fit, found, value)

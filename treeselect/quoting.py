@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from treeselect.errors import FormulaError, listing, quoted
+from treeselect.shown import is_broken
 
 LONGEST_TEXT = 5_000
 """Most characters of one name or text between quotation marks."""
@@ -105,6 +106,12 @@ def _word(part: str, formula: str, start: int) -> str:
         )
     _check_prefix(part, formula, start)
     _check_length(part, "text", formula)
+    if is_broken(part):
+        raise FormulaError.at(
+            "Text in a formula must not hold half a character, which no column can hold.",
+            formula,
+            part,
+        )
     if "`" in part:
         raise FormulaError.at(
             "Text in a formula must not hold a backtick: these stand around names of columns.",

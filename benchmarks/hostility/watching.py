@@ -14,7 +14,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 PAYLOAD_MODULES = frozenset(
@@ -48,7 +48,7 @@ _WITHIN = frozenset([
 
 _HERE = os.path.dirname(__file__)
 _HANDLES = re.compile(
-    r"[/\\]treeselect[/\\](guard|formula|evaluation|terms|expressions?|operators?)\w*\.py$"
+    r"[/\\]treeselect[/\\](guard|formula|quoting|computing|evaluation|terms|expressions)\w*\.py$"
 )
 _EVALUATES = re.compile(r"[/\\](treeselect|formulaic|pandas|numpy|patsy|numexpr)[/\\]")
 
@@ -59,6 +59,7 @@ class _Watch:
         self.busy = False
         self.installed = False
         self.heard: list[str] = []
+        self.outer: FrameType | None = None
 
 
 _watch = _Watch()
@@ -68,11 +69,12 @@ _watch = _Watch()
 def watching() -> Iterator[list[str]]:
     """Events that should not be, as texts. The hook is put in once: it can't be taken out."""
     install()
+    _watch.outer = sys._getframe(2)  # who entered: what called that is no formula's doing
     _watch.heard, _watch.on = [], True
     try:
         yield _watch.heard
     finally:
-        _watch.on = False
+        _watch.on, _watch.outer = False, None
 
 
 def install() -> None:
@@ -135,7 +137,7 @@ def _stack() -> list[tuple[str, str]]:
     """Files and functions from the innermost caller out to the one that handed the formula over."""
     frame = sys._getframe(1)
     found: list[tuple[str, str]] = []
-    while frame is not None:
+    while frame is not None and frame is not _watch.outer:
         file = frame.f_code.co_filename
         if file != __file__:
             if os.path.dirname(file) == _HERE:

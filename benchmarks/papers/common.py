@@ -112,7 +112,8 @@ def frame_problem(frame: pd.DataFrame, target: str) -> Problem:
     y = pd.factorize(frame["the_response"], sort=True)[0]
     n_classes = int(y.max()) + 1
     family = BINOMIAL if n_classes == 2 else multinomial(n_classes)
-    return Problem(design.binned, design.groups, y.astype(np.float64), family, exact=design.exact())
+    exact = design.exact(np.ones(len(y), dtype=np.int64))
+    return Problem(design.binned, design.groups, y.astype(np.float64), family, exact=exact)
 
 
 def forest_error(
