@@ -26,7 +26,7 @@ TRUTH = [True, None, False, True]
     [
         object, "str", "string[python]", "string[pyarrow]", pd.ArrowDtype(pa.string()),
         pd.ArrowDtype(pa.large_string()), "category", pd.CategoricalDtype(["a", "b"], ordered=True),
-        pd.CategoricalDtype(["a", "b"]), pd.ArrowDtype(pa.string_view()),
+        pd.CategoricalDtype(["a", "b"]),
     ],
     ids=str,
 )  # fmt: skip
@@ -391,3 +391,18 @@ def test_a_panic_of_polars_is_a_data_error(monkeypatch):
     monkeypatch.setattr(pl.DataFrame, "to_arrow", breaks_off)
     with pytest.raises(DataError, match="PanicException: called"):
         read_data(pl.DataFrame({"a": [1]}))
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_layouts_of_arrow_that_pandas_does_not_know_are_read_or_refused(library):
+    text = pa.chunked_array([pa.array(TEXT, pa.string_view())])
+    packed = pa.chunked_array([pa.array([b"a"] * 4, pa.binary_view())])
+    data = {"s": text, "bytes": packed}
+    if library == "pyarrow":
+        table = pa.table(data)
+    else:
+        table = pd.DataFrame({k: pd.arrays.ArrowExtensionArray(v) for k, v in data.items()})
+    frame = read_data(table).iloc[[0, 1, 3]]
+    assert read_column(frame["s"], "s").levels == ("a", "b")
+    with pytest.raises(DataError, match="`bytes` must hold numbers, or text"):
+        read_column(frame["bytes"], "bytes")

@@ -202,8 +202,6 @@ def read_groups(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
     OptionError
         If the column is not there, or there is not one value per row.
     """
-    import pandas as pd
-
     if isinstance(given, str):
         if given not in frame:
             close = near(given, frame.columns)
@@ -211,19 +209,21 @@ def read_groups(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
                 f"Can't find the column {quoted(given)}, named in `fold_groups`.\n"
                 f"  {did_you_mean(close) if close else f'Columns: {listing(frame.columns)}.'}"
             )
-        return np.asarray(pd.factorize(frame[given])[0], dtype=np.int64)
-    n = length(given)
+        labels: str | Sequence[Any] | pd.Series[Any] = frame[given]
+    else:
+        labels = given
+    n = length(labels)
     if n != len(frame):
-        found = described(given) if n is None else f"{n} values"
+        found = described(labels) if n is None else f"{n} values"
         raise OptionError(
             "`fold_groups` must be the name of a column, or an array with one value per row,"
             f" {len(frame)}.\n  Found: {found}."
         )
-    numbers = as_group_numbers(given)
+    numbers = as_group_numbers(labels)
     if numbers is None or len(numbers) != n:
         raise OptionError(
             "`fold_groups` must have one label per row: a number, text, or the like.\n"
-            f"  Found: {described(given)}."
+            f"  Found: {described(labels)}."
         )
     return numbers
 

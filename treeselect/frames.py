@@ -98,7 +98,7 @@ def read_data(data: Any) -> pd.DataFrame:
     elif not isinstance(data, pd.DataFrame):
         data = _from_arrow(_arrow_table(data))
     _check_names(data)
-    return data.reset_index(drop=True)
+    return _of_known_types(data).reset_index(drop=True)
 
 
 def check_rows(frame: pd.DataFrame) -> None:
@@ -232,6 +232,25 @@ def _read_file(path: Path, encoding: str) -> pd.DataFrame:
     )
 
 
+def _of_known_types(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same with Python objects for Arrow's newer layouts, of which pandas can take no rows."""
+    import pandas as pd
+
+    objects = {
+        str(name): pd.Series(column.array.__arrow_array__().to_pylist(), frame.index, dtype=object)
+        for name, column in frame.items()
+        if isinstance(column.dtype, pd.ArrowDtype) and not _is_known(column.dtype)
+    }
+    return frame.assign(**objects) if objects else frame
+
+
+def _is_known(dtype: pd.ArrowDtype) -> bool:
+    try:
+        return dtype.type is not None
+    except NotImplementedError:
+        return False
+
+
 def _check_names(frame: pd.DataFrame) -> None:
     if frame.columns.nlevels > 1:
         raise DataError(
@@ -272,10 +291,6 @@ def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> N
     import pandas as pd
 
     dtype = series.dtype
-    if isinstance(dtype, pd.ArrowDtype) and not _is_known_to_pandas(dtype):
-        if "string_view" not in str(dtype):
-            raise _not_columns(name, str(dtype), needed)
-        return read_column(_from_views(series), name, needed=needed)
     kind = getattr(dtype, "kind", "O")
     if isinstance(dtype, pd.CategoricalDtype):
         return Labels(
@@ -303,31 +318,6 @@ def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> N
     if not pd.api.types.is_object_dtype(dtype) and pd.api.types.is_string_dtype(dtype):
         return _labels(series, name)
     return _read_objects(series, name, needed)
-
-
-def _from_views(series: pd.Series[Any]) -> pd.Series[Any]:
-    """Text in Arrow's layout of views, with which pandas can't compute, in its plain one."""
-    import pandas as pd
-    import pyarrow as pa
-
-    plain = series.array.__arrow_array__().cast(pa.large_string())
-    return pd.Series(pd.arrays.ArrowExtensionArray(plain))
-
-
-def _is_known_to_pandas(dtype: pd.ArrowDtype) -> bool:
-    try:
-        return dtype.type is not None
-    except NotImplementedError:
-        return False
-
-
-def _not_columns(name: str, found: str, needed: bool) -> DataError:
-    leave = "" if needed else f", or leave it out with `- {formula_name(name)}`"
-    return DataError(
-        f"Column {quoted(name)} must hold numbers, or text, or truth values.\n"
-        f"  Found: the Arrow type {found}. Cast it, for example to `pyarrow.float64()` or"
-        f" `pyarrow.string()`{leave}."
-    )
 
 
 def to_series(column: Numbers | Labels) -> pd.Series[Any]:

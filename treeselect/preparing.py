@@ -79,8 +79,9 @@ def prepare(
             "`offset` must be left out for more than two classes, each of which has its own linear"
             f" predictor.\n  Found: {response.family.n_classes} classes in {quoted(response.name)}."
         )
-    is_whole = len(response.rows) == len(frame)
-    used = frame if is_whole else frame.iloc[response.rows].reset_index(drop=True)
+    used = frame[list(dict.fromkeys(v for term in parsed.terms for v in term.variables))]
+    if len(response.rows) < len(frame):
+        used = used.iloc[response.rows].reset_index(drop=True)
     design, spec, notes = build_design(parsed, used, units, weight, new_levels=new_levels)
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which is not among the terms of `.`.")

@@ -114,7 +114,7 @@ def response_with_weight(
         return read_response(formula, frame, family)
     if not len(rows):
         raise DataError("Case weights must not all be zero.")
-    there = frame.iloc[rows].reset_index(drop=True)
+    there = frame[list(formula.response.variables)].iloc[rows].reset_index(drop=True)
     try:
         found = read_response(formula, there, family)
     except DataError as error:

@@ -14,8 +14,8 @@ from treeselect.scalars import described, finite
 from treeselect.shown import is_broken
 from treeselect.terms import Term
 
-_HIGHEST_PRICE = 1e100
-"""Sums and products of a few prices must be finite."""
+_LOWEST_PRICE, _HIGHEST_PRICE = 1e-100, 1e100
+"""Sums, products and quotients of a few prices must be finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +234,10 @@ def _items(
     for name, cost in costs.items():
         text = name if isinstance(name, str) else described(name)
         price = finite(cost)
-        if price is None or not 0 <= price <= _HIGHEST_PRICE:
+        if price is None or not (price == 0 or _LOWEST_PRICE <= price <= _HIGHEST_PRICE):
             raise OptionError(
-                f"The price of {quoted(text)} in `costs` must be a finite number, at least 0"
-                f" and at most {_HIGHEST_PRICE:g}.\n"
+                f"The price of {quoted(text)} in `costs` must be 0, or a number from"
+                f" {_LOWEST_PRICE:g} to {_HIGHEST_PRICE:g}.\n"
                 f"  Found: {described(cost)}. A price of 0 makes it free."
             )
         if not isinstance(name, str):

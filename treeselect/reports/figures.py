@@ -314,15 +314,17 @@ def path_figure(
     sizes : sequence of int
         Increasing.
     scores : sequence of float
+        What is not finite, as of folds without a score, has no point.
     errors : sequence of float, optional
         Half lengths of the error bars.
     chosen : int
         Size that is marked; none of `sizes` if it was cut from the next larger one.
     """
     width, height, left, right, top, bottom = WIDTH, 300, 62.0, WIDTH - 18.0, 30.0, 252.0
-    lows = [s - e for s, e in zip(scores, errors, strict=True)] if errors else list(scores)
-    highs = [s + e for s, e in zip(scores, errors, strict=True)] if errors else list(scores)
-    ticks = nice_ticks(min(lows), max(highs))
+    known = [i for i, score in enumerate(scores) if math.isfinite(score)]
+    halves = [e if math.isfinite(e) else 0.0 for e in errors] if errors else [0.0] * len(scores)
+    lows, highs = [scores[i] - halves[i] for i in known], [scores[i] + halves[i] for i in known]
+    ticks = nice_ticks(min(lows), max(highs)) if known else nice_ticks(0.0, 1.0)
     least, most = min(*sizes, chosen), max(*sizes, chosen)
     span = max(most - least, 1)
 
@@ -334,14 +336,14 @@ def path_figure(
 
     points = tuple(
         PathPoint(
-            x(size),
-            y(score),
+            x(sizes[i]),
+            y(scores[i]),
             y(low) if errors else None,
             y(high) if errors else None,
-            size == chosen,
-            f"{size} unit{'' if size == 1 else 's'}: {score:.3f}",
+            sizes[i] == chosen,
+            f"{sizes[i]} unit{'' if sizes[i] == 1 else 's'}: {scores[i]:.3f}",
         )
-        for size, score, low, high in zip(sizes, scores, lows, highs, strict=True)
+        for i, low, high in zip(known, lows, highs, strict=True)
     )
     return PathFigure(
         width,
