@@ -16,6 +16,7 @@ from treeselect.engine.nodes import LEAF, Trees
 from treeselect.errors import OptionError
 from treeselect.importing import ImportedBins
 from treeselect.scalars import described, whole
+from treeselect.shown import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,7 +166,7 @@ def node_depths(trees: Trees) -> np.ndarray:
 
 
 def rules(frame: pd.DataFrame, tree: int = 1) -> str:
-    """One tree of :func:`tidy_trees` as indented text.
+    """One tree of :func:`tidy_trees` as indented text, with control characters of names escaped.
 
     Parameters
     ----------
@@ -203,7 +204,7 @@ def rules(frame: pd.DataFrame, tree: int = 1) -> str:
             condition += f" -> {said} (n = {row['n']})"
         else:
             or_missing = row["missing"] == "left" and not pd.isna(row["threshold"])
-            condition_left = f"if {row['split']}{' or missing' if or_missing else ''}"
+            condition_left = f"if {shown(str(row['split']))}{' or missing' if or_missing else ''}"
             waiting += [(row["right"], "otherwise"), (row["left"], condition_left)]
         lines.append("  " * (row["depth"] - 1) + condition.lstrip())
     return "\n".join(line for line in lines if line.strip())

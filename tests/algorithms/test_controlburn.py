@@ -208,3 +208,25 @@ def test_refit_uses_the_selected_units_only(fitted, mixed):
 def test_options_are_checked_when_built(options, says):
     with pytest.raises(MethodError, match=says):
         ControlBurn(**options)
+
+
+def test_trees_that_tell_nothing_but_rounding_are_left_out_at_once(monkeypatch):
+    """A fold in which they are uncorrelated with the classes: the solver looked for minutes for an
+    optimum finer than numbers are."""
+    from treeselect.engine import tree_weights
+
+    n_calls = [0]
+    descend = tree_weights.coordinate_descent
+
+    def counted(*arguments):
+        n_calls[0] += 1
+        assert n_calls[0] < 500
+        descend(*arguments)
+
+    monkeypatch.setattr(tree_weights, "coordinate_descent", counted)
+    data = pd.DataFrame(
+        {"y": [1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 0],
+         "x": np.array([1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0], dtype=bool)}
+    )  # fmt: skip
+    fit = treeselect.select("y ~ x", data, seed=1, k="1se", folds=2, forests=1, n_trees=5)
+    assert len(fit.path) >= 1

@@ -15,6 +15,7 @@ and are in from the start.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -27,6 +28,10 @@ from treeselect.engine.tree_columns import TreeColumns
 
 _MAX_NEWTON = 50
 _MAX_SWEEPS = 10_000
+_NOTHING = 1e-12
+"""Correlations are rounding, and no tree enters, below this share of what could be."""
+_FAINT = 1e-8
+"""Optimality is told by correlations of at least this share: finer ones are not to be had."""
 _PATH_RATIO = 0.9
 
 
@@ -93,8 +98,10 @@ class SparseForest:
         self.share = weight / weight.sum()
         self._seen: tuple[FloatArray, FloatArray] | None = None
         self._spread: FloatArray | None = None
+        size = self._size()
+        self._least = _NOTHING * size
         scale = float(np.max(np.abs(self.correlation(base)), initial=0.0))
-        self._tolerance = tolerance * max(scale, 1e-300)
+        self._tolerance = tolerance * max(scale, _FAINT * size, 1e-300)
 
     @property
     def n_trees(self) -> int:
@@ -129,9 +136,9 @@ class SparseForest:
     def largest_lam(self, empty: WeightedTrees) -> float:
         """Penalty above which no priced tree has a weight."""
         priced = self.prices > 0
-        if not priced.any():
-            return 0.0
-        return max(float(np.max(self.correlation(empty.eta)[priced] / self.prices[priced])), 0.0)
+        found = self.correlation(empty.eta)
+        there = priced & (found > self._least)
+        return float(np.max(found[there] / self.prices[there])) if there.any() else 0.0
 
     def penalties(self, largest: float, end: float) -> Iterator[float]:
         """Penalties at which to look at the path: each nine tenths of the last."""
@@ -168,6 +175,12 @@ class SparseForest:
         if self._seen is None or self._seen[0] is not eta:  # the next solution starts at this one
             self._seen = (eta, self.columns.correlate(self._residual(eta)))
         return self._seen[1]
+
+    def _size(self) -> float:
+        """How large a correlation could be: that of a tree that predicts the residuals."""
+        gradient = self.loss.negative_gradient(self.y, self.base)
+        mean_square = float(np.sum(self._shares(self.base) * gradient**2))
+        return float(np.max(self.spread(), initial=0.0)) * math.sqrt(mean_square)
 
     def _residual(self, eta: FloatArray) -> FloatArray:
         """Minus the gradient of the mean loss in each linear predictor, flat."""
