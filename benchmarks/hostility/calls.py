@@ -489,9 +489,10 @@ def _other_type(dtype: str, library: str) -> str:
 
 
 def _check_shown(answer: Any, then: str) -> None:
-    """No text of ours that is made to be shown may steer a terminal; a frame's is its library's."""
+    """No text of ours that is made to be shown may steer a terminal; a frame's is its library's,
+    and a formula is to be used again."""
     name = then.split("(")[0]
-    if name in ("rules", "__repr__", "formula") and isinstance(answer, str):
+    if name in ("rules", "__repr__") and isinstance(answer, str):
         check_text(answer, f"{name}()")
     if not type(answer).__module__.startswith("treeselect"):
         return
