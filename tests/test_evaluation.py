@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from treeselect.errors import DataError, FormulaError
 from treeselect.evaluation import evaluate
@@ -185,6 +187,48 @@ def test_a_basis_that_would_fill_the_memory_is_refused_before_it_is_made():
 def test_expressions_that_cannot_be_computed(expression, says):
     with pytest.raises((DataError, FormulaError), match=says):
         values_of(expression, FRAME)
+
+
+KNOWN = FRAME.loc[[0, 2, 3], ["x", "n", "a b"]].astype(float).reset_index(drop=True)
+LEAVES = [
+    *((name, KNOWN[column].to_numpy()) for name, column in [("x", "x"), ("`a b`", "a b")]),
+    *((text, np.full(3, float(text))) for text in ("2", "0.5")),
+]
+BINARY = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide,
+          "%": np.mod, "<": np.less, ">=": np.greater_equal, "==": np.equal}  # fmt: skip
+UNARY = {"abs": np.abs, "np.sin": np.sin, "I": np.positive, "-": np.negative, "sqrt": np.sqrt}
+
+
+def larger(inner):
+    """A sign between two, or a function of one: each with its text and its values."""
+
+    def joined(sign, a, b):
+        return f"({a[0]} {sign} {b[0]})", BINARY[sign](a[1], b[1]).astype(float)
+
+    def called(name, a):
+        return f"{name}({a[0]})", UNARY[name](a[1])
+
+    def chosen(a, b, c):
+        return f"np.where({a[0]} > 1, {b[0]}, {c[0]})", np.where(a[1] > 1, b[1], c[1])
+
+    return (
+        st.builds(joined, st.sampled_from(sorted(BINARY)), inner, inner)
+        | st.builds(called, st.sampled_from(sorted(UNARY)), inner)
+        | st.builds(chosen, inner, inner, inner)
+    )
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of the reference
+@given(st.recursive(st.sampled_from(LEAVES), larger, max_leaves=12))
+@settings(deadline=None, derandomize=True, max_examples=150)
+def test_expressions_compute_in_double_precision_with_truth_values_as_numbers(pair):
+    text, expected = pair
+    if np.isfinite(expected).all():
+        found = values_of(f"I({text} + 0 * x)", KNOWN).values
+        np.testing.assert_array_equal(found, expected)
+    else:
+        with pytest.raises(DataError, match="must be finite"):
+            values_of(f"I({text} + 0 * x)", KNOWN)
 
 
 def test_f15_the_callers_variables_never_enter():
