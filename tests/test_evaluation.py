@@ -196,7 +196,7 @@ LEAVES = [
 ]
 BINARY = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide,
           "%": np.mod, "<": np.less, ">=": np.greater_equal, "==": np.equal}  # fmt: skip
-UNARY = {"abs": np.abs, "np.sin": np.sin, "I": np.positive, "-": np.negative, "sqrt": np.sqrt}
+UNARY = {"abs": np.abs, "np.floor": np.floor, "I": np.positive, "-": np.negative, "sqrt": np.sqrt}
 
 
 def larger(inner):
