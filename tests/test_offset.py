@@ -159,3 +159,14 @@ def test_newton_steps_are_sums_over_the_rows_of_each_leaf():
         here = (leaf == value) * weight
         expected = here @ gradient / (here @ curvature + prior)
         np.testing.assert_allclose(found[leaf == value], expected)
+
+
+@pytest.mark.parametrize("method", ["gbfs", "rboost", "controlburn"])
+def test_exposures_beyond_all_reason_overflow_nowhere(method):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"y": rng.poisson(2, 60), "x": rng.normal(size=60)})
+    offset = rng.uniform(-30, 30, 60)
+    fit = treeselect.select(
+        "y ~ x", data, method=method, k=1, family="poisson", offset=offset, seed=1, n_trees=20
+    )
+    assert np.isfinite(fit.predict(data, offset=offset)).all()

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
 
-from treeselect.engine.losses import LogisticLoss, Loss, MultinomialLoss, PoissonLoss, SquaredLoss
+from treeselect.engine.losses import (
+    LogisticLoss,
+    Loss,
+    MultinomialLoss,
+    PoissonLoss,
+    SquaredLoss,
+    poisson_mean,
+)
 from treeselect.engine.rounding import levels
 
 FloatArray = NDArray[np.float64]
@@ -161,7 +168,7 @@ POISSON = Family(
     "D2",
     poisson_deviance_explained,
     0.0,
-    np.exp,
+    poisson_mean,
     np.log,
     min_leaf=5,
     has_classes=False,

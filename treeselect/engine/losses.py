@@ -196,16 +196,16 @@ class PoissonLoss(_Usual):
     n_outputs = 1
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
-        return np.exp(eta) - y * eta
+        return poisson_mean(eta) - y * eta
 
     def least(self, y: FloatArray) -> FloatArray:
         return np.asarray(y - xlogy(y, y))
 
     def negative_gradient(self, y: FloatArray, eta: FloatArray) -> FloatArray:
-        return np.asarray(y - np.exp(eta))
+        return np.asarray(y - poisson_mean(eta))
 
     def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray:
-        return np.asarray(np.exp(eta))
+        return poisson_mean(eta)
 
     def exact_step(self, step: FloatArray) -> FloatArray:
         """The Newton step is the relative excess of the counts over their means; the logarithm of
@@ -219,6 +219,15 @@ class PoissonLoss(_Usual):
             return float(np.log(weight @ y / weight.sum()))
         # The largest exposure is taken out: in small units none need be a number.
         return float(np.log(weight @ y) - logsumexp(offset, b=weight))
+
+
+_LARGEST_LOG = 300.0
+"""Means of counts are at most exp of this, so that sums of their squares are numbers, too."""
+
+
+def poisson_mean(eta: FloatArray) -> FloatArray:
+    """Mean of counts, ``exp(eta)``, shape of `eta`; exp(300) stands for all that is larger."""
+    return np.asarray(np.exp(np.minimum(eta, _LARGEST_LOG)))
 
 
 @dataclass(frozen=True)
