@@ -236,7 +236,8 @@ ARGUMENTS: tuple[tuple[str, Any, type[TreeselectError]], ...] = (
     {"a": pd.NA})],
     *[("costs", v, OptionError) for v in (3, "x", {"nosuch": 1}, {"x": -1}, {"x": float("nan")},
     {"x": float("inf")}, {"x": "a"}, {"x": None}, {1: 1}, {"x": True}, {"x": [1]}, {"x": 1e300},
-    np.array(3), {"x": 1j}, {"x": pd.NA}, {"y": 2}, {"x": 10**400}, pd.NA, pd.Series([1.0, 2.0]))],
+    np.array(3), {"x": 1j}, {"x": pd.NA}, {"y": 2}, {"x": 10**400}, {"x": 5e-324}, pd.NA,
+    pd.Series([1.0, 2.0]))],
     *[("keep", v, OptionError) for v in ("nosuch", 3, [1], [None], ["x", "nosuch"],
     np.array([["x"]]), pd.NA, b"x", object(), ["y"], "\x1b", [[]], float("nan"), np.array(3),
     "\ud800")],
@@ -413,6 +414,10 @@ FRAMES = (
     dtype=pl.Enum(["b", "a"]))}),
     lambda: pl.DataFrame({"y": [0, 1] * 6, "x": pl.Series([object()] * 12, dtype=pl.Object)}),
     lambda: pa.table({"y": [0, 1] * 6, "x": pa.array(["a", "b"] * 6, pa.string_view())}),
+    lambda: pa.table({"y": [0, 1, None] * 4, "x": pa.array(["a", "b"] * 6, pa.string_view())}),
+    lambda: pa.table({"y": [0, 1, None] * 4, "x": pa.array([[1], [2]] * 6,
+    pa.list_view(pa.int64()))}),
+    lambda: pa.table({"y": [0, 1] * 6, "x": pa.array([b"a", b"b"] * 6, pa.binary_view())}),
     lambda: pa.table({"y": [0, 1] * 6, "x": pa.nulls(12)}), lambda: pa.table({}),
     lambda: pa.table([[0, 1], [1, 2]], names=["y", "y"]),
     lambda: pa.table({"y": [0, 1] * 6, "x": pa.array(list("ab") * 6).dictionary_encode()}),
@@ -583,3 +588,28 @@ def test_names_are_never_mixed_up(formula, names, values):
 @pytest.mark.parametrize("make", FRAMES, ids=numbered(FRAMES))
 def test_a_frame_is_answered_or_refused(make):
     check_answer_or_refusal("y ~ .", make())
+
+
+def test_a_column_of_lists_is_no_column_of_groups():
+    lists = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([[[1]] * 24])))
+    for groups in (lists, "lists"):
+        with pytest.raises(OptionError) as found:
+            treeselect.select("y ~ x", DATA.assign(lists=lists), fold_groups=groups, **QUICK)
+        check_said(found)
+        assert "`fold_groups`" in str(found.value)
+
+
+def test_folds_without_a_score_leave_the_report_readable(tmp_path):
+    data = pd.DataFrame({"y": [0.0, 1.0], "x": ["a", "b"], "v": [7, -1]})
+    fit = treeselect.select("y ~ .", data, scoring="neg_mean_squared_error", folds=2, **QUICK)
+    page = fit.report(tmp_path / "r.html").read_text()
+    assert "NaN" not in page
+    assert "nan," not in page
+
+
+def test_rules_show_names_escaped():
+    data = DATA.rename(columns={"x": "n\x1b[1m"})[["y", "n\x1b[1m"]]
+    fit = treeselect.select("y ~ .", data, method="rrf", k=1, n_trees=3, seed=1, max_depth=2)
+    for tree in (1, 2, 3):
+        assert not RAW.search(fit.rules(tree))
+    assert any("n\\x1b[1m" in fit.rules(tree) for tree in (1, 2, 3))
