@@ -227,7 +227,7 @@ def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Round values that cover the range from `low` to `high`; of huge ones, those that exist."""
     largest = max(abs(low), abs(high))
     if not high - low > max(1e-12 * largest, 1e-300):  # one value, but for rounding
-        room = max(0.5, largest / 2)
+        room = largest / 20 or 0.5
         low, high = max(low - room, -sys.float_info.max), min(high + room, sys.float_info.max)
     unit = _unit(low, high)
     ticks = [tick * unit for tick in _round_values(low / unit, high / unit, about)]
