@@ -203,13 +203,17 @@ def larger(inner):
     """A sign between two, or a function of one: each with its text and its values."""
 
     def joined(sign, a, b):
-        return f"({a[0]} {sign} {b[0]})", BINARY[sign](a[1], b[1]).astype(float)
+        unknown = np.isnan(a[1]) | np.isnan(b[1])
+        values = np.where(unknown, np.nan, BINARY[sign](a[1], b[1]))
+        return f"({a[0]} {sign} {b[0]})", values
 
     def called(name, a):
         return f"{name}({a[0]})", UNARY[name](a[1])
 
     def chosen(a, b, c):
-        return f"np.where({a[0]} > 1, {b[0]}, {c[0]})", np.where(a[1] > 1, b[1], c[1])
+        return f"np.where({a[0]} > 1, {b[0]}, {c[0]})", np.where(
+            np.isnan(a[1]), np.nan, np.where(a[1] > 1, b[1], c[1])
+        )
 
     return (
         st.builds(joined, st.sampled_from(sorted(BINARY)), inner, inner)
@@ -229,6 +233,42 @@ def test_expressions_compute_in_double_precision_with_truth_values_as_numbers(pa
     else:
         with pytest.raises(DataError, match="must be finite"):
             values_of(f"I({text} + 0 * x)", KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("I((n > 9) & (log(-n) > 0))", [0, 0, 0, 0]),
+        ("I((n > 0) | (log(-n) > 0))", [1, 1, 1, 1]),
+        ("I((n > 0) & (log(-n) > 0))", None),
+        ("I(log(-n) > 0)", None),
+        ("I(~(log(-n) > 0))", None),
+        ("np.where(log(-n) > 0, 1, 2)", None),
+    ],
+)
+def test_what_is_no_number_is_neither_true_nor_false(expression, expected):
+    if expected is not None:
+        assert values_of(expression, FRAME).values.tolist() == expected
+        return
+    with pytest.raises(DataError, match="must be finite"):
+        values_of(expression, FRAME)
+
+
+def test_transforms_see_the_same_whatever_the_type_of_whole_numbers():
+    for expression in ("hashed(z, 50)", "hashed(z * 2, 50)", "poly(z, 20, raw=True)"):
+        whole = values_of(expression, pd.DataFrame({"z": range(1, 41)}))
+        holed = values_of(expression, pd.DataFrame({"z": [np.nan, *range(1, 41)]}))
+        if isinstance(whole, Labels):
+            assert whole.codes.tolist() == holed.codes[1:].tolist()
+        else:
+            for a, b in zip(whole.columns, holed.columns, strict=True):
+                np.testing.assert_array_equal(a, b[1:])
+                assert (a > 0).all()
+
+
+def test_numbers_too_large_to_be_whole_stay_different_levels():
+    frame = pd.DataFrame({"u": np.array([2**63, 2**63 + 4096], dtype=np.uint64)})
+    assert len(set(values_of("C(u)", frame).levels)) == 2
 
 
 def test_f15_the_callers_variables_never_enter():

@@ -217,6 +217,10 @@ def test_parts_of_an_interaction():
         ("y ~ `a", "must end with a backtick"),
         ("y ~ I(a == '\\q')", r"has no escape `\\q`"),
         ("y ~ I(a == r'q')", "must not follow a letter"),
+        ("y ~ I(a == '\\x60')", "must not hold a backtick"),
+        ("y ~ I(a == '\\ud800')", "must not hold half a character"),
+        ("y ~ I(a + 0x" + "f" * 4000 + ")", "must be at most"),
+        ("y ~ bs(a, df=0x" + "f" * 4000 + ")", "must be at most"),
         ("y ~ lag(a)", "taken for exchangeable"),
     ],
 )
@@ -248,3 +252,15 @@ def test_a_misspelt_removal_is_found_in_a_long_formula_too():
     removals = " - ".join(names[:100])
     with pytest.raises(FormulaError, match=r"Can't remove `log\(g7\)`"):
         parse_formula(f"y ~ . - {removals} - log(g7)", ["y", *names])
+
+
+def test_terms_of_one_name_are_refused_whatever_their_parts():
+    with pytest.raises(FormulaError, match="Can't tell the column"):
+        parse_formula("y ~ `a:c`:b + a:c:b", ["y", "a:c", "a", "b", "c"])
+
+
+def test_identifiers_of_quotations_stay_short():
+    formula = "y ~ I(g == '_" + "q" * 4900 + "') + I(a == '_q0_') + I(a == '_q1_')"
+    assert len(parse_formula(formula, ["y", "a", "g"]).terms) == 3
+    with pytest.raises(FormulaError):
+        parse_formula("y ~ _" + "q" * 300_000, COLUMNS)

@@ -285,12 +285,16 @@ def test_no_formula_runs_opens_or_imports_anything(mixed):
                 for factor in term.factors:
                     evaluate(factor, columns, {})
 
-    for _ in range(2):  # the first time imports what formulaic and numpy load late
-        for formula in (*HONEST, *ATTACKS, *BEHIND_BACKTICKS):
-            handle(formula)
-        assert not watch.seen
-        watch.on = True
-    watch.on = False
+    try:
+        for _ in range(2):  # the first time imports what formulaic and numpy load late
+            for formula in (*HONEST, *ATTACKS, *BEHIND_BACKTICKS):
+                handle(formula)
+            assert not watch.seen
+            watch.on = True
+        exec("1")
+        assert watch.seen == ["exec"]  # it would have heard
+    finally:
+        watch.on = False
 
 
 def test_what_is_evaluated_are_the_checked_records_and_never_text():

@@ -177,7 +177,8 @@ def test_a_formula_that_was_changed_to_run_code_is_refused(
 def test_transforms_learn_nothing_from_new_data(data, tmp_path):
     fit = treeselect.select("dose ~ scale(signal) + noise", data, k=1, **QUICK)
     path = fit.save(tmp_path / "fit")
-    for learned in ({"dict": [["scale(noise)", {"dict": []}]]},
+    for learned in ({"dict": [["scale(signal)", {"dict": []}]]},
+                    {"dict": [["scale(noise)", {"dict": []}]]},
                     {"dict": [["scale(signal)", {"list": [0.0] * 6000}]]}):  # fmt: skip
 
         def edit(document, learned=learned):

@@ -451,3 +451,18 @@ def test_what_is_said_of_the_sparse_forest_goes_with_it(mixed):
         notes = fit.refit(model).notes
         assert not any("the nearer they are to the mean" in note for note in notes)
         assert any(note.startswith("Refitted: predicts with") for note in notes)
+
+
+def test_terms_that_a_linear_model_cannot_have_are_refused_by_name():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["y", "Intercept", "z"])
+    options = {"method": "importance", "k": 2, "seed": 1, "n_trees": 3}
+    fit = treeselect.select("y ~ Intercept + z", data, **options)
+    with pytest.raises(DataError, match="Can't tell the column `Intercept`"):
+        fit.refit("glm")
+    many = treeselect.select("y ~ hashed(Intercept, 1000):hashed(z, 1000) + z", data, **options)
+    with pytest.raises(DataError, match="too many columns for a linear model"):
+        many.refit("glm")
+    parts = ":".join(f"hashed(z * {i}, 10000)" for i in range(1, 6))
+    with pytest.raises(DataError, match=r"at most 2\*\*62 combinations"):
+        treeselect.select(f"y ~ {parts}", data, **options)

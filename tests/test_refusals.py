@@ -205,7 +205,10 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("call", "argument", "takes"), ROWS)
-def test_what_an_argument_does_not_take_is_refused_by_name(at_hand, call, argument, takes):
+def test_what_an_argument_does_not_take_is_refused_by_name(
+    at_hand, call, argument, takes, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
     assert takes <= VALUES.keys()
     for name, value in VALUES.items():
         if name in takes:
@@ -220,3 +223,4 @@ def test_what_an_argument_does_not_take_is_refused_by_name(at_hand, call, argume
             raise AssertionError(f"{argument} = {name}: {error!r:.200}") from error
         else:
             raise AssertionError(f"{argument} = {name} was taken")
+    assert list(tmp_path.iterdir()) == []

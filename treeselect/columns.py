@@ -128,12 +128,23 @@ def learn(term: Term, values: Sequence[Values]) -> TermSpec:
     spec = TermSpec(term, specs)
     codes = [v.codes for i in spec.order if isinstance(v := values[i], Labels)]
     if len(codes) > 1:
+        _check_combinations(term, specs)
         known = np.logical_and.reduce([c >= 0 for c in codes])
         found = np.unique(np.stack([c[known] for c in codes], axis=1), axis=0)
         spec = TermSpec(term, specs, tuple(map(tuple, found.tolist())))
     if len(specs) > 1:
         _check_size(spec, _n_rows(values[0]))
     return spec
+
+
+def _check_combinations(term: Term, specs: Sequence[FactorSpec]) -> None:
+    """The number of a combination must be a whole number of the machine."""
+    n = math.prod(len(spec.levels) for spec in specs if spec.levels)
+    if n >= 2**62:
+        raise DataError(
+            f"The term {quoted(term.name)} must have at most 2**62 combinations of levels.\n"
+            f"  Found: {n:.3g}. Write its factors as terms of their own."
+        )
 
 
 def _check_size(spec: TermSpec, n_rows: int) -> None:
@@ -294,6 +305,12 @@ def one_hot(spec: TermSpec, columns: Sequence[NDArray[Any]]) -> Mapping[str, NDA
     labelled = [i for i in spec.order if spec.factors[i].levels is not None]
     numeric = [i for i in spec.order if spec.factors[i].levels is None]
     sizes = [len(factor.names) for factor in spec.factors]
+    if math.prod(sizes) > _MOST_COLUMNS:
+        raise DataError(
+            f"The term {quoted(spec.term.name)} must stand for at most {_MOST_COLUMNS:,} columns of"
+            f" zeros and ones.\n  Found: {math.prod(sizes):,}. Leave the term out, or write its"
+            " factors as terms of their own."
+        )
     number = {c: i for i, c in enumerate(spec.combinations or ())}
     for reverse in itertools.product(*(range(size) for size in reversed(sizes))):
         at = reverse[::-1]

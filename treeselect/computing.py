@@ -156,16 +156,19 @@ def _found(value: Any) -> str:
 def _logic(sign: str, numbers: list[Numbers]) -> Numbers:
     """Logic of truth values; 0 and 1 are such."""
     for number in numbers:
-        if not number.is_bool and not np.isin(number.values, (0.0, 1.0)).all():
+        plain = np.isin(number.values, (0.0, 1.0)) | np.isnan(number.values)
+        if not number.is_bool and not plain.all():
             raise ComputationError(
                 f"{quoted(sign)} needs truth values. Found: numbers other than 0 and 1; compare"
                 " them first, as in `(x > 0) & (z > 0)`."
             )
-    truths = [number.values != 0 for number in numbers]
+    a = numbers[0].values
     if sign == "~":
-        found = ~truths[0]
-    else:
-        found = truths[0] & truths[1] if sign == "&" else truths[0] | truths[1]
+        return Numbers(1.0 - a, is_bool=True)
+    b, decides = numbers[1].values, 0.0 if sign == "&" else 1.0
+    known = (a == decides) | (b == decides)  # whatever the other is, as in R
+    unknown = np.isnan(a) | np.isnan(b)
+    found = np.where(known, decides, np.where(unknown, np.nan, 1.0 - decides))
     return Numbers(np.asarray(found, dtype=np.float64), is_bool=True)
 
 
@@ -176,7 +179,9 @@ def _call(node: Call, values: list[Any]) -> Any:
     function = _OWN.get(node.function) or getattr(np, node.function)
     arrays: list[Any] = [number.values for number in numbers]
     if node.function == "where":
+        unknown = np.isnan(arrays[0])
         arrays[0] = arrays[0] != 0
+        arrays[1:] = [np.where(unknown, np.nan, array) for array in arrays[1:]]
         numbers = numbers[1:]
     with np.errstate(all="ignore"):
         found = function(*arrays)
@@ -200,7 +205,8 @@ def _compare(node: Operation, values: list[Any]) -> Numbers:
         else:
             found = _labels_with_value(left, right, sign)
     elif isinstance(left, Numbers) and isinstance(right, Numbers):
-        found = _COMPARISON[sign](left.values, right.values)
+        unknown = np.isnan(left.values) | np.isnan(right.values)
+        found = np.where(unknown, np.nan, _COMPARISON[sign](left.values, right.values))
     else:
         raise ComputationError(
             "Numbers can't be compared with text. Write the number without quotation marks, or"

@@ -18,7 +18,7 @@ from treeselect.columns import UNSEEN, FactorSpec, TermSpec, conform, design_col
 from treeselect.design import Design, WeightArray
 from treeselect.engine.binning import bin_columns, bin_edges
 from treeselect.errors import DataError, NewDataError, listing, quoted
-from treeselect.evaluation import Values, as_factor, evaluate
+from treeselect.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
 from treeselect.formula import ParsedFormula
 from treeselect.frames import Labels, Numbers, read_column, read_data
 from treeselect.shown import shown
@@ -124,6 +124,10 @@ class DesignSpec:
     def _conform(
         self, spec: FactorSpec, columns: Mapping[str, Numbers | Labels], term: Term
     ) -> Values:
+        if not has_learned(spec.factor, self.state[spec.factor.name]):
+            # Of a column without a value nothing was learned: new data must not teach it.
+            n_rows = len(missing_rows({v: columns[v] for v in spec.factor.variables}))
+            columns = {**columns, **{v: Numbers(np.full(n_rows, np.nan)) for v in term.variables}}
         try:
             values = evaluate(spec.factor, columns, deepcopy(self.state[spec.factor.name]))
         except NewDataError:
@@ -199,7 +203,13 @@ class DesignSpec:
         for name in (name for name in self.units.term_order if name in terms):
             spec = self[name]
             end = start + len(spec.column_levels)
-            expanded |= one_hot(spec, columns[start:end])
+            own = one_hot(spec, columns[start:end])
+            if twice := own.keys() & expanded.keys():
+                raise DataError(
+                    f"Columns of different terms must have different names.\n  More than once:"
+                    f" {listing(sorted(twice))}. Rename the column."
+                )
+            expanded |= own
             start = end
         if not expanded:  # only factors, none with a level
             return [], np.empty((len(columns[0]) if columns else 0, 0))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.computing import (
+    LARGEST_WHOLE,
     ComputationError,
     Learner,
     UnorderedError,
@@ -101,7 +102,8 @@ def as_factor(values: Numbers | Labels, wanted: tuple[Any, ...] | None = None) -
 def _levels_of(column: Numbers) -> Labels:
     known = ~np.isnan(column.values)
     levels, codes = np.unique(column.values[known], return_inverse=True)
-    if column.is_bool or column.is_integer:  # labels as the user and formulaic write them
+    small = bool(np.all(np.abs(levels) < LARGEST_WHOLE))
+    if column.is_bool or (column.is_integer and small):  # labels as users and formulaic write them
         levels = levels.astype(bool if column.is_bool else int)
     full = np.full(len(column.values), -1, dtype=np.int32)
     full[known] = codes
@@ -164,6 +166,8 @@ def _evaluate_known(
         raise DataError(f"{problem}\n  Found: {quoted(factor.name)}.\n  {way}") from None
     except ComputationError as error:
         raise DataError(f"Can't compute the term {quoted(factor.name)}.\n  {error}") from None
+    except MemoryError:
+        raise
     except Exception as error:
         raise _not_computed(factor, error) from error
     _check_length(factor, found, n_known)
@@ -259,6 +263,15 @@ def _spread_values(
     if isinstance(values, Basis):
         return Basis(values.fields, tuple(full))
     return Numbers(full[0], is_bool=values.is_bool, is_integer=values.is_integer)
+
+
+def has_learned(factor: Factor, state: Mapping[str, Any]) -> bool:
+    """Whether there is something to replay for each of a factor's transforms."""
+    return all(
+        node.text in state
+        for node in nodes(factor.node)
+        if isinstance(node, Transform) and node.function not in ("C", "hashed")
+    )
 
 
 def missing_rows(columns: Mapping[str, Numbers | Labels]) -> BoolArray:

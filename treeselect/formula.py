@@ -2,7 +2,8 @@
 
 formulaic splits a formula into parts, multiplies its terms out and offers its transforms. It never
 sees an expression: the guard makes records of these, formulaic gets a number in their place, and
-only the records are evaluated. Plain columns are taken from the frame directly.
+only the records are evaluated (of a formula with ``trusted=True``, code for what the guard
+refuses). Plain columns are taken from the frame directly.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from formulaic.utils.cast import as_columns
 from formulaic.utils.layered_mapping import LayeredMapping
 from formulaic.utils.stateful_transforms import stateful_eval
 
-from treeselect.computing import as_series, value_of
+from treeselect.computing import LARGEST_WHOLE, as_series, value_of
 from treeselect.errors import (
     DataError,
     FormulaError,
@@ -166,8 +167,10 @@ def parse_formula(
 
 def _check_lengths(unquoted: Unquoted, text: str, columns: Sequence[str]) -> None:
     """Names of a million letters are found here; formulaic takes 15 s to read one."""
-    for found in re.finditer(rf"[\w.]{{{LONGEST_TEXT + 1},}}", unquoted.code):
+    for found in re.finditer(r"[\w.]+", unquoted.code):
         name = found[0]
+        if len(name) <= LONGEST_TEXT:
+            continue
         if name not in columns:
             raise FormulaError.unknown_column(name, text, columns)
         raise FormulaError.at(
@@ -510,9 +513,10 @@ def _check_leak(terms: Sequence[Term], response: Term, text: str) -> None:
 
 def _check_twice(terms: Sequence[Term], text: str) -> None:
     """A column called ``a:b`` beside the interaction ``a:b``: nothing could tell them apart."""
-    counts = Counter(term.key for term in terms)
+    keys = Counter(term.key for term in terms)
+    names = Counter(term.name for term in terms)
     for term in terms:
-        if counts[term.key] > 1:
+        if keys[term.key] > 1 or names[term.name] > 1:
             raise FormulaError.at(
                 f"Can't tell the column {quoted(term.key)} from the interaction.",
                 text,
@@ -552,10 +556,27 @@ def transformed(
 def _transform(node: Transform, values: Any, state: dict[str, Any]) -> Any:
     function = TRANSFORMS[node.function]
     options = {name: _option(value) for name, value in node.options}
+    if node.function == "hashed":
+        values = _as_text(values)
+    elif node.function != "C":
+        values = values.astype(np.float64)  # powers of whole numbers overflow
     if getattr(function, "__is_stateful_transform__", False):
         options["_state"] = state.setdefault(node.text, {})
     with _quiet():
         return function(values, **options)
+
+
+def _as_text(values: pd.Series[Any]) -> pd.Series[Any]:
+    """What is hashed: 1 and 1.0 are the same, whatever type a column has in other data."""
+    if values.dtype.kind not in "iuf":
+        return values
+    import pandas as pd
+
+    text = [
+        str(int(v)) if v == np.floor(v) and abs(v) < LARGEST_WHOLE else repr(float(v))
+        for v in values
+    ]
+    return pd.Series(text, values.index, dtype=object)
 
 
 def _option(value: object) -> Any:
@@ -712,6 +733,7 @@ def _matrix(text: str, frame: pd.DataFrame, terms: Sequence[Term], *, full_rank:
     values = {name: _for_matrix(f, frame) for name, f in factors.items() if not f.is_plain}
     # The intercept decides whether the first factor, too, gets a reference level.
     one = FormulaicFactor("1", eval_method="literal")
+    _check_matrix(terms, frame, values, full_rank=full_rank)
     looked_up = [
         FormulaicTerm([FormulaicFactor(f.name, eval_method="lookup") for f in term.factors])
         for term in terms
@@ -724,6 +746,56 @@ def _matrix(text: str, frame: pd.DataFrame, terms: Sequence[Term], *, full_rank:
     if len(matrix) != len(frame):
         raise FormulaError(f"formulaic lost rows of the formula {text!r}.")
     return matrix
+
+
+_MOST_CELLS = 50_000_000
+"""Most values of a matrix of a linear model, 0.4 GB."""
+
+
+def _check_matrix(
+    terms: Sequence[Term], frame: pd.DataFrame, values: Mapping[str, Any], *, full_rank: bool
+) -> None:
+    """Refuse what formulaic would mix up with its intercept, or fill the memory with."""
+    if full_rank and any(f.name == "Intercept" for term in terms for f in term.factors):
+        raise DataError(
+            "Can't tell the column `Intercept` from the intercept of a linear model.\n"
+            "  Rename the column."
+        )
+    for term in terms:
+        n_columns = math.prod(_n_columns(factor, frame, values) for factor in term.factors)
+        if n_columns * max(len(frame), 1) > _MOST_CELLS or n_columns > _MOST_PRODUCTS:
+            raise DataError(
+                f"The term {quoted(term.name)} has too many columns for a linear model.\n"
+                f"  Found: {n_columns:,} columns of {len(frame):,} rows. Leave the term out, or"
+                " write its factors as terms of their own."
+            )
+
+
+def _n_columns(factor: Factor, frame: pd.DataFrame, values: Mapping[str, Any]) -> int:
+    """How many columns formulaic would make of a factor, at most."""
+    node = factor.node
+    if isinstance(node, Transform) and node.option("levels") is not None:
+        levels: Any = node.option("levels")
+        return levels if isinstance(levels, int) else len(levels)
+    found = frame[factor.name] if factor.is_plain else values[factor.name]
+    if isinstance(found, dict):
+        return len(found)
+    series = _column_of(getattr(found, "__wrapped__", found))
+    if isinstance(node, Transform) and node.function == "C":
+        return int(series.nunique())
+    if series.dtype == "category":
+        return len(series.cat.categories)
+    return int(series.nunique()) if series.dtype.kind == "O" else 1
+
+
+def _column_of(values: Any) -> pd.Series[Any]:
+    """One column of values of any container; of several, the first."""
+    import pandas as pd
+
+    if isinstance(values, pd.Series):
+        return values
+    array = np.asarray(values)
+    return pd.Series(array if array.ndim < 2 else array[:, 0])
 
 
 def _for_matrix(factor: Factor, frame: pd.DataFrame) -> Any:

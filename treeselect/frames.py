@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.csv_files import UTF8, EncodedFile, is_csv, not_different, read_csv
-from treeselect.errors import DataError, listing, quoted
+from treeselect.errors import DataError, listing, quoted, said_by
 from treeselect.guard import formula_name
+from treeselect.machine import memory_is_told
 from treeselect.paths import current_folder, file_path
+from treeselect.scalars import described
 from treeselect.shown import is_broken, shown
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ class Labels:
     ordered: bool = False
 
 
+@memory_is_told()
 def read_data(data: Any) -> pd.DataFrame:
     """A checked frame with a plain row index, from a frame of any library or a file.
 
@@ -126,6 +129,8 @@ def narwhals_frame(data: Any) -> Any:
             f" Feather file.\n  Found: {found}.\n"
             "  Convert it first, for example with `pandas.DataFrame(...)`."
         ) from None
+    except MemoryError:
+        raise
     except Exception as error:  # also of what only looks like a frame
         raise _unreadable_frame(found, error) from None
 
@@ -149,7 +154,7 @@ def _arrow_table(data: Any) -> Any:
             texts = [name for name, kind in frame.schema.items() if kind == nw.Categorical]
             frame = frame.with_columns(nw.col(name).cast(nw.String) for name in texts)
         return frame.to_arrow()
-    except DataError:
+    except (DataError, MemoryError):
         raise
     except BaseException as error:
         # A panic of polars is no Exception to Python.
@@ -184,8 +189,7 @@ def _field_names(kind: Any) -> Iterator[str]:
 
 
 def _unreadable_frame(found: str, error: BaseException) -> DataError:
-    said = str(error).strip().split("\n")[0]
-    return DataError(f"Can't read `data`, a {found}.\n  {type(error).__name__}: {said}")
+    return DataError(f"Can't read `data`, a {found}.\n  {said_by(error)}")
 
 
 def _from_arrow(table: Any) -> pd.DataFrame:
@@ -221,11 +225,10 @@ def _read_file(path: Path, encoding: str) -> pd.DataFrame:
             return pd.read_parquet(path)
         if name.endswith(".feather"):
             return pd.read_feather(path)
-    except DataError:
+    except (DataError, MemoryError):
         raise
     except Exception as error:  # a damaged file can fail in any way
-        said = f"{type(error).__name__}: {shown(str(error).strip())}"
-        raise DataError(f"Can't read the file {quoted(str(path))}.\n  {said}") from error
+        raise DataError(f"Can't read the file {quoted(str(path))}.\n  {said_by(error)}") from error
     raise DataError(
         "A data file must end in `.csv`, `.csv.gz`, `.parquet` or `.feather`.\n"
         f"  Found: {quoted(str(path))}."
@@ -233,15 +236,18 @@ def _read_file(path: Path, encoding: str) -> pd.DataFrame:
 
 
 def _of_known_types(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same with Python objects for Arrow's newer layouts, of which pandas can take no rows."""
+    """The same with Python objects for Arrow's newer layouts, of which pandas can take no rows,
+    and with all values of sparse columns, which it joins with a warning."""
     import pandas as pd
 
-    objects = {
-        str(name): pd.Series(column.array.__arrow_array__().to_pylist(), frame.index, dtype=object)
-        for name, column in frame.items()
-        if isinstance(column.dtype, pd.ArrowDtype) and not _is_known(column.dtype)
-    }
-    return frame.assign(**objects) if objects else frame
+    new = {}
+    for name, column in frame.items():
+        if isinstance(column.dtype, pd.SparseDtype):
+            new[str(name)] = pd.Series(np.asarray(column), frame.index)
+        elif isinstance(column.dtype, pd.ArrowDtype) and not _is_known(column.dtype):
+            values = column.array.__arrow_array__().to_pylist()
+            new[str(name)] = pd.Series(values, frame.index, dtype=object)
+    return frame.assign(**new) if new else frame
 
 
 def _is_known(dtype: pd.ArrowDtype) -> bool:
@@ -361,6 +367,8 @@ def _read_objects(series: pd.Series[Any], name: str, needed: bool) -> Numbers | 
 
     present = series[series.notna()]
     kinds = {type(value) for value in present}
+    if not kinds:
+        return Labels(np.full(len(series), -1), ())
     if all(issubclass(kind, str) for kind in kinds):
         return _labels(series, name)
     if all(issubclass(kind, bool | np.bool_) for kind in kinds):
@@ -376,7 +384,8 @@ def _read_objects(series: pd.Series[Any], name: str, needed: bool) -> Numbers | 
     leave = "" if needed else f", or leave it out with `- {shown(formula_name(name))}`"
     raise DataError(
         f"Column {quoted(name)} must hold numbers, or text, or truth values.\n"
-        f"  Found: Python objects of type {named}, for example {present.iloc[0]!r}.\n"
+        f"  Found: Python objects of type {named}, for example"
+        f" {described(present.iloc[0])}.\n"
         f"  Convert it, for example with `.astype(float)` or `.astype(str)`{leave}."
     )
 

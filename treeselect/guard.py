@@ -1,7 +1,8 @@
 """What an expression in a formula may do: arithmetic on columns, and nothing else.
 
 A formula is code. The guard reads an expression once, by this allow-list, and makes the records of
-:mod:`~treeselect.expressions` of it; these are what is evaluated, never the text.
+:mod:`~treeselect.expressions` of it; these are what is evaluated, never the text. Only
+``trusted=True`` makes a record of code, for what the list refuses.
 """
 
 from __future__ import annotations
@@ -186,6 +187,7 @@ def check_expression(
         )
     tree = _parse(code, expression, formula)
     _check_depth(tree, expression, formula)
+    _check_digits(tree, expression, formula)
     _check_spelling(code, tree, unquoted, expression, formula)
     worded = _Filled(unquoted.words, {}).visit(tree)
     named = _Filled({}, unquoted.columns).visit(copy.deepcopy(worded))
@@ -228,6 +230,16 @@ def _check_depth(tree: ast.AST, expression: str, formula: str) -> None:
         expression,
         "Compute the column beforehand.",
     )
+
+
+def _check_digits(tree: ast.AST, expression: str, formula: str) -> None:
+    """Python does not write numbers of thousands of digits, not even in a message."""
+    for node in ast.walk(tree):
+        value = node.value if isinstance(node, ast.Constant) else 0
+        if isinstance(value, int) and value.bit_length() > 1_000:
+            raise FormulaError.at(
+                f"A number in a formula must be at most {LARGEST_NUMBER:g}.", formula, expression
+            )
 
 
 def _check_spelling(

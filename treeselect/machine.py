@@ -66,8 +66,13 @@ def _unsendable(calls: Sequence[tuple[Any, ...]], error: Exception) -> WorkerErr
     )
 
 
-def _unpicklable(value: Any, name: str) -> tuple[str, object, Exception] | None:
-    """The innermost part that can't be pickled, with its name and why; None if all can."""
+def _unpicklable(
+    value: Any, name: str, outer: frozenset[int] = frozenset()
+) -> tuple[str, object, Exception] | None:
+    """The innermost part that can't be pickled, with its name and why; None if all can.
+
+    `outer` are the identities of what it is in: a list may hold itself.
+    """
     from joblib.externals.loky.backend.reduction import dumps
 
     try:
@@ -75,7 +80,12 @@ def _unpicklable(value: Any, name: str) -> tuple[str, object, Exception] | None:
         return None
     except Exception as error:
         why = error
-    inside = (_unpicklable(part, own or name) for own, part in _parts(value))
+    outer |= {id(value)}
+    inside = (
+        _unpicklable(part, own or name, outer)
+        for own, part in _parts(value)
+        if id(part) not in outer
+    )
     return next((found for found in inside if found is not None), (name, value, why))
 
 

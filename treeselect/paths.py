@@ -6,9 +6,7 @@ import os
 from pathlib import Path
 
 from treeselect.errors import OptionError
-
-_LONGEST = 80
-"""Most characters of a path that is none in a message."""
+from treeselect.scalars import described
 
 
 def file_path(path: object, *, name: str = "path", error: type[Exception] = OptionError) -> Path:
@@ -31,9 +29,9 @@ def file_path(path: object, *, name: str = "path", error: type[Exception] = Opti
     OptionError, or `error`
         If it is neither text nor a path, empty, or no name that a file can have.
     """
-    found = path.__fspath__() if isinstance(path, os.PathLike) else path
+    found = _text(path)
     if not isinstance(found, str):
-        raise error(f"`{name}` must be text or a `pathlib.Path`.\n  Found: {_short(path)}.")
+        raise error(f"`{name}` must be text or a `pathlib.Path`.\n  Found: {described(path)}.")
     try:
         allowed = bool(found) and b"\0" not in os.fsencode(found)
     except UnicodeEncodeError:  # half a character
@@ -41,14 +39,19 @@ def file_path(path: object, *, name: str = "path", error: type[Exception] = Opti
     if not allowed:
         raise error(
             f"`{name}` must be a name that a file can have: not empty, without NUL and without"
-            f" half characters.\n  Found: {_short(found)}."
+            f" half characters.\n  Found: {described(found)}."
         )
     return Path(found)
 
 
-def _short(value: object) -> str:
-    said = ascii(value)
-    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]} ..."
+def _text(path: object) -> object:
+    """What a path says that it is; nothing if it fails to say it."""
+    if not isinstance(path, os.PathLike):
+        return path
+    try:
+        return path.__fspath__()
+    except Exception:  # code of others
+        return None
 
 
 def current_folder() -> str:

@@ -6,6 +6,7 @@ sees a quotation mark or has to agree on where a quotation ends.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -64,9 +65,8 @@ def unquote(formula: str) -> Unquoted:
         If a quotation does not end, is too long, has a prefix as in ``f"..."``, or if text holds a
         backtick.
     """
-    prefix = "_q"
-    while prefix in formula:
-        prefix += "q"
+    taken = set(re.findall(r"_q(\d+)_", formula))
+    prefix = next(f"_q{i}_" for i in itertools.count() if str(i) not in taken)
     columns: dict[str, str] = {}
     words: dict[str, str] = {}
     written: dict[str, str] = {}
@@ -106,20 +106,21 @@ def _word(part: str, formula: str, start: int) -> str:
         )
     _check_prefix(part, formula, start)
     _check_length(part, "text", formula)
-    if is_broken(part):
+    word = _ESCAPE.sub(lambda found: _unescaped(found[0], part, formula), part[1:-1])
+    if is_broken(word):
         raise FormulaError.at(
             "Text in a formula must not hold half a character, which no column can hold.",
             formula,
             part,
         )
-    if "`" in part:
+    if "`" in word:
         raise FormulaError.at(
             "Text in a formula must not hold a backtick: these stand around names of columns.",
             formula,
             part,
             "Compute the column beforehand, or rename the level.",
         )
-    return _ESCAPE.sub(lambda found: _unescaped(found[0], part, formula), part[1:-1])
+    return word
 
 
 def _unescaped(escape: str, part: str, formula: str) -> str:

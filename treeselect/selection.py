@@ -76,7 +76,7 @@ def select(
     Parameters
     ----------
     formula : str
-        R formula as formulaic reads it: ``"y ~ . - id"``, ``"log(price) ~ C(zip) + age"``. The
+        R formula: ``"y ~ . - id"``, ``"log(price) ~ C(zip) + age"``. The
         unit of selection is the term: a factor is kept or dropped whole.
     data : frame or path
         One row per observation: a pandas, polars (eager or lazy) or pyarrow table, or the path of
@@ -117,7 +117,7 @@ def select(
     groups : dict of str to list of str, optional
         Terms (or variables) that are selected and paid for as one.
     costs : dict of str to float, optional
-        Price of a term, variable or group, at least 0; 1 otherwise.
+        Price of a term, variable or group: 0, or from 1e-100 to 1e100; 1 otherwise.
     keep : str or list of str, optional
         Terms, variables or groups that are always in. They count towards `k`.
     resamples : int

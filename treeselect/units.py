@@ -79,7 +79,8 @@ def make_units(
     ------
     OptionError
         For unknown names, a term in two groups, a group named like a term outside it, a price for
-        a member of a group, a main effect priced twice, prices that are not finite and at least 0.
+        a member of a group, a main effect priced twice, prices that are neither 0 nor from
+        1e-100 to 1e100.
     """
     groups = read_mapping("groups", groups, "from the group's name to the terms in it")
     costs = read_mapping("costs", costs, "from names to prices")

@@ -166,12 +166,13 @@ def _fits(factor: Factor, learned: Mapping[str, Any]) -> bool:
         if isinstance(node, Transform) and node.function not in ("C", "hashed")
     }
     found = set(learned) - {"fitted"}
-    if not _is_small(learned):
+    empty = [text for text in found if not learned[text] and not text.startswith("poly(")]
+    if not _is_small(learned) or empty:
         return False
     return not found or found == texts or any(isinstance(n, Code) for n in nodes(factor.node))
 
 
-_MOST_LEARNED = 5_000
+_MOST_LEARNED = 1_100
 """Most numbers of one kind that a transform learns; a spline has at most 1,000 knots."""
 
 

@@ -75,6 +75,8 @@ def listening() -> Iterator[Heard]:
     heard = Heard()
 
     def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
+        if "cannot be called in a multiprocessing" in str(message):
+            return  # joblib, of cases that run in processes of this program
         if not issubclass(category, TreeselectWarning):
             where = place(list(traceback.extract_stack()))
             heard.warnings.append((f"{category.__name__} at {where}", str(message)))

@@ -215,7 +215,7 @@ class Sparsifier:
         weights = UnitWeights(trees, self._pool.uses, names)
         try:
             return [_constraint(made) for made in self._rules.constrain(weights)]
-        except MethodError:
+        except (MethodError, MemoryError):
             raise
         except Exception as error:
             raise MethodError(

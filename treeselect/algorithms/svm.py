@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -208,7 +209,10 @@ class LinearMachine:
                 intercept_scaling=_INTERCEPT, **rules,
             )
         )  # fmt: skip
-        return np.atleast_2d(machine.fit(x, self._y, self._mass).coef_)
+        with warnings.catch_warnings():
+            # The family was settled before: these are classes, however many.
+            warnings.filterwarnings("ignore", message="The number of unique classes is greater")
+            return np.atleast_2d(machine.fit(x, self._y, self._mass).coef_)
 
 
 def _working_response(problem: Problem, weight: WeightArray) -> tuple[FloatArray, FloatArray]:

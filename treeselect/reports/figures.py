@@ -422,7 +422,7 @@ def range_figure(
     more: int,
 ) -> DotFigure:
     """Geometry of dots with intervals of any finite values, and of a value that is marked."""
-    ticks = nice_ticks(min(*lows, mark[1]), max(*highs, mark[1]))
+    ticks = nice_ticks(min([*lows, mark[1]]), max([*highs, mark[1]]))
     labels = dict(zip(ticks, tick_labels(ticks), strict=True))
     return _dots(names, values, lows, highs, filled, more, labels, {mark[1]: mark[0]})
 
