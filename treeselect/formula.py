@@ -710,6 +710,7 @@ def term_matrix(
         return pd.DataFrame({"Intercept": np.ones(len(frame))}, index=frame.index), [-1]
     try:
         matrix = _matrix(text, frame, terms, full_rank=True)
+        values = np.asarray(matrix, np.float64)
     except (FormulaicError, ValueError) as error:
         said = str(error).split("\n")[0]
         raise DataError(
@@ -721,7 +722,7 @@ def term_matrix(
     for term, places in matrix.model_spec.term_indices.items():
         for place in places:
             term_of[place] = number.get(frozenset(f.expr for f in term.factors), -1)
-    return pd.DataFrame(np.asarray(matrix, np.float64), frame.index, list(matrix.columns)), term_of
+    return pd.DataFrame(values, frame.index, list(matrix.columns)), term_of
 
 
 def _matrix(text: str, frame: pd.DataFrame, terms: Sequence[Term], *, full_rank: bool) -> Any:

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.csv_files import UTF8, EncodedFile, is_csv, not_different, read_csv
-from treeselect.errors import DataError, listing, quoted, said_by
+from treeselect.errors import DataError, listing, quoted, said_by, shortened
 from treeselect.guard import formula_name
 from treeselect.machine import memory_is_told
 from treeselect.paths import current_folder, file_path
 from treeselect.scalars import described
-from treeselect.shown import is_broken, shown
+from treeselect.shown import is_broken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -381,7 +381,7 @@ def _read_objects(series: pd.Series[Any], name: str, needed: bool) -> Numbers | 
     named = ", ".join(sorted(kind.__name__ for kind in kinds))
     if any(hasattr(kind, "isoformat") or issubclass(kind, pd.Period) for kind in kinds):
         raise _not_usable(series, name, needed)
-    leave = "" if needed else f", or leave it out with `- {shown(formula_name(name))}`"
+    leave = "" if needed else f", or leave it out with `- {shortened(formula_name(name))}`"
     raise DataError(
         f"Column {quoted(name)} must hold numbers, or text, or truth values.\n"
         f"  Found: Python objects of type {named}, for example"
@@ -446,7 +446,7 @@ def _finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
 
 
 def _not_usable(series: pd.Series[Any], name: str, needed: bool) -> DataError:
-    leave = "" if needed else f", or leave it out with `- {shown(formula_name(name))}`"
+    leave = "" if needed else f", or leave it out with `- {shortened(formula_name(name))}`"
     return DataError(
         f"Column {quoted(name)} must hold numbers, text or categories.\n"
         f"  Found: dates or times ({series.dtype}).\n"
