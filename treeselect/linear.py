@@ -296,7 +296,9 @@ def coefficient_table(fit: LinearFit, level: float = 0.95) -> pd.DataFrame:
     import pandas as pd
     from scipy import stats
 
-    error = np.sqrt(np.diag(fit.covariance))
+    variance = np.diag(fit.covariance)
+    # Of a singular fit a variance may be negative: it has no standard error.
+    error = np.sqrt(np.where(variance >= 0, variance, np.nan))
     statistic = fit.estimate / error
     law = stats.norm() if fit.df is None else stats.t(fit.df)
     half = law.ppf((1 + level) / 2) * error
