@@ -28,8 +28,8 @@ import pandas as pd
 from tables import RESULTS, data_folder, options_text, with_earlier, write_table
 
 import treeselect
-from treeselect import comparing
 from treeselect.algorithms.registry import METHODS as KINDS
+from treeselect.comparison import comparing
 
 SETS = {"german": ("german_credit", "target"), "adult": ("adult", "income")}
 MOST_ROWS, SIZE, FOLDS = 10_000, 8, 10

@@ -20,13 +20,13 @@ import pandas as pd
 
 import treeselect
 from treeselect import ControlBurn
-from treeselect.algorithms.base import Problem
-from treeselect.algorithms.pools import TreePool
-from treeselect.design import FloatArray
+from treeselect.algorithms.shared.base import Problem
+from treeselect.algorithms.shared.pools import TreePool
+from treeselect.designs.design import FloatArray
 from treeselect.engine.blas import one_thread
-from treeselect.engine.gram_forest import sparse_forest
-from treeselect.engine.tree_weights import SparseForest
-from treeselect.engine.weight_path import solution_path
+from treeselect.engine.sparse.gram_forest import sparse_forest
+from treeselect.engine.sparse.tree_weights import SparseForest
+from treeselect.engine.sparse.weight_path import solution_path
 
 N_TREES = 300
 RUNS = 3

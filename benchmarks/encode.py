@@ -49,11 +49,11 @@ def names(n: int) -> list[str]:
 
 def encode(frame: pd.DataFrame, formula: str) -> Any:
     """Ours, before binning."""
-    from treeselect.columns import design_columns
-    from treeselect.encoding import learn_design
+    from treeselect.designs.columns import design_columns
+    from treeselect.designs.encoding import learn_design
+    from treeselect.designs.units import make_units
     from treeselect.formula import parse_formula
-    from treeselect.frames import read_data
-    from treeselect.units import make_units
+    from treeselect.frames.reading import read_data
 
     frame = read_data(frame)
     parsed = parse_formula(formula, list(frame.columns))
@@ -65,10 +65,10 @@ def encode(frame: pd.DataFrame, formula: str) -> Any:
 
 def bin_and_code(frame: pd.DataFrame, formula: str) -> Any:
     """Ours, ready for trees."""
-    from treeselect.encoding import build_design
+    from treeselect.designs.encoding import build_design
+    from treeselect.designs.units import make_units
     from treeselect.formula import parse_formula
-    from treeselect.frames import read_data
-    from treeselect.units import make_units
+    from treeselect.frames.reading import read_data
 
     frame = read_data(frame)
     parsed = parse_formula(formula, list(frame.columns))

@@ -26,13 +26,13 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.engine.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
-from treeselect.engine.boosting import Boosting, boost
-from treeselect.engine.forests import Sampling, bagged_forest
-from treeselect.engine.growth import BEST_FIRST, UNBOUNDED, Growth
+from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
+from treeselect.engine.data.targets import class_target, mean_target
+from treeselect.engine.ensembles.boosting import Boosting, boost
+from treeselect.engine.ensembles.forests import Sampling, bagged_forest
+from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
 from treeselect.engine.losses import LogisticLoss, Loss, MultinomialLoss, PoissonLoss, SquaredLoss
-from treeselect.engine.penalty import SplitPenalty
-from treeselect.engine.targets import class_target, mean_target
+from treeselect.engine.splitting.penalty import SplitPenalty
 
 FloatArray = NDArray[np.float64]
 LEAVES = Growth(UNBOUNDED, 20, UNBOUNDED, 0.0, False, BEST_FIRST, 31, 1e-3)
@@ -326,12 +326,12 @@ START = """
 import time, json
 begin = time.process_time()
 import numpy as np
-from treeselect.engine.binning import bin_columns, bin_edges
-from treeselect.engine.boosting import Boosting, boost
-from treeselect.engine.forests import bagged_forest
-from treeselect.engine.growth import *
+from treeselect.engine.data.binning import bin_columns, bin_edges
+from treeselect.engine.ensembles.boosting import Boosting, boost
+from treeselect.engine.ensembles.forests import bagged_forest
+from treeselect.engine.growing.growth import *
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
-from treeselect.engine.targets import class_target, mean_target
+from treeselect.engine.data.targets import class_target, mean_target
 loaded = time.process_time()
 x = np.random.default_rng(0).normal(size=(4, 2000))
 data = bin_columns(list(x), [bin_edges(c) for c in x], [0] * 4, np.arange(4))

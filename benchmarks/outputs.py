@@ -20,11 +20,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from treeselect.engine.binning import BinnedData, bin_columns, bin_edges
-from treeselect.engine.boosting import Boosting, boost
-from treeselect.engine.growth import BEST_FIRST, UNBOUNDED, Growth
+from treeselect.engine.data.binning import BinnedData, bin_columns, bin_edges
+from treeselect.engine.ensembles.boosting import Boosting, boost
+from treeselect.engine.ensembles.prediction import predict_sum
+from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
 from treeselect.engine.losses import MultinomialLoss
-from treeselect.engine.prediction import predict_sum
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

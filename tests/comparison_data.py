@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeselect.comparison import Comparison, Run
-from treeselect.cross_validation import FoldPath
+from treeselect.comparison.record import Comparison, Run
+from treeselect.resampling.cross_validation import FoldPath
 
 
 def made(

@@ -6,8 +6,8 @@ import dataclasses
 
 import numpy as np
 
-from treeselect.choosing import ScoreBySize
-from treeselect.stability import Stability
+from treeselect.resampling.choosing import ScoreBySize
+from treeselect.resampling.stability import Stability
 
 
 def with_round_numbers(fit, *units, at_once=False, **call):

@@ -16,10 +16,10 @@ import pytest
 
 import treeselect
 from treeselect import errors
-from treeselect.cli import main
-from treeselect.cli_shared import json_text
-from treeselect.progress import track
+from treeselect.cli.main import main
+from treeselect.cli.shared import json_text
 from treeselect.reports.render import render
+from treeselect.running.progress import track
 from treeselect.shown import HIDDEN, said, shown
 
 HOSTILE = {

@@ -6,11 +6,8 @@ import numba
 import numpy as np
 from hypothesis import strategies as st
 
-from treeselect.engine.binning import OTHER, BinnedData, bin_columns
-from treeselect.engine.forests import ALL_ROWS, bagged_forest
-from treeselect.engine.naive import Rows, Stream, mean_rows
-from treeselect.engine.nodes import Nodes
-from treeselect.engine.targets import (
+from treeselect.engine.data.binning import OTHER, BinnedData, bin_columns
+from treeselect.engine.data.targets import (
     MEAN,
     NEWTON,
     VECTOR,
@@ -20,6 +17,9 @@ from treeselect.engine.targets import (
     newton_target,
     vector_target,
 )
+from treeselect.engine.ensembles.forests import ALL_ROWS, bagged_forest
+from treeselect.engine.growing.nodes import Nodes
+from treeselect.engine.naive import Rows, Stream, mean_rows
 
 EVERYTHING = 1_000
 

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from treeselect.algorithms.stepwise import Stepwise
     from treeselect.algorithms.svm import SVMRFE
     from treeselect.algorithms.varselrf import VarSelRF
-    from treeselect.comparing import compare
-    from treeselect.comparison import Comparison
-    from treeselect.modelfile import load
-    from treeselect.performance import Performance
-    from treeselect.results import SelectionResult
+    from treeselect.comparison.comparing import compare
+    from treeselect.comparison.record import Comparison
+    from treeselect.modelfile.file import load
+    from treeselect.resampling.performance import Performance
+    from treeselect.results.result import SelectionResult
     from treeselect.selection import select
     from treeselect.selector import TreeSelector
 
@@ -73,7 +73,7 @@ __all__ = [
 _HOME = {
     "Boruta": "treeselect.algorithms.boruta",
     "CFS": "treeselect.algorithms.cfs",
-    "Comparison": "treeselect.comparison",
+    "Comparison": "treeselect.comparison.record",
     "ControlBurn": "treeselect.algorithms.controlburn",
     "FCBF": "treeselect.algorithms.fcbf",
     "ForeignSelector": "treeselect.algorithms.foreign",
@@ -83,17 +83,17 @@ _HOME = {
     "HSICLasso": "treeselect.algorithms.hsic_lasso",
     "Lasso": "treeselect.algorithms.lasso",
     "MRMR": "treeselect.algorithms.mrmr",
-    "Performance": "treeselect.performance",
+    "Performance": "treeselect.resampling.performance",
     "RBoost": "treeselect.algorithms.rboost",
     "RRF": "treeselect.algorithms.rrf",
     "RecursiveElimination": "treeselect.algorithms.elimination",
     "SVMRFE": "treeselect.algorithms.svm",
-    "SelectionResult": "treeselect.results",
+    "SelectionResult": "treeselect.results.result",
     "Stepwise": "treeselect.algorithms.stepwise",
     "TreeSelector": "treeselect.selector",
     "VarSelRF": "treeselect.algorithms.varselrf",
-    "compare": "treeselect.comparing",
-    "load": "treeselect.modelfile",
+    "compare": "treeselect.comparison.comparing",
+    "load": "treeselect.modelfile.file",
     "methods": "treeselect.algorithms.registry",
     "select": "treeselect.selection",
 }

@@ -1,5 +1,5 @@
 """``python -m treeselect``."""
 
-from treeselect.cli import main
+from treeselect.cli.main import main
 
 raise SystemExit(main())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.arguments import (
+from treeselect.arguments.checks import (
     check_count,
     check_flag,
     check_number,
@@ -18,8 +18,8 @@ from treeselect.arguments import (
     read_names,
     read_seed,
 )
+from treeselect.arguments.scalars import described
 from treeselect.errors import DataError, OptionError, did_you_mean, listing, near, quoted
-from treeselect.scalars import described
 
 if TYPE_CHECKING:  # pandas comes with the first call, so that importing treeselect stays quick
     import pandas as pd
@@ -349,7 +349,7 @@ def _columns(data: object, columns: object, response: object) -> list[str]:
     """The columns to copy, once it is known that there are data to have them."""
     import pandas as pd
 
-    from treeselect.frames import read_data
+    from treeselect.frames.reading import read_data
 
     if not isinstance(data, pd.DataFrame):
         raise DataError(

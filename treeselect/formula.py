@@ -31,7 +31,6 @@ from formulaic.utils.cast import as_columns
 from formulaic.utils.layered_mapping import LayeredMapping
 from formulaic.utils.stateful_transforms import stateful_eval
 
-from treeselect.computing import LARGEST_WHOLE, as_series, value_of
 from treeselect.errors import (
     DataError,
     FormulaError,
@@ -41,11 +40,12 @@ from treeselect.errors import (
     quoted,
     shortened,
 )
-from treeselect.expressions import Code, Column, Contrast, Transform
-from treeselect.frames import Labels, Numbers, read_column
-from treeselect.guard import ARITHMETIC, check_expression
-from treeselect.quoting import LONGEST_TEXT, Unquoted, unquote
-from treeselect.terms import Factor, Term
+from treeselect.formulas.computing import LARGEST_WHOLE, as_series, value_of
+from treeselect.formulas.expressions import Code, Column, Contrast, Transform
+from treeselect.formulas.guard import ARITHMETIC, check_expression
+from treeselect.formulas.quoting import LONGEST_TEXT, Unquoted, unquote
+from treeselect.formulas.terms import Factor, Term
+from treeselect.frames.reading import Labels, Numbers, read_column
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from treeselect.algorithms.base import (
+from treeselect.algorithms.registry import find_method, method_text
+from treeselect.algorithms.shared.base import (
     OWN,
     Problem,
     SelectionMethod,
@@ -15,8 +16,7 @@ from treeselect.algorithms.base import (
     settled,
     tuning_words,
 )
-from treeselect.algorithms.registry import find_method, method_text
-from treeselect.arguments import (
+from treeselect.arguments.checks import (
     MOST_RESAMPLES,
     USUAL_SIZE,
     check_choice,
@@ -25,8 +25,14 @@ from treeselect.arguments import (
     is_one_of,
     read_seed,
 )
-from treeselect.calls import call_text, data_text
-from treeselect.choosing import (
+from treeselect.arguments.scalars import described
+from treeselect.designs.encoding import NewLevels
+from treeselect.designs.preparing import prepare
+from treeselect.designs.scoring import Scoring
+from treeselect.errors import OptionError, TreeselectWarning, quoted
+from treeselect.frames.libraries import library_of
+from treeselect.frames.reading import read_data
+from treeselect.resampling.choosing import (
     MOST_UNITS,
     Choice,
     Chosen,
@@ -34,17 +40,11 @@ from treeselect.choosing import (
     run_selection,
     skipped_sizes,
 )
-from treeselect.encoding import NewLevels
-from treeselect.errors import OptionError, TreeselectWarning, quoted
-from treeselect.folds import Folds, Splitter, read_folds
-from treeselect.frames import read_data
-from treeselect.libraries import library_of
-from treeselect.parallel import check_n_jobs, engine_threads
-from treeselect.preparing import prepare
-from treeselect.progress import announce_compilation, read_progress
-from treeselect.results import Call, SelectionResult
-from treeselect.scalars import described
-from treeselect.scoring import Scoring
+from treeselect.resampling.folds import Folds, Splitter, read_folds
+from treeselect.results.calls import call_text, data_text
+from treeselect.results.result import Call, SelectionResult
+from treeselect.running.parallel import check_n_jobs, engine_threads
+from treeselect.running.progress import announce_compilation, read_progress
 
 
 def select(

@@ -15,21 +15,21 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from treeselect.algorithms.registry import find_method
-from treeselect.arguments import USUAL_SIZE, length, members, read_seed
-from treeselect.design import BoolArray, FloatArray
+from treeselect.arguments.checks import USUAL_SIZE, length, members, read_seed
+from treeselect.arguments.scalars import described, whole
+from treeselect.designs.design import BoolArray, FloatArray
+from treeselect.designs.scoring import Scoring
 from treeselect.errors import DataError, OptionError
-from treeselect.folds import Splitter
-from treeselect.frames import read_data
-from treeselect.scalars import described, whole
-from treeselect.scoring import Scoring
+from treeselect.frames.reading import read_data
+from treeselect.resampling.folds import Splitter
+from treeselect.results.tables import tidy_table
 from treeselect.selection import select
-from treeselect.tables import tidy_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.algorithms.base import SelectionMethod
-    from treeselect.results import SelectionResult
+    from treeselect.algorithms.shared.base import SelectionMethod
+    from treeselect.results.result import SelectionResult
 
 Column = str | int
 """A column of X by its name or its number, from 0."""

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
+from treeselect.arguments.paths import reason
 from treeselect.errors import OptionError, quoted
-from treeselect.paths import reason
 
 _OPEN_FILE = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 _STANDARD = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}

@@ -303,7 +303,7 @@ def _signature(events: list[str], canary: bool) -> str:
 
 def _use(plan: Plan, folder: Path, out: Any, error: Any) -> str:
     import treeselect
-    from treeselect import cli
+    from treeselect.cli import main as cli
 
     formula, channel = plan["formula"], plan["channel"]
     if channel == "select":

@@ -117,7 +117,7 @@ def _made() -> tuple[Any, Any, Path]:
 
 
 def _writer(name: str) -> Callable[[str], Any]:
-    from treeselect import cli
+    from treeselect.cli import main as cli
 
     fit, compared, folder = _made()
     table, quick = str(folder / "table.csv"), ["-m", "fcbf", "-k", "1", "--seed", "1"]

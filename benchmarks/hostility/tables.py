@@ -170,7 +170,7 @@ def run(plan: Plan, folder: Path) -> Outcome:
 
 def _use(plan: Plan, path: Path, folder: Path, out: Any, error: Any) -> str:
     import treeselect
-    from treeselect import cli
+    from treeselect.cli import main as cli
 
     quick: dict[str, Any] = {"method": "fcbf", "k": 1, "seed": 1, "n_jobs": 1, "progress": False}
     channel = plan["channel"]

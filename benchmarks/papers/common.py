@@ -19,17 +19,17 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from treeselect.algorithms.base import Problem
-from treeselect.design import FeatureGroups
-from treeselect.encoding import build_design
-from treeselect.engine.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
-from treeselect.engine.forests import BOOTSTRAP, bagged_forest
-from treeselect.engine.growth import UNBOUNDED, Growth
-from treeselect.engine.prediction import predict_mean
-from treeselect.engine.targets import class_target
-from treeselect.families import BINOMIAL, multinomial
+from treeselect.algorithms.shared.base import Problem
+from treeselect.designs.design import FeatureGroups
+from treeselect.designs.encoding import build_design
+from treeselect.designs.families import BINOMIAL, multinomial
+from treeselect.designs.units import make_units
+from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
+from treeselect.engine.data.targets import class_target
+from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.ensembles.prediction import predict_mean
+from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.formula import parse_formula
-from treeselect.units import make_units
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # tables.py is beside this folder
 

@@ -29,9 +29,9 @@ from common import (
 )
 
 from treeselect.datasets import simulate_friedman
-from treeselect.engine.bag_boosting import BagBoosting, _Stages
-from treeselect.engine.penalty import no_penalty
-from treeselect.families import GAUSSIAN
+from treeselect.designs.families import GAUSSIAN
+from treeselect.engine.ensembles.bag_boosting import BagBoosting, _Stages
+from treeselect.engine.splitting.penalty import no_penalty
 
 DEPTHS = 12
 SPLITS = 20

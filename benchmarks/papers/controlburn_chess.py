@@ -33,9 +33,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from treeselect import GBFS, GRRF, RRF, ControlBurn, RBoost
-from treeselect.choosing import step_of_size
-from treeselect.engine.binning import select_groups, take_rows
-from treeselect.engine.prediction import predict_mean
+from treeselect.engine.data.binning import select_groups, take_rows
+from treeselect.engine.ensembles.prediction import predict_mean
+from treeselect.resampling.choosing import step_of_size
 
 COPIES = (0, 3, 5, 7)
 UNPRINTED = [f"k = {k}" for k in (4, 6, 7, 8, 9)]

@@ -36,7 +36,7 @@ from sklearn.linear_model import SGDClassifier
 
 from treeselect import ControlBurn, datasets
 from treeselect.engine.blas import one_thread
-from treeselect.engine.gram_forest import sparse_forest
+from treeselect.engine.sparse.gram_forest import sparse_forest
 
 PENALTIES = (0.1, 0.03, 0.01, 0.003, 0.001)
 FORESTS = 10

@@ -37,13 +37,13 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from treeselect import ControlBurn
-from treeselect.choosing import step_of_size
-from treeselect.engine.binning import select_groups, take_rows
-from treeselect.engine.forests import BOOTSTRAP, bagged_forest
-from treeselect.engine.growth import UNBOUNDED, Growth
-from treeselect.engine.nodes import group_gains
-from treeselect.engine.prediction import predict_mean
-from treeselect.engine.targets import mean_target
+from treeselect.engine.data.binning import select_groups, take_rows
+from treeselect.engine.data.targets import mean_target
+from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.ensembles.prediction import predict_mean
+from treeselect.engine.growing.growth import UNBOUNDED, Growth
+from treeselect.engine.growing.nodes import group_gains
+from treeselect.resampling.choosing import step_of_size
 
 SETS = (
     "analcatdata_cyyoung8092", "glass2", "prnn_crabs", "sonar", "biomed", "heart_statlog",

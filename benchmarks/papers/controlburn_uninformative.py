@@ -33,7 +33,7 @@ from matplotlib.ticker import MaxNLocator
 from sklearn.ensemble import RandomForestClassifier
 
 from treeselect import ControlBurn, datasets
-from treeselect.choosing import step_of_size
+from treeselect.resampling.choosing import step_of_size
 
 METHODS = {"default": ControlBurn(), "paper": ControlBurn.published()}
 SHARES = (0.1, 0.2, 0.3, 0.5, 0.7, 0.85, 1.0)

@@ -28,8 +28,8 @@ from sklearn.linear_model import LogisticRegressionCV
 
 from treeselect import GBFS
 from treeselect.algorithms.gbfs import Ensembles
-from treeselect.engine.binning import take_rows
-from treeselect.engine.prediction import predict_sum
+from treeselect.engine.data.binning import take_rows
+from treeselect.engine.ensembles.prediction import predict_sum
 
 N_BAGS = 9
 

@@ -29,12 +29,12 @@ from sklearn.svm import SVC
 
 from treeselect import GBFS
 from treeselect.algorithms.gbfs import Ensembles
-from treeselect.engine.binning import take_rows
-from treeselect.engine.forests import bagged_forest
-from treeselect.engine.growth import UNBOUNDED, Growth
-from treeselect.engine.nodes import group_gains
-from treeselect.engine.prediction import predict_sum
-from treeselect.engine.targets import mean_target
+from treeselect.engine.data.binning import take_rows
+from treeselect.engine.data.targets import mean_target
+from treeselect.engine.ensembles.forests import bagged_forest
+from treeselect.engine.ensembles.prediction import predict_sum
+from treeselect.engine.growing.growth import UNBOUNDED, Growth
+from treeselect.engine.growing.nodes import group_gains
 
 MU = tuple(2.0**power for power in (9, 7, 5, 3, 2, 1, 0, -1, -2, -3))
 SIZES = (2, 5, 10, 20, 50)

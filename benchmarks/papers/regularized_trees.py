@@ -29,11 +29,11 @@ from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
 
 from treeselect import RRF, RBoost
-from treeselect.engine.binning import select_groups
-from treeselect.engine.forests import BOOTSTRAP, bagged_forest
-from treeselect.engine.growth import UNBOUNDED, Growth
-from treeselect.engine.prediction import predict_mean
-from treeselect.engine.targets import class_target
+from treeselect.engine.data.binning import select_groups
+from treeselect.engine.data.targets import class_target
+from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.ensembles.prediction import predict_mean
+from treeselect.engine.growing.growth import UNBOUNDED, Growth
 
 SETS = {
     "parkinsons": ("parkinsons", "status", "parkinsons"),

@@ -13,10 +13,10 @@ from scipy.stats import binom
 import treeselect
 from treeselect import Boruta
 from treeselect.algorithms.boruta import adjusted, with_shadows
+from treeselect.designs.families import POISSON, multinomial
 from treeselect.errors import MethodError
-from treeselect.families import POISSON, multinomial
-from treeselect.packing import pack
-from treeselect.unpacking import unpack
+from treeselect.modelfile.packing import pack
+from treeselect.modelfile.unpacking import unpack
 
 FEW = {"n_trees": 50, "max_rounds": 25}
 
@@ -186,7 +186,7 @@ def test_k_cuts_on_request_alone(decided, families):
 def test_every_door_has_the_same_default(families, tmp_path, capsys):
     from sklearn.base import clone
 
-    from treeselect import cli
+    from treeselect.cli import main as cli
 
     for function in (treeselect.select, treeselect.compare, treeselect.TreeSelector):
         assert inspect.signature(function).parameters["k"].default == "1se"

@@ -12,9 +12,9 @@ import pytest
 import treeselect
 from treeselect import CFS
 from treeselect.algorithms.cfs import MeritSearch
-from treeselect.algorithms.information import Uncertainties, uncertainties
+from treeselect.algorithms.shared.information import Uncertainties, uncertainties
+from treeselect.designs.families import POISSON, multinomial
 from treeselect.errors import MethodError
-from treeselect.families import POISSON, multinomial
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ import pytest
 import treeselect
 from treeselect import FCBF
 from treeselect.algorithms.fcbf import predominant
-from treeselect.algorithms.information import Uncertainties, uncertainties
+from treeselect.algorithms.shared.information import Uncertainties, uncertainties
+from treeselect.designs.families import POISSON, multinomial
 from treeselect.errors import MethodError
-from treeselect.families import POISSON, multinomial
 
 
 @pytest.fixture(scope="module")

@@ -34,10 +34,10 @@ from sklearn.preprocessing import StandardScaler
 
 import treeselect
 from treeselect import ForeignSelector
-from treeselect.algorithms.base import OWN, SelectionMethod
-from treeselect.algorithms.linear import linear_columns
 from treeselect.algorithms.registry import find_method
-from treeselect.algorithms.selectors import seeded, text_of
+from treeselect.algorithms.shared.base import OWN, SelectionMethod
+from treeselect.algorithms.shared.foreign_selectors import seeded, text_of
+from treeselect.algorithms.shared.standardised import linear_columns
 from treeselect.errors import MethodError, OptionError
 
 LEAST_SQUARES = LinearRegression()

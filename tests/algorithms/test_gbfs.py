@@ -8,10 +8,10 @@ import pytest
 
 import treeselect
 from treeselect import GBFS
-from treeselect.engine.boosting import Boosting, boost
-from treeselect.engine.growth import BEST_FIRST, UNBOUNDED, Growth
+from treeselect.engine.ensembles.boosting import Boosting, boost
+from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
+from treeselect.engine.growing.nodes import group_gains
 from treeselect.engine.losses import GradientOnly
-from treeselect.engine.nodes import group_gains
 from treeselect.errors import MethodError
 
 

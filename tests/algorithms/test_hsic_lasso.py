@@ -13,9 +13,9 @@ import treeselect
 from treeselect import HSICLasso
 from treeselect.algorithms import hsic_lasso
 from treeselect.algorithms.hsic_lasso import KernelFits, response_kernel, unit_kernel
-from treeselect.engine.hsic import all_rows
+from treeselect.designs.families import POISSON, multinomial
+from treeselect.engine.linear.hsic import all_rows
 from treeselect.errors import MethodError
-from treeselect.families import POISSON, multinomial
 
 
 def frame(n, p, seed):
@@ -57,7 +57,7 @@ def test_single_numbers_and_factors_have_the_kernels_of_the_paper(curves):
     size = curves["site"].map(curves["site"].value_counts()).to_numpy()
     np.testing.assert_allclose(site[0], (label[:, None] == label) / size, atol=1e-12)
     classes = dataclasses.replace(problem, y=(curves["y"] > 1).to_numpy() * 1.0)
-    classes = dataclasses.replace(classes, family=treeselect.families.BINOMIAL)
+    classes = dataclasses.replace(classes, family=treeselect.designs.families.BINOMIAL)
     made = response_kernel(classes, weight, rows, mass)
     assert set(made.labels) == {0, 1}
     assert (made.scale**-2).tolist() == np.bincount(made.labels)[made.labels].tolist()

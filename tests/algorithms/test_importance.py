@@ -11,9 +11,9 @@ import pytest
 
 import treeselect
 from treeselect import ForestImportance
-from treeselect.algorithms.ranking import KINDS
+from treeselect.algorithms.shared.ranking import KINDS
+from treeselect.designs.families import POISSON, multinomial
 from treeselect.errors import MethodError
-from treeselect.families import POISSON, multinomial
 
 FEW = {"n_trees": 60}
 

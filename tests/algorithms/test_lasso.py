@@ -12,9 +12,9 @@ import pytest
 import treeselect
 from treeselect import Lasso
 from treeselect.algorithms.lasso import LassoFits
-from treeselect.algorithms.linear import linear_columns
+from treeselect.algorithms.shared.standardised import linear_columns
+from treeselect.designs.families import POISSON, multinomial
 from treeselect.errors import MethodError
-from treeselect.families import POISSON, multinomial
 
 
 @pytest.fixture(scope="module")

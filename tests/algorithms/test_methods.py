@@ -11,10 +11,10 @@ from scipy.special import expit
 
 import treeselect
 from treeselect.algorithms.registry import METHODS
-from treeselect.choosing import step_of_size
+from treeselect.designs.families import POISSON, multinomial
+from treeselect.designs.modeldata import RowCounts
 from treeselect.errors import MethodError
-from treeselect.families import POISSON, multinomial
-from treeselect.modeldata import RowCounts
+from treeselect.resampling.choosing import step_of_size
 
 QUICK = {
     "controlburn": {"forests": 1, "n_trees": 10},

@@ -10,9 +10,9 @@ import pytest
 
 import treeselect
 from treeselect import MRMR
-from treeselect.algorithms.information import coarsened, mutual_information, unit_cells
+from treeselect.algorithms.shared.information import coarsened, mutual_information, unit_cells
+from treeselect.designs.families import POISSON, multinomial
 from treeselect.errors import MethodError
-from treeselect.families import POISSON, multinomial
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import treeselect
-from treeselect.algorithms.base import SelectionMethod
 from treeselect.algorithms.registry import METHODS, find_method
+from treeselect.algorithms.shared.base import SelectionMethod
 from treeselect.errors import MethodError
 
 

@@ -10,13 +10,13 @@ import pytest
 
 import treeselect
 from treeselect import GRRF, RRF
-from treeselect.algorithms.base import Problem
-from treeselect.algorithms.regularised import grow_shared
-from treeselect.engine.forests import BOOTSTRAP, bagged_forest
-from treeselect.engine.growth import BREADTH_FIRST, UNBOUNDED, Growth
-from treeselect.engine.nodes import group_gains
+from treeselect.algorithms.shared.base import Problem
+from treeselect.algorithms.shared.regularised import grow_shared
+from treeselect.engine.data.targets import class_target
+from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.growing.growth import BREADTH_FIRST, UNBOUNDED, Growth
+from treeselect.engine.growing.nodes import group_gains
 from treeselect.engine.random import stream_seed
-from treeselect.engine.targets import class_target
 from treeselect.errors import MethodError
 
 FEW = {"n_trees": 30}

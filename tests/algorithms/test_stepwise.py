@@ -14,8 +14,8 @@ import statsmodels.api as sm
 import treeselect
 from treeselect import Stepwise
 from treeselect.algorithms.stepwise import Search
+from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, multinomial
 from treeselect.errors import MethodError
-from treeselect.families import BINOMIAL, GAUSSIAN, POISSON, multinomial
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 """What R's step() did, and the script that wrote it down."""

@@ -13,8 +13,8 @@ from scipy.optimize import minimize
 import treeselect
 from treeselect import SVMRFE
 from treeselect.algorithms.svm import LinearMachine
+from treeselect.designs.families import POISSON, multinomial
 from treeselect.errors import MethodError
-from treeselect.families import POISSON, multinomial
 
 
 @pytest.fixture(scope="module")

@@ -11,16 +11,16 @@ import pytest
 
 import treeselect
 from treeselect import ForestImportance, VarSelRF
-from treeselect.algorithms.regularised import forest_target
+from treeselect.algorithms.shared.regularised import forest_target
 from treeselect.algorithms.varselrf import out_of_bag_error
-from treeselect.engine.binning import select_groups
-from treeselect.engine.forests import BOOTSTRAP, bagged_forest
-from treeselect.engine.growth import UNBOUNDED, Growth
-from treeselect.engine.out_of_bag import out_of_bag
+from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, multinomial
+from treeselect.engine.data.binning import select_groups
+from treeselect.engine.data.targets import copies
+from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.ensembles.out_of_bag import out_of_bag
+from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.random import stream_seed
-from treeselect.engine.targets import copies
 from treeselect.errors import MethodError
-from treeselect.families import BINOMIAL, GAUSSIAN, POISSON, multinomial
 
 FEW = {"n_trees": 40}
 

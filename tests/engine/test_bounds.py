@@ -35,7 +35,7 @@ def interpret() -> None:
 
 def grow_many() -> str:
     """Trees of every kind, grown in every way, on random data; what they look like."""
-    from treeselect.engine import best_first
+    from treeselect.engine.growing import best_first
 
     with mock.patch.object(best_first, "ENOUGH_ROWS", 60):
         return "\n".join(grow_one(number) for number in range(36))
@@ -45,11 +45,11 @@ def grow_one(number: int) -> str:
     """Two trees of one of the kinds."""
     from tree_data import both_targets, make_data
 
-    from treeselect.engine.forests import Sampling, bagged_forest
-    from treeselect.engine.growth import Growth
-    from treeselect.engine.out_of_bag import out_of_bag
-    from treeselect.engine.penalty import SplitPenalty
-    from treeselect.engine.prediction import predict_sum
+    from treeselect.engine.ensembles.forests import Sampling, bagged_forest
+    from treeselect.engine.ensembles.out_of_bag import out_of_bag
+    from treeselect.engine.ensembles.prediction import predict_sum
+    from treeselect.engine.growing.growth import Growth
+    from treeselect.engine.splitting.penalty import SplitPenalty
 
     rng = np.random.default_rng(number)
     n, p = int(rng.integers(2, 200)), int(rng.integers(1, 18))

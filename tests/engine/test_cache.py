@@ -14,8 +14,8 @@ from treeselect.engine import cache
 
 PROGRAM = """
 import numpy as np
-from treeselect.engine.prediction import pack_nodes
-from treeselect.engine.nodes import empty_nodes
+from treeselect.engine.ensembles.prediction import pack_nodes
+from treeselect.engine.growing.nodes import empty_nodes
 from treeselect.engine.cache import kernels_are_compiled
 before = kernels_are_compiled()
 packed = np.zeros(1, dtype=np.uint64)

@@ -19,17 +19,22 @@ import json, sys
 import numpy as np
 import treeselect
 from test_compilation import dispatchers
-from treeselect.engine.binning import bin_columns, bin_edges
-from treeselect.engine.boosting import Boosting, boost
-from treeselect.engine.forests import BOOTSTRAP, Sampling, bagged_forest
-from treeselect.engine.priced_groups import minimise_model
-from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
-from treeselect.engine.importance import out_of_bag_gains, permutation_importance
+from treeselect.engine.data.binning import bin_columns, bin_edges
+from treeselect.engine.ensembles.boosting import Boosting, boost
+from treeselect.engine.ensembles.forests import BOOTSTRAP, Sampling, bagged_forest
+from treeselect.engine.linear.priced_groups import minimise_model
+from treeselect.engine.growing.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
+from treeselect.engine.ensembles.permutation import out_of_bag_gains, permutation_importance
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
-from treeselect.engine.out_of_bag import out_of_bag
-from treeselect.engine.penalty import SplitPenalty
-from treeselect.engine.prediction import predict_mean
-from treeselect.engine.targets import class_target, mean_target, vector_target, weighted_mean_target
+from treeselect.engine.ensembles.out_of_bag import out_of_bag
+from treeselect.engine.splitting.penalty import SplitPenalty
+from treeselect.engine.ensembles.prediction import predict_mean
+from treeselect.engine.data.targets import (
+    class_target,
+    mean_target,
+    vector_target,
+    weighted_mean_target,
+)
 
 rng = np.random.default_rng(0)
 x = rng.normal(size=(4, 2000))

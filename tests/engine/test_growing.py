@@ -8,22 +8,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tree_data import EVERYTHING, both_targets, grow_fast, grow_target, make_data, problems
 
-from treeselect.engine import best_first, naive
-from treeselect.engine.binning import bin_columns, bin_edges, select_groups
-from treeselect.engine.candidates import can_split, n_able
-from treeselect.engine.forests import ALL_ROWS, bagged_forest
-from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, DEPTH_FIRST, UNBOUNDED, Growth
-from treeselect.engine.nodes import Trees, group_gains
-from treeselect.engine.penalty import SplitPenalty, price_list
-from treeselect.engine.prediction import mark_leaves, predict_mean
-from treeselect.engine.random import tree_seeds
-from treeselect.engine.targets import (
+from treeselect.engine import naive
+from treeselect.engine.data.binning import bin_columns, bin_edges, select_groups
+from treeselect.engine.data.targets import (
     GINI,
     MEAN,
     NEWTON,
     VECTOR,
     mean_target,
 )
+from treeselect.engine.ensembles.forests import ALL_ROWS, bagged_forest
+from treeselect.engine.ensembles.prediction import mark_leaves, predict_mean
+from treeselect.engine.growing import best_first
+from treeselect.engine.growing.growth import (
+    BEST_FIRST,
+    BREADTH_FIRST,
+    DEPTH_FIRST,
+    UNBOUNDED,
+    Growth,
+)
+from treeselect.engine.growing.nodes import Trees, group_gains
+from treeselect.engine.random import tree_seeds
+from treeselect.engine.splitting.candidates import can_split, n_able
+from treeselect.engine.splitting.penalty import SplitPenalty, price_list
 
 COMMON = settings(deadline=None, derandomize=True, max_examples=150)
 ORDERS = st.sampled_from([DEPTH_FIRST, BREADTH_FIRST, BEST_FIRST])
@@ -163,9 +170,9 @@ def test_kept_histograms_and_threads_change_nothing(problem, kind, is_priced):
 
 
 def shared_tree(data, target, weight, growth, penalty, is_open, rank, n_threads):
-    from treeselect.engine.growth import workspace
-    from treeselect.engine.nodes import Nodes, empty_nodes
-    from treeselect.engine.shared_tree import SharedTree
+    from treeselect.engine.growing.growth import workspace
+    from treeselect.engine.growing.nodes import Nodes, empty_nodes
+    from treeselect.engine.growing.shared_tree import SharedTree
 
     work = workspace(data, target, weight)
     table = best_first.leaf_table(data, target, growth, data.n_rows)
@@ -313,7 +320,7 @@ def test_forest_tries_few_groups_and_gives_the_same_for_any_threads():
 
 
 def test_forest_in_small_chunks_is_the_same(monkeypatch):
-    from treeselect.engine import forests
+    from treeselect.engine.ensembles import forests
 
     rng = np.random.default_rng(6)
     columns, data = wide(rng)

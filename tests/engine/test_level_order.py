@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tree_data import grow_target, make_data
 
-from treeselect.engine.binning import OTHER
-from treeselect.engine.forests import bagged_forest
-from treeselect.engine.growth import UNBOUNDED, Growth
+from treeselect.engine.data.binning import OTHER
+from treeselect.engine.data.targets import class_target, mean_target
+from treeselect.engine.ensembles.forests import bagged_forest
+from treeselect.engine.ensembles.prediction import predict_mean
+from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.level_order import learn_order, order_levels
-from treeselect.engine.prediction import predict_mean
-from treeselect.engine.targets import class_target, mean_target
 from treeselect.errors import DataError
 
 STUMP = Growth(1, 1, 99, 0.0)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treeselect.engine.gram_forest import GramForest, sparse_forest
-from treeselect.engine.hinge_forest import HingeForest
 from treeselect.engine.losses import (
     HingeLoss,
     LogisticLoss,
@@ -14,9 +12,11 @@ from treeselect.engine.losses import (
     PoissonLoss,
     SquaredLoss,
 )
-from treeselect.engine.modelled_forest import ModelledForest
-from treeselect.engine.tree_columns import TreeColumns
-from treeselect.engine.weight_path import solution_path, support
+from treeselect.engine.sparse.gram_forest import GramForest, sparse_forest
+from treeselect.engine.sparse.hinge_forest import HingeForest
+from treeselect.engine.sparse.modelled_forest import ModelledForest
+from treeselect.engine.sparse.tree_columns import TreeColumns
+from treeselect.engine.sparse.weight_path import solution_path, support
 from treeselect.errors import MethodError
 
 LOSSES = {

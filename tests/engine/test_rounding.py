@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from treeselect.algorithms.base import Step, best_of_each_size
-from treeselect.algorithms.information import coarsened
-from treeselect.algorithms.linear import of_number
-from treeselect.algorithms.ranking import ranking
-from treeselect.choosing import best_size, one_standard_error_size, step_of_size
-from treeselect.cross_validation import ScoreBySize
+from treeselect.algorithms.shared.base import Step, best_of_each_size
+from treeselect.algorithms.shared.information import coarsened
+from treeselect.algorithms.shared.ranking import ranking
+from treeselect.algorithms.shared.standardised import of_number
+from treeselect.comparison.paired import differences, paired_difference
+from treeselect.comparison.pareto import pareto_front
+from treeselect.designs.families import BINOMIAL, area_under_curve
+from treeselect.designs.scoring import with_scoring
 from treeselect.engine.rounding import (
     at_least,
     falling,
@@ -25,10 +27,8 @@ from treeselect.engine.rounding import (
     levels,
     settled,
 )
-from treeselect.families import BINOMIAL, area_under_curve
-from treeselect.paired import differences, paired_difference
-from treeselect.pareto import pareto_front
-from treeselect.scoring import with_scoring
+from treeselect.resampling.choosing import best_size, one_standard_error_size, step_of_size
+from treeselect.resampling.cross_validation import ScoreBySize
 
 TIED = np.array([0.1, 0.3, 0.3, 0.7, 0.1, 0.3, -0.2])
 LAST_BITS = 4e-16

@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tree_data import grow_target
 
-from treeselect.engine.binning import (
+from treeselect.engine.data.binning import (
     MAX_BINS,
     MOST_BINS,
     bin_columns,
@@ -16,13 +16,13 @@ from treeselect.engine.binning import (
     bin_numbers,
     select_groups,
 )
-from treeselect.engine.boosting import Boosting, boost
-from treeselect.engine.forests import bagged_forest
-from treeselect.engine.growth import BEST_FIRST, UNBOUNDED, Growth
+from treeselect.engine.data.targets import class_target, mean_target
+from treeselect.engine.ensembles.boosting import Boosting, boost
+from treeselect.engine.ensembles.forests import bagged_forest
+from treeselect.engine.ensembles.prediction import mark_leaves, predict_mean
+from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
+from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.losses import SquaredLoss
-from treeselect.engine.nodes import Trees
-from treeselect.engine.prediction import mark_leaves, predict_mean
-from treeselect.engine.targets import class_target, mean_target
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,20 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, Step
-from treeselect.algorithms.decisions import CONFIRMED, REJECTED, TENTATIVE, Decisions
-from treeselect.algorithms.options import check_choice, check_integer, check_number, refuse_costs
-from treeselect.algorithms.ranking import Kind, RankingForest, first_units, ranked_step
-from treeselect.design import BoolArray, FeatureGroups, FloatArray, IntArray, WeightArray
-from treeselect.engine.binning import BinnedData, pack_blocks
-from treeselect.engine.candidates import can_split
+from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.decisions import CONFIRMED, REJECTED, TENTATIVE, Decisions
+from treeselect.algorithms.shared.options import (
+    check_choice,
+    check_integer,
+    check_number,
+    refuse_costs,
+)
+from treeselect.algorithms.shared.ranking import Kind, RankingForest, first_units, ranked_step
+from treeselect.designs.design import BoolArray, FeatureGroups, FloatArray, IntArray, WeightArray
+from treeselect.engine.data.binning import BinnedData, pack_blocks
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import levels
+from treeselect.engine.splitting.candidates import can_split
 
 _LEAST_SHADOWS = 5
 """Shadows there are at least, as in the authors' package, as far as there are units."""

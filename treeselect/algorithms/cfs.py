@@ -9,12 +9,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, Step
-from treeselect.algorithms.final import RefitsForest
-from treeselect.algorithms.information import Uncertainties, uncertainties
-from treeselect.algorithms.options import check_flag, check_integer, check_number, refuse_costs
-from treeselect.algorithms.ranking import SCORING, ranked_step
-from treeselect.design import BoolArray, FeatureGroups, FloatArray, IntArray, WeightArray
+from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.information import Uncertainties, uncertainties
+from treeselect.algorithms.shared.options import (
+    check_flag,
+    check_integer,
+    check_number,
+    refuse_costs,
+)
+from treeselect.algorithms.shared.ranking import SCORING, ranked_step
+from treeselect.designs.design import BoolArray, FeatureGroups, FloatArray, IntArray, WeightArray
 from treeselect.engine.rounding import falling
 
 _PATIENCE = 5

@@ -8,19 +8,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.base import Model, Problem, Step
-from treeselect.algorithms.final import REFITTED_TREES, refit_forest
-from treeselect.algorithms.options import check_choice, check_flag, check_integer, check_number
-from treeselect.algorithms.pools import TreePool, check_kind, grown_pool, imported_pool
-from treeselect.algorithms.pruning import BackwardPass, prune_path
-from treeselect.algorithms.sparsify import FIRST_PATH, Sparsifier, SparsityRules
-from treeselect.algorithms.weighted import no_trees
-from treeselect.design import WeightArray
-from treeselect.engine.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoosting
+from treeselect.algorithms.shared.base import Model, Problem, Step
+from treeselect.algorithms.shared.final import REFITTED_TREES, refit_forest
+from treeselect.algorithms.shared.options import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_number,
+)
+from treeselect.algorithms.shared.pools import TreePool, check_kind, grown_pool, imported_pool
+from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
+from treeselect.algorithms.shared.sparsify import FIRST_PATH, Sparsifier, SparsityRules
+from treeselect.arguments.scalars import answer, described
+from treeselect.designs.design import WeightArray
 from treeselect.engine.blas import one_thread
-from treeselect.engine.candidates import n_able
+from treeselect.engine.ensembles.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoosting
+from treeselect.engine.splitting.candidates import n_able
 from treeselect.errors import MethodError
-from treeselect.scalars import answer, described
+from treeselect.models.weighted import no_trees
 
 _MAX_DEPTH = 16
 _MAX_TREES_PER_DEPTH = 200

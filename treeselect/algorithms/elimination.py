@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from treeselect.algorithms.base import Problem, Step
-from treeselect.algorithms.eliminating import check_shares, path_of_shares
-from treeselect.algorithms.ranking import MeasuredForest, RankingForest
-from treeselect.design import BoolArray, WeightArray
+from treeselect.algorithms.shared.backward import check_shares, path_of_shares
+from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.ranking import MeasuredForest, RankingForest
+from treeselect.designs.design import BoolArray, WeightArray
 from treeselect.engine.random import stream_seed
 
 

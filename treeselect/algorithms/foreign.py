@@ -13,12 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.algorithms.base import OWN, Problem, Step, changed_options
-from treeselect.algorithms.final import ReadsColumns
-from treeselect.algorithms.linear import LinearColumns, linear_columns
-from treeselect.algorithms.options import MOST_UNITS, check_flag, refuse_costs
-from treeselect.algorithms.ranking import SCORING, ranked_step
-from treeselect.algorithms.selectors import (
+from treeselect.algorithms.shared.base import OWN, Problem, Step, changed_options
+from treeselect.algorithms.shared.final import ReadsColumns
+from treeselect.algorithms.shared.foreign_selectors import (
     SIZES,
     ColumnSearch,
     Support,
@@ -29,10 +26,13 @@ from treeselect.algorithms.selectors import (
     text_of,
     words_of,
 )
-from treeselect.design import BoolArray, FloatArray, WeightArray
+from treeselect.algorithms.shared.options import MOST_UNITS, check_flag, refuse_costs
+from treeselect.algorithms.shared.ranking import SCORING, ranked_step
+from treeselect.algorithms.shared.standardised import LinearColumns, linear_columns
+from treeselect.arguments.scalars import answer, described, plain, whole
+from treeselect.designs.design import BoolArray, FloatArray, WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError, listing
-from treeselect.scalars import answer, described, plain, whole
 
 _WHOLE = 1e-9
 """How far the ratio of two weights may be from a whole number, relative to it."""

@@ -8,29 +8,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, Step, step_of_gains
-from treeselect.algorithms.final import RefitsForest
-from treeselect.algorithms.options import (
+from treeselect.algorithms.shared.base import Problem, Step, step_of_gains
+from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_LEAF,
     check_flag,
     check_integer,
     check_number,
 )
-from treeselect.algorithms.validation import split_rows
-from treeselect.arguments import members
-from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.binning import take_rows
-from treeselect.engine.boosting import BoostedTrees, Boosting, boost
-from treeselect.engine.growth import BEST_FIRST, UNBOUNDED, Growth
+from treeselect.algorithms.shared.validation import split_rows
+from treeselect.arguments.checks import members
+from treeselect.arguments.scalars import described, finite
+from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.data.binning import take_rows
+from treeselect.engine.ensembles.boosting import BoostedTrees, Boosting, boost
+from treeselect.engine.ensembles.prediction import predict_sum
+from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
+from treeselect.engine.growing.nodes import Trees, group_gains
 from treeselect.engine.losses import GradientOnly, Loss
-from treeselect.engine.nodes import Trees, group_gains
-from treeselect.engine.penalty import SplitPenalty
-from treeselect.engine.prediction import predict_sum
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import first_smallest
+from treeselect.engine.splitting.penalty import SplitPenalty
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
-from treeselect.scalars import described, finite
 
 _MOST_TREES = 2000
 _PATIENCE = 50

@@ -7,16 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, Step
-from treeselect.algorithms.final import ReadsColumns
-from treeselect.algorithms.information import joint_cells, row_mass
-from treeselect.algorithms.linear import of_number, standardised
-from treeselect.algorithms.options import MOST_UNITS, check_flag, check_integer, check_number
-from treeselect.algorithms.ranking import SCORING, ranked_step
-from treeselect.design import Design, FloatArray, IntArray, WeightArray
+from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.final import ReadsColumns
+from treeselect.algorithms.shared.information import joint_cells, row_mass
+from treeselect.algorithms.shared.options import MOST_UNITS, check_flag, check_integer, check_number
+from treeselect.algorithms.shared.ranking import SCORING, ranked_step
+from treeselect.algorithms.shared.standardised import of_number, standardised
+from treeselect.designs.design import Design, FloatArray, IntArray, WeightArray
 from treeselect.engine.blas import one_thread
-from treeselect.engine.homotopy import Homotopy
-from treeselect.engine.hsic import Blocks, Kernel, all_rows, inner_products, shuffled_blocks
+from treeselect.engine.linear.homotopy import Homotopy
+from treeselect.engine.linear.hsic import Blocks, Kernel, all_rows, inner_products, shuffled_blocks
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 

@@ -7,23 +7,23 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, Step
-from treeselect.algorithms.final import RefitsForest
-from treeselect.algorithms.information import (
+from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.information import (
     mutual_information,
     response_cells,
     row_mass,
     unit_cells,
 )
-from treeselect.algorithms.options import (
+from treeselect.algorithms.shared.options import (
     check_choice,
     check_flag,
     check_integer,
     check_number,
     refuse_costs,
 )
-from treeselect.algorithms.ranking import SCORING, ranked_step
-from treeselect.design import FloatArray, WeightArray
+from treeselect.algorithms.shared.ranking import SCORING, ranked_step
+from treeselect.designs.design import FloatArray, WeightArray
 from treeselect.engine.rounding import falling
 
 Scheme = Literal["difference", "quotient"]

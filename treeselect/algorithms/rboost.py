@@ -7,9 +7,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, Step, step_of_gains
-from treeselect.algorithms.final import RefitsForest
-from treeselect.algorithms.options import (
+from treeselect.algorithms.shared.base import Problem, Step, step_of_gains
+from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_UNITS,
     check_choice,
@@ -18,20 +18,20 @@ from treeselect.algorithms.options import (
     check_number,
     refuse_together,
 )
-from treeselect.algorithms.regularised import Criterion, Gain, Ties
-from treeselect.design import FloatArray, WeightArray
-from treeselect.engine.boosting import Boosting, boost
-from treeselect.engine.candidates import n_able
-from treeselect.engine.forests import ALL_ROWS, bagged_forest
-from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
+from treeselect.algorithms.shared.regularised import Criterion, Gain, Ties
+from treeselect.designs.design import FloatArray, WeightArray
+from treeselect.engine.data.targets import class_target, copies
+from treeselect.engine.ensembles.boosting import Boosting, boost
+from treeselect.engine.ensembles.forests import ALL_ROWS, bagged_forest
+from treeselect.engine.ensembles.prediction import predict_mean
+from treeselect.engine.ensembles.reweighting import reweight
+from treeselect.engine.growing.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
+from treeselect.engine.growing.nodes import group_gains
 from treeselect.engine.losses import GradientOnly
-from treeselect.engine.nodes import group_gains
-from treeselect.engine.penalty import SplitPenalty
-from treeselect.engine.prediction import predict_mean
 from treeselect.engine.random import stream_seed
-from treeselect.engine.reweighting import reweight
 from treeselect.engine.rounding import largest_in_row
-from treeselect.engine.targets import class_target, copies
+from treeselect.engine.splitting.candidates import n_able
+from treeselect.engine.splitting.penalty import SplitPenalty
 from treeselect.errors import MethodError
 
 Form = Literal["auto", "reweighting", "gradient"]

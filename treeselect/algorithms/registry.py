@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from treeselect.algorithms.base import SelectionMethod, changed_options
 from treeselect.algorithms.boruta import Boruta
 from treeselect.algorithms.cfs import CFS
 from treeselect.algorithms.controlburn import ControlBurn
@@ -20,13 +19,14 @@ from treeselect.algorithms.lasso import Lasso
 from treeselect.algorithms.mrmr import MRMR
 from treeselect.algorithms.rboost import RBoost
 from treeselect.algorithms.rrf import GRRF, RRF
-from treeselect.algorithms.selectors import text_of
+from treeselect.algorithms.shared.base import SelectionMethod, changed_options
+from treeselect.algorithms.shared.foreign_selectors import text_of
 from treeselect.algorithms.stepwise import Stepwise
 from treeselect.algorithms.svm import SVMRFE
 from treeselect.algorithms.varselrf import VarSelRF
-from treeselect.arguments import is_one_of
+from treeselect.arguments.checks import is_one_of
+from treeselect.arguments.scalars import described
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
-from treeselect.scalars import described
 
 if TYPE_CHECKING:
     import pandas as pd

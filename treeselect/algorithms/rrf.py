@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, Step, step_of_gains
-from treeselect.algorithms.final import RefitsForest
-from treeselect.algorithms.options import (
+from treeselect.algorithms.shared.base import Problem, Step, step_of_gains
+from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_LEAF,
     MOST_UNITS,
@@ -20,14 +20,14 @@ from treeselect.algorithms.options import (
     check_number,
     refuse_together,
 )
-from treeselect.algorithms.regularised import (
+from treeselect.algorithms.shared.regularised import (
     Criterion,
     ForestRules,
     Gain,
     Ties,
     grow_shared,
 )
-from treeselect.design import FloatArray, WeightArray
+from treeselect.designs.design import FloatArray, WeightArray
 from treeselect.engine.random import stream_seed
 
 

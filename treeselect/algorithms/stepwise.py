@@ -8,14 +8,19 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, Step
-from treeselect.algorithms.final import ReadsColumns
-from treeselect.algorithms.linear import linear_columns
-from treeselect.algorithms.options import check_choice, check_flag, check_number, refuse_costs
-from treeselect.algorithms.ranking import ranked_step
-from treeselect.design import BoolArray, WeightArray
+from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.final import ReadsColumns
+from treeselect.algorithms.shared.options import (
+    check_choice,
+    check_flag,
+    check_number,
+    refuse_costs,
+)
+from treeselect.algorithms.shared.ranking import ranked_step
+from treeselect.algorithms.shared.standardised import linear_columns
+from treeselect.designs.design import BoolArray, WeightArray
 from treeselect.engine.blas import one_thread
-from treeselect.engine.glm import Glm, GlmFit
+from treeselect.engine.linear.glm import Glm, GlmFit
 from treeselect.errors import MethodError
 
 Direction = Literal["both", "forward", "backward"]

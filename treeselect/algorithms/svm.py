@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.base import Problem, Step
-from treeselect.algorithms.eliminating import check_shares, path_of_shares
-from treeselect.algorithms.final import ReadsColumns
-from treeselect.algorithms.linear import linear_columns
-from treeselect.algorithms.options import check_flag, check_number
-from treeselect.algorithms.ranking import SCORING
-from treeselect.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.algorithms.shared.backward import check_shares, path_of_shares
+from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.final import ReadsColumns
+from treeselect.algorithms.shared.options import check_flag, check_number
+from treeselect.algorithms.shared.ranking import SCORING
+from treeselect.algorithms.shared.standardised import linear_columns
+from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.blas import one_thread
 
 _TOLERANCE = 1e-6

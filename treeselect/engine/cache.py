@@ -41,8 +41,8 @@ def kernel_cache_folder() -> Path:
     ``TREESELECT_CACHE_DIR`` names the folder above it; the platform's user cache is the default.
     """
     digest = hashlib.sha256()
-    for source in sorted(_ENGINE.glob("*.py")):
-        digest.update(source.name.encode())
+    for source in sorted(_ENGINE.rglob("*.py")):
+        digest.update(source.relative_to(_ENGINE).as_posix().encode())
         digest.update(source.read_bytes())
     return _user_cache() / f"kernels-{__version__}-{digest.hexdigest()[:16]}"
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeselect.engine._types import AnyArray, FloatArray, UInt8Array
-from treeselect.engine.binning import OTHER, BinnedData, pack_blocks
+from treeselect.engine.arrays import AnyArray, FloatArray, UInt8Array
+from treeselect.engine.data.binning import OTHER, BinnedData, pack_blocks
 from treeselect.engine.rounding import falling, first_largest
 from treeselect.errors import DataError
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit, logsumexp, softmax, xlogy
 
-from treeselect.engine._types import FloatArray, WeightArray
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.cache import kernel
 
 _LEAST_SHARE = 1e-6

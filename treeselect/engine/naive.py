@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treeselect.engine._types import AnyArray, BoolArray, FloatArray, IntArray
-from treeselect.engine.binning import OTHER, BinnedData
-from treeselect.engine.growth import BEST_FIRST, BREADTH_FIRST, Growth
-from treeselect.engine.penalty import SplitPenalty
-from treeselect.engine.targets import ENTROPY, GINI, MEAN, NEWTON, VECTOR
+from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from treeselect.engine.data.binning import OTHER, BinnedData
+from treeselect.engine.data.targets import ENTROPY, GINI, MEAN, NEWTON, VECTOR
+from treeselect.engine.growing.growth import BEST_FIRST, BREADTH_FIRST, Growth
+from treeselect.engine.splitting.penalty import SplitPenalty
 
 
 class Rows(NamedTuple):

@@ -11,7 +11,7 @@ import operator
 
 import numpy as np
 
-from treeselect.engine._types import UInt64Array
+from treeselect.engine.arrays import UInt64Array
 from treeselect.engine.cache import inner
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)

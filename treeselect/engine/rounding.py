@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.engine._types import FloatArray, IntArray
+from treeselect.engine.arrays import FloatArray, IntArray
 
 PRECISION = 2.0**-36
 """Differences up to this share of the largest of the numbers are rounding: 1.5e-11, some 65,000

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from treeselect.comparison_words import (
+from treeselect.comparison.lines import MOST_LINES, ScoreLine, score_lines
+from treeselect.comparison.words import (
     comparison_columns,
     comparison_facts,
     comparison_notes,
@@ -34,11 +35,10 @@ from treeselect.reports.figures import BarFigure, bar_figure, distinct
 from treeselect.reports.gather import software_versions
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, enumeration
 from treeselect.reports.render import render, time_of_writing, write_page
-from treeselect.score_lines import MOST_LINES, ScoreLine, score_lines
-from treeselect.summary import options_text
+from treeselect.results.summary import options_text
 
 if TYPE_CHECKING:
-    from treeselect.comparison import Comparison, Run
+    from treeselect.comparison.record import Comparison, Run
 
 TEMPLATE = "comparison.html.j2"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from treeselect.comparison_words import interval_text
+from treeselect.comparison.words import interval_text
 from treeselect.reports.figures import (
     MOST_MARKS,
     WIDTH,

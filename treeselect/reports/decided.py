@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from treeselect.reports.figures import DotFigure, range_figure
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
-from treeselect.tables import decision_table
+from treeselect.results.tables import decision_table
 
 if TYPE_CHECKING:
-    from treeselect.results import SelectionResult
+    from treeselect.results.result import SelectionResult
 
 
 @dataclass(frozen=True, slots=True)

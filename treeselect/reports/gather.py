@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect._version import __version__
-from treeselect.algorithms.boosted import BoostedModel
-from treeselect.algorithms.weighted import WeightedForest
+from treeselect.models.boosted import BoostedModel
+from treeselect.models.weighted import WeightedForest
 from treeselect.reports.decided import DecisionsSection, decisions_section
 from treeselect.reports.figures import (
     BarFigure,
@@ -28,13 +28,13 @@ from treeselect.reports.figures import (
 from treeselect.reports.learned import LearnedSection, learned_section
 from treeselect.reports.measured import PerformanceSection, performance_section
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, enumeration, table_around
-from treeselect.summary import rows_note, stability_notes, summarise
-from treeselect.tables import glance_table, path_table, tidy_table
+from treeselect.results.summary import rows_note, stability_notes, summarise
+from treeselect.results.tables import glance_table, path_table, tidy_table
 
 if TYPE_CHECKING:
-    from treeselect.performance import Performance
-    from treeselect.results import SelectionResult
-    from treeselect.stability import Stability
+    from treeselect.resampling.performance import Performance
+    from treeselect.resampling.stability import Stability
+    from treeselect.results.result import SelectionResult
 
 _ALWAYS = 0.95
 """Frequency from which on the answer speaks of a unit as selected nearly always."""

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from treeselect.algorithms.boosted import BoostedModel
-from treeselect.algorithms.weighted import WeightedForest
-from treeselect.curves import MOST_LEVELS, Curve, curves, has_curve, importance_lines
-from treeselect.inside import tree_table
+from treeselect.models.boosted import BoostedModel
+from treeselect.models.weighted import WeightedForest
 from treeselect.reports.figures import BarFigure, LineFigure, bar_figure, distinct, line_figure
 from treeselect.reports.panels import Panel, panels
 from treeselect.reports.parts import Table, enumeration, table_around
-from treeselect.shapes import interaction_table
+from treeselect.results.curves import MOST_LEVELS, Curve, curves, has_curve, importance_lines
+from treeselect.results.inside import tree_table
+from treeselect.results.shapes import interaction_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.results import SelectionResult
+    from treeselect.results.result import SelectionResult
 
 MOST_SHAPES = 6
 MOST_PAIRS = 10

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from treeselect.arguments.scalars import described
 from treeselect.errors import OptionError
-from treeselect.performance import Performance
 from treeselect.reports.parts import MOST_ROWS, Table
-from treeselect.scalars import described
+from treeselect.resampling.performance import Performance
 
 if TYPE_CHECKING:
-    from treeselect.results import SelectionResult
+    from treeselect.results.result import SelectionResult
 
 _SAID_ABOVE = ("Call",)
 

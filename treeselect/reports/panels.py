@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treeselect.curves import Curve, CurvePoint, number_text
 from treeselect.reports.figures import (
     Tick,
     distinct,
@@ -16,6 +15,7 @@ from treeselect.reports.figures import (
     shorten,
     tick_labels,
 )
+from treeselect.results.curves import Curve, CurvePoint, number_text
 
 _WIDTH = 240
 _TOP, _BOTTOM, _RIGHT = 44.0, 164.0, 234.0

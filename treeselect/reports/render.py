@@ -18,8 +18,8 @@ from treeselect.shown import shown
 from treeselect.writing import check_place, write_file
 
 if TYPE_CHECKING:
-    from treeselect.performance import Performance
-    from treeselect.results import SelectionResult
+    from treeselect.resampling.performance import Performance
+    from treeselect.results.result import SelectionResult
 
 TEMPLATE = "report.html.j2"
 

@@ -1,0 +1,138 @@
+"""Every option of every method: what it takes, what it refuses, and in which words."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.algorithms.registry import METHODS
+from treeselect.algorithms.shared.options import MOST_DEPTH, MOST_LEAF, MOST_TREES, MOST_UNITS
+from treeselect.errors import MethodError
+
+OPTIONS = [
+    (name, field.name) for name, kind in METHODS.items() for field in dataclasses.fields(kind)
+]
+EVERY = pytest.mark.parametrize(("method", "option"), OPTIONS)
+
+NONSENSE = [
+    10**5000, -(10**5000), float("nan"), float("inf"), np.float32("nan"), "x", "", b"x", pd.NA,
+    pd.NaT, 1j, np.complex128(1), np.array([1, 2]), np.array(3), [1], (1, 2, 3), {"a": 1}, object(),
+]  # fmt: skip
+"""Nothing that an option could mean, but for those that take any object."""
+
+TAKE_MORE: dict[tuple[str, str], tuple[type, ...]] = {}
+"""Options that take what means nothing elsewhere."""
+
+WORK = {
+    "n_trees",
+    "forests",
+    "tail",
+    "min_trees",
+    "max_rounds",
+    "n_shuffles",
+    "time_limit",
+    "sketch",
+}
+"""Options whose largest values are a matter of patience."""
+
+QUICK = {
+    "controlburn": {"forests": 1, "n_trees": 3, "max_depth": 1},
+    "rrf": {"n_trees": 4},
+    "grrf": {"n_trees": 4},
+    "rboost": {"n_trees": 4},
+    "gbfs": {"n_trees": 4},
+    "importance": {"n_trees": 4},
+    "rfe": {"n_trees": 4},
+    "boruta": {"n_trees": 4, "max_rounds": 2},
+    "varselrf": {"n_trees": 4},
+}
+LARGEST = {"mtry": MOST_UNITS, "max_depth": MOST_DEPTH, "min_leaf": MOST_LEAF, "C": 1e12,
+           "block_size": MOST_UNITS}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
+    return frame.assign(y=2 * frame["a"] + rng.normal(size=40))
+
+
+@EVERY
+def test_nonsense_is_refused_by_name(method, option):
+    for value in NONSENSE:
+        if (method, option) in TAKE_MORE and isinstance(value, TAKE_MORE[method, option]):
+            continue
+        with pytest.raises(MethodError) as caught:
+            METHODS[method](**{option: value})
+        assert f"`{option}` of " in str(caught.value).splitlines()[0]
+        assert len(str(caught.value)) < 1000
+
+
+def built(method, option, value):
+    """The method with an option, or the text of the error."""
+    try:
+        return METHODS[method](**{option: value})
+    except MethodError as error:
+        return str(error)
+
+
+@EVERY
+def test_none_negative_and_true_are_taken_or_refused_by_name(method, option):
+    for value in (None, -1, -0.5, 0, True, 1.5):
+        found = built(method, option, value)
+        if isinstance(found, str):
+            assert f"`{option}" in found.splitlines()[0]
+        else:
+            assert type(getattr(found, option)) in (type(value), tuple)
+
+
+@EVERY
+def test_values_of_numpy_become_those_of_python(method, option):
+    default = getattr(METHODS[method](), option)
+    for value, like in (
+        (default, default), (3, np.int64(3)), (3, np.uint8(3)), (0.25, np.float32(0.25)),
+        (0.25, np.float64(0.25)), (True, np.True_), ("mdi", np.str_("mdi")), (1, np.int8(1)),
+    ):  # fmt: skip
+        wanted, found = built(method, option, value), built(method, option, like)
+        assert found == wanted
+        assert repr(found) == repr(wanted)
+        if not isinstance(found, str):
+            assert type(getattr(found, option)) is type(getattr(wanted, option))
+
+
+NUMBERS = [
+    (method, option)
+    for method, option in OPTIONS
+    if option not in WORK and not isinstance(getattr(METHODS[method](), option), bool | str | tuple)
+]
+
+
+@pytest.mark.filterwarnings("ignore::treeselect.errors.TreeselectWarning")
+@pytest.mark.parametrize(("method", "option"), NUMBERS)
+def test_the_largest_and_the_least_that_are_taken_are_answered(data, method, option):
+    k = {} if option == METHODS[method].tuning_name else {"k": 1}
+    for value in (-1e150, 1e-300, 1e-12, LARGEST.get(option, 1e150)):
+        if isinstance(built(method, option, value), str):
+            continue
+        options = {**QUICK.get(method, {}), option: value, **k}
+        fit = treeselect.select("y ~ .", data, method=method, seed=1, **options)
+        assert fit.k <= 3
+
+
+def test_numbers_that_stand_for_work_have_an_end():
+    for method, option in OPTIONS:
+        if option in WORK:
+            kind = METHODS[method]
+            with pytest.raises(
+                MethodError, match=rf"`{option}` of {kind.__name__} must be .*most|to"
+            ):
+                kind(**{option: 2 * MOST_TREES * 10})
+    assert METHODS["boruta"](n_trees=MOST_TREES).n_trees == MOST_TREES
+    with pytest.raises(
+        MethodError, match=r"^`n_trees` of Boruta must be a whole number, at most 1,0"
+    ):
+        METHODS["boruta"](n_trees=10**30)

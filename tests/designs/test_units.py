@@ -1,0 +1,233 @@
+"""Groups, costs and kept terms, together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from treeselect.designs.units import make_units
+from treeselect.errors import OptionError
+from treeselect.formula import parse_formula
+
+COLUMNS = ["y", "age", "hb", "wbc", "mri", "size"]
+
+
+FORMULA = "y ~ age + hb + wbc + log(size) + I(size > 3)"
+
+
+def units(formula=FORMULA, groups=None, costs=None, keep=None):
+    found = make_units(parse_formula(formula, COLUMNS).terms, groups, costs, keep)
+    return found.feature_groups(found.term_order)
+
+
+def alone(found):
+    return dict(zip(found.names, found.costs, strict=True))
+
+
+def price(found, *names):
+    uses = np.array([[name in names for name in found.names]])
+    return found.prices(uses, np.ones(len(found.names)))[0]
+
+
+def test_every_term_is_a_unit_of_price_one_in_order_of_names():
+    found = units()
+    assert found.names == ("I(size > 3)", "age", "hb", "log(size)", "wbc")
+    assert set(alone(found).values()) == {1.0}
+    assert not found.keep.any()
+
+
+def test_groups_by_term_or_variable():
+    found = units(groups={"blood panel": ["hb", "wbc"], "shape": ["size"]})
+    assert found.names == ("age", "blood panel", "shape")
+    assert found.terms == (("age",), ("hb", "wbc"), ("I(size > 3)", "log(size)"))
+    assert found.ids.tolist() == [0, 1, 1, 2, 2]
+
+
+def test_a_group_may_have_the_name_of_a_member():
+    assert units(groups={"hb": ["hb", "wbc"]}).names == ("I(size > 3)", "age", "hb", "log(size)")
+
+
+def test_costs_and_groups_together():
+    found = units(groups={"blood": ["hb", "wbc"]}, costs={"blood": 4.0, "age": 0})
+    assert alone(found) == {"I(size > 3)": 1, "age": 0, "blood": 4, "log(size)": 1}
+
+
+def test_a_variables_price_is_paid_once():
+    found = units(costs={"size": 40.0})
+    assert alone(found)["log(size)"] == alone(found)["I(size > 3)"] == 40
+    assert price(found, "log(size)", "I(size > 3)", "age") == 41
+    assert price(found, "log(size)") == 40
+
+
+def test_a_terms_price_is_its_own():
+    found = units(costs={"log(size)": 5.0, "I(size > 3)": 7.0})
+    assert price(found, "log(size)", "I(size > 3)") == 12
+
+
+def test_a_term_comes_before_a_variable_of_that_name():
+    found = units("y ~ size + log(size)", costs={"size": 5.0})
+    assert alone(found) == {"log(size)": 1, "size": 5}
+
+
+def test_kept_units_cost_nothing_and_pay_for_what_they_share():
+    found = units(costs={"size": 40.0}, keep=["log(size)"])
+    assert found.keep.tolist() == [False, False, False, True, False]
+    assert price(found, "log(size)", "I(size > 3)", "age") == 1
+
+
+@pytest.mark.parametrize("make", [list, tuple, pd.Index, np.array, pd.Series])
+def test_names_in_any_sequence(make):
+    made = units(groups={"g": make(["hb", "wbc"])}, keep=make(["age", "hb"]))
+    assert made.terms[made.names.index("g")] == ("hb", "wbc")
+    assert [n for n, kept in zip(made.names, made.keep, strict=True) if kept] == ["age", "g"]
+
+
+def test_keep_by_variable_group_or_one_name():
+    assert units(keep="size").keep.sum() == 2
+    found = units(groups={"blood": ["hb", "wbc"]}, keep=["blood"])
+    assert np.array(found.names)[found.keep].tolist() == ["blood"]
+    assert units(groups={"blood": ["hb", "wbc"]}, keep=["hb"]).keep.sum() == 1
+
+
+def test_discounts_scale_each_units_price():
+    found = units(costs={"size": 40.0})
+    uses = np.ones((1, 5), dtype=bool)
+    discount = np.array([0.5, 2.0, 1.0, 0.25, 1.0])  # the shared variable at its cheapest
+    assert found.prices(uses, discount)[0] == 10 + 2 + 1 + 1
+
+
+def test_ranks_put_kept_then_cheap_units_first():
+    found = units(costs={"age": 0.5, "wbc": 9.0}, keep="hb")
+    names = np.array(found.names)[np.argsort(found.ranks(3))]
+    assert names[0] == "hb"
+    assert names[1] == "age"
+    assert names[-1] == "wbc"
+    orders = {tuple(units().ranks(seed)) for seed in range(20)}
+    assert len(orders) > 10
+
+
+def test_prices_of_any_number_type():
+    costs = {"age": 2, "hb": 0.5, "wbc": np.float32(4), "log(size)": np.int64(3)}
+    expected = {"I(size > 3)": 1, "age": 2, "hb": 0.5, "wbc": 4, "log(size)": 3}
+    assert alone(units(costs=costs)) == expected
+
+
+def test_groups_costs_and_keep_all_together():
+    found = units(
+        groups={"blood": ("hb", "wbc")}, costs={"blood": 4, "size": 10}, keep=["size", "age"]
+    )
+    assert found.names == ("I(size > 3)", "age", "blood", "log(size)")
+    assert found.keep.tolist() == [True, True, False, True]
+    assert price(found, *found.names) == 4
+    assert price(found, "age", "log(size)") == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"groups": {"g": ["hbb"]}}, r"`hbb`, named in `groups\['g'\]`.*\n.*Did you mean `hb`"),
+        ({"groups": {"g": []}}, "must list at least one term"),
+        ({"groups": {"g": "hb"}}, "must list at least one term"),
+        ({"groups": ["hb"]}, "must be a dictionary"),
+        ({"groups": {"g": ["hb"], "h": ["hb"]}}, "`hb` must be in one group"),
+        ({"groups": {"age": ["hb"]}}, "must not have the name of a term outside it"),
+        ({"costs": {"ag": 2}}, "Did you mean `age`"),
+        ({"costs": {"age": -1}}, "must be 0, or a number from"),
+        ({"costs": {"age": np.nan}}, "must be 0, or a number from"),
+        ({"costs": {"age": "2"}}, "must be 0, or a number from"),
+        ({"costs": [1, 2]}, "must be a dictionary"),
+        ({"groups": {"g": ["hb", "wbc"]}, "costs": {"hb": 2}}, "Give the price of `g` instead"),
+        ({"costs": {"size": 2, "log(size)": 3}}, "must have one price"),
+        ({"keep": ["agee"]}, "named in `keep`"),
+        ({"keep": 3}, "`keep` must be a name or a list of names"),
+        ({"keep": ["age", 3]}, "`keep` must be a name or a list of names.\n  Found: 3"),
+        ({"keep": [["age"]]}, r"Found: \['age'\]"),
+        ({"groups": {"g": 3}}, "must list at least one term"),
+        ({"groups": {"g": [3]}}, r"must list at least one term.\n  Found: \[3\]"),
+        ({"groups": {"g": [["hb"]]}}, "must list at least one term"),
+        ({"groups": {3: ["hb"]}}, "name of a group in `groups` must be text"),
+        ({"groups": {"g": ["size"], "h": ["log(size)"]}}, r"`log\(size\)` must be in one group"),
+        ({"costs": {3: 1.0}}, "Can't find `3`"),
+        ({"costs": {3: "a"}}, "The price of `3`"),
+        ({"costs": {"age": np.inf}}, "must be 0, or a number from"),
+        ({"costs": {"age": 1e200}}, r"to 1e\+100"),
+        ({"costs": {"age": True}}, "must be 0, or a number from"),
+        ({"costs": {"age": None}}, "must be 0, or a number from"),
+        ({"groups": {"g": ["size", "hb"]}, "costs": {"size": 2}}, "Give the price of `g` instead"),
+        (
+            {"groups": {"g": ["log(size)", "hb"]}, "costs": {"size": 2}},
+            "must not be part of a group",
+        ),
+    ],
+)
+def test_what_cannot_be_meant(arguments, says):
+    with pytest.raises(OptionError, match=says):
+        units(**arguments)
+
+
+CROSSED = "y ~ age + hb + wbc + hb:wbc + age:hb + log(mri):age"
+
+
+def test_an_interaction_joins_a_group_that_has_all_its_variables():
+    found = units(CROSSED, groups={"blood": ["hb", "wbc"]})
+    assert dict(zip(found.names, found.terms, strict=True)) == {
+        "age": ("age",),
+        "age:hb": ("age:hb",),
+        "log(mri):age": ("log(mri):age",),
+        "blood": ("hb", "hb:wbc", "wbc"),
+    }
+    both = units("y ~ age:hb + age + wbc", groups={"g": ["age:hb", "wbc"]})  # named itself
+    assert both.names == ("age", "g")
+
+
+def test_a_variables_price_is_paid_once_by_main_effects_and_interactions():
+    found = units(CROSSED, costs={"hb": 5.0, "mri": 40.0})
+    assert alone(found) == {
+        "age": 1, "age:hb": 5, "hb": 5, "hb:wbc": 5, "log(mri):age": 40, "wbc": 1,
+    }  # fmt: skip
+    assert price(found, "hb", "hb:wbc", "age:hb") == 5
+    assert price(found, "age:hb", "log(mri):age", "wbc") == 46
+
+
+def test_an_interactions_own_price_comes_on_top_of_its_variables():
+    found = units(CROSSED, costs={"hb": 5.0, "hb:age": 2.0})
+    assert alone(found)["age:hb"] == 7
+    assert price(found, "hb", "age:hb") == 7
+
+
+def test_a_groups_price_is_paid_by_interactions_that_use_its_variables():
+    found = units(CROSSED, groups={"blood": ["hb", "wbc"]}, costs={"blood": 9.0})
+    assert alone(found) == {"age": 1, "age:hb": 9, "blood": 9, "log(mri):age": 1}
+    assert price(found, "blood", "age:hb", "age") == 10
+
+
+def test_names_of_interactions_in_either_order():
+    assert units(CROSSED, keep="wbc:hb").keep.sum() == 1
+    found = units(CROSSED, groups={"g": ["hb:age", "wbc"]})
+    assert dict(zip(found.names, found.terms, strict=True))["g"] == ("age:hb", "hb:wbc", "wbc")
+
+
+def test_a_spline_polynomial_or_factor_is_one_unit():
+    found = units("y ~ bs(age, 4) + poly(hb, 2) + poly(hb, 2):wbc", costs={"hb": 3}, keep=["age"])
+    assert found.names == ("bs(age, 4)", "poly(hb, 2)", "poly(hb, 2):wbc")
+    assert found.keep.tolist() == [True, False, False]
+    assert price(found, "poly(hb, 2)", "poly(hb, 2):wbc") == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"keep": "mri"}, r"`mri`, named in `keep`, among the main effects.\n.*`log\(mri\):age`"),
+        ({"groups": {"g": ["mri"]}}, "in interactions only"),
+        ({"groups": {"g": ["hb", "wbc"], "h": ["hb:wbc"]}}, None),
+        ({"groups": {"g": ["hb", "wbc", "age"], "h": ["log(mri):age"]}}, None),
+        ({"costs": {"hb:mri": 1}}, "Can't find `hb:mri`"),
+    ],
+)
+def test_interactions_that_cannot_be_meant(arguments, says):
+    if says is None:
+        assert units(CROSSED, **arguments).names
+        return
+    with pytest.raises(OptionError, match=says):
+        units(CROSSED, **arguments)

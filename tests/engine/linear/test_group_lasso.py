@@ -1,0 +1,254 @@
+"""The group lasso against scikit-learn, cvxpy and its own conditions of optimality."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from treeselect.engine.linear.group_lasso import GroupLasso
+from treeselect.engine.linear.priced_groups import minimise_model
+from treeselect.engine.losses import LogisticLoss, MultinomialLoss, PoissonLoss, SquaredLoss
+
+TOLERANCE = 1e-5
+"""That of the other solvers; our own is 1e-9."""
+
+
+def columns(seed, n=200, p=8):
+    """Correlated columns of mean 0 and variance 1, and a linear predictor of three of them."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, p)) + 0.7 * rng.normal(size=(n, 1))
+    x = (x - x.mean(axis=0)) / x.std(axis=0)
+    return x, 0.8 * x[:, 0] - 0.6 * x[:, 3] + 0.4 * x[:, -1], rng
+
+
+def problem(kind, sizes, seed=0, **changes):
+    x, eta, rng = columns(seed, p=sum(sizes))
+    y, loss = {
+        "gaussian": lambda: (eta + rng.normal(size=len(x)), SquaredLoss()),
+        "binomial": lambda: ((rng.random(len(x)) < 1 / (1 + np.exp(-eta))) * 1.0, LogisticLoss()),
+        "poisson": lambda: (rng.poisson(np.exp(eta / 2)) * 1.0, PoissonLoss()),
+        "multinomial": lambda: (
+            np.searchsorted([-0.5, 0.7], eta + rng.logistic(size=len(x))) * 1.0,
+            MultinomialLoss(3),
+        ),
+    }[kind]()
+    arguments = {
+        "x": np.asfortranarray(x), "start": np.cumsum([0, *sizes]), "y": y, "loss": loss,
+        "price": np.sqrt(np.array(sizes, dtype=float)), "share": np.full(len(x), 1 / len(x)),
+    }  # fmt: skip
+    return GroupLasso(**{**arguments, **changes})
+
+
+KINDS = pytest.mark.parametrize("kind", ["gaussian", "binomial", "poisson", "multinomial"])
+
+
+def objective(solver, fit, lam):
+    return float(
+        solver.share @ solver.loss.value(solver.y, fit.eta) + lam * solver.price @ solver.norms(fit)
+    )
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1, 0.01])
+def test_single_columns_of_numbers_are_scikit_learns_lasso(share):
+    from sklearn.linear_model import Lasso
+
+    solver = problem("gaussian", [1] * 8)
+    first = solver.first()
+    lam = share * solver.dearest(first)
+    fit = solver.solve(lam, first)
+    twin = Lasso(alpha=lam, tol=1e-12, max_iter=100_000).fit(solver.x, solver.y)
+    np.testing.assert_allclose(fit.coef[:, 0], twin.coef_, atol=TOLERANCE)
+    np.testing.assert_allclose(fit.intercept, twin.intercept_, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.05])
+def test_single_columns_of_two_classes_are_scikit_learns(share):
+    from sklearn.linear_model import LogisticRegression
+
+    solver = problem("binomial", [1] * 8)
+    first = solver.first()
+    lam = share * solver.dearest(first)
+    fit = solver.solve(lam, first)
+    twin = LogisticRegression(
+        l1_ratio=1.0, C=1 / (lam * len(solver.y)), solver="saga", tol=1e-9, max_iter=100_000
+    ).fit(solver.x, solver.y)
+    np.testing.assert_allclose(fit.coef[:, 0], twin.coef_[0], atol=1e-4)
+    np.testing.assert_allclose(fit.intercept, twin.intercept_, atol=1e-4)
+
+
+@KINDS
+@pytest.mark.parametrize("share", [0.6, 0.1])
+def test_groups_are_those_of_cvxpy(kind, share):
+    import cvxpy as cp
+
+    solver = problem(kind, [1, 3, 2, 1, 4])
+    first = solver.first()
+    lam = share * solver.dearest(first)
+    fit = solver.solve(lam, first)
+    n_outputs = solver.loss.n_outputs
+    coef, intercept = cp.Variable((11, n_outputs)), cp.Variable(n_outputs)
+    eta = solver.x @ coef + np.ones((len(solver.y), 1)) @ cp.reshape(
+        intercept, (1, n_outputs), order="C"
+    )
+    y = solver.y[:, np.newaxis]
+    if kind == "multinomial":
+        chosen = (y == np.arange(3)).astype(float)
+        losses = cp.log_sum_exp(eta, axis=1) - cp.sum(cp.multiply(chosen, eta), axis=1)
+    else:
+        losses = {
+            "gaussian": lambda: cp.square(y - eta) / 2,
+            "binomial": lambda: cp.logistic(eta) - cp.multiply(y, eta),
+            "poisson": lambda: cp.exp(eta) - cp.multiply(y, eta),
+        }[kind]()
+    edges = solver.start
+    penalty = sum(
+        p * cp.norm(coef[a:b], "fro")
+        for p, a, b in zip(solver.price, edges[:-1], edges[1:], strict=True)
+    )
+    least = cp.Problem(cp.Minimize(cp.sum(losses) / len(y) + lam * penalty)).solve(
+        solver=cp.CLARABEL
+    )
+    assert objective(solver, fit, lam) == pytest.approx(least, abs=1e-7)
+    np.testing.assert_allclose(fit.coef, coef.value, atol=1e-4)
+
+
+@KINDS
+def test_the_gradient_is_that_of_an_optimum(kind):
+    """Within a group in use it is the price along the coefficients; elsewhere at most the price."""
+    solver = problem(kind, [2, 3, 1, 2], seed=3)
+    first = solver.first()
+    lam = 0.2 * solver.dearest(first)
+    fit = solver.solve(lam, first)
+    down = solver.loss.negative_gradient(solver.y, fit.eta).reshape(len(solver.y), -1)
+    assert np.abs(solver.share @ down).max() < 1e-7
+    for g, (a, b) in enumerate(zip(solver.start[:-1], solver.start[1:], strict=True)):
+        pull, norm = solver.x[:, a:b].T @ (solver.share[:, None] * down), solver.norms(fit)[g]
+        price = lam * solver.price[g]
+        if norm > 0:
+            np.testing.assert_allclose(pull, price * fit.coef[a:b] / norm, atol=1e-6)
+        else:
+            assert np.linalg.norm(pull) <= price * (1 + 2e-6)
+
+
+@KINDS
+def test_nothing_enters_at_the_dearest_penalty_and_one_group_just_below(kind):
+    solver = problem(kind, [2, 3, 1, 2], seed=1)
+    first = solver.first()
+    top = solver.dearest(first)
+    assert (solver.norms(solver.solve(top, first)) > 0).sum() == 0
+    assert (solver.norms(solver.solve(0.999 * top, first)) > 0).sum() == 1
+
+
+@KINDS
+def test_without_a_penalty_it_is_maximum_likelihood(kind):
+    solver = problem(kind, [2, 3, 1, 2], seed=2, price=np.zeros(4))
+    fit = solver.first()
+    down = solver.loss.negative_gradient(solver.y, fit.eta).reshape(len(solver.y), -1)
+    assert np.abs(solver.x.T @ down).max() / len(solver.y) < 1e-7
+    assert solver.dearest(fit) == 0.0
+
+
+def test_whole_weights_are_copies_and_an_offset_is_a_known_part():
+    whole = np.random.default_rng(0).integers(0, 4, size=200)
+    plain = problem("poisson", [2, 3, 1])
+    rows = np.repeat(np.arange(200), whole)
+    offset = 0.3 * plain.x[:, 0]
+    weighted = problem("poisson", [2, 3, 1], share=whole / whole.sum(), offset=offset)
+    copied = problem(
+        "poisson", [2, 3, 1], x=plain.x[rows], y=plain.y[rows],
+        share=np.full(len(rows), 1 / len(rows)), offset=offset[rows],
+    )  # fmt: skip
+    one, other = (solver.solve(0.02, solver.first()) for solver in (weighted, copied))
+    np.testing.assert_allclose(one.coef, other.coef, atol=1e-7)
+    moved = weighted.solve(1e-6, weighted.first())
+    free = problem("poisson", [2, 3, 1], share=whole / whole.sum())
+    assert moved.coef[0, 0] == pytest.approx(
+        free.solve(1e-6, free.first()).coef[0, 0] - 0.3, abs=1e-4
+    )
+
+
+@pytest.mark.parametrize("sizes", [[1, 1], [3, 3]])
+def test_of_equal_groups_the_first_takes_all(sizes):
+    solver = problem("binomial", [2, *sizes])
+    width = sizes[0]
+    x = solver.x[:, [*range(2, 2 + width), 0, 1, *range(2, 2 + width)]]
+    same = problem("binomial", [width, 2, width], x=x, y=solver.y)
+    first = same.first()
+    fit = first
+    for share in np.geomspace(0.9, 0.02, 12):
+        fit = same.solve(share * same.dearest(first), fit)
+        assert same.norms(fit)[2] == 0
+    assert same.norms(fit)[0] > 0
+
+
+def test_separated_classes_and_large_numbers_are_no_obstacle():
+    solver = problem("binomial", [1] * 4)
+    parted = problem("binomial", [1] * 4, y=(solver.x[:, 0] > 0) * 1.0)
+    fit = parted.solve(1e-4, parted.first())
+    assert np.isfinite(fit.coef).all()
+    assert np.isfinite(
+        problem("binomial", [1] * 4, y=parted.y, price=np.zeros(4)).first().coef
+    ).all()
+    plain = problem("gaussian", [1] * 4)
+    large = problem("gaussian", [1] * 4, y=1e9 + 1e6 * plain.y)
+    one, other = plain.solve(0.1, plain.first()), large.solve(1e5, large.first())
+    np.testing.assert_allclose(other.coef, 1e6 * one.coef, rtol=1e-6)
+
+
+def test_the_quadratic_model_is_minimised():
+    """The kernel against a naive descent along the gradient."""
+    rng = np.random.default_rng(2)
+    root = rng.normal(size=(9, 6))
+    hessian, slope, start = root.T @ root, rng.normal(size=6), np.array([0, 1, 4, 6])
+    price = np.array([0.0, 0.7, 0.4])
+    found = minimise_model(hessian, slope, np.zeros(6), start, price, 1e-12)
+    naive, rate = np.zeros(6), 1 / np.linalg.eigvalsh(hessian)[-1]
+    for _ in range(20_000):
+        naive = naive - rate * (slope + hessian @ naive)
+        for a, b, p in zip(start[:-1], start[1:], price, strict=True):
+            norm = np.linalg.norm(naive[a:b])
+            naive[a:b] *= max(0.0, 1 - rate * p / norm) if norm > 0 else 0.0
+    np.testing.assert_allclose(found, naive, atol=1e-9)
+
+
+def test_collinear_groups_come_to_rest():
+    """Descent alone takes tens of thousands of sweeps here; the free ones are collinear, too."""
+    rng = np.random.default_rng(4)
+    root = rng.normal(size=(40, 3)) @ rng.normal(size=(3, 14)) + 1e-2 * rng.normal(size=(40, 14))
+    root[:, 1] = root[:, 0]
+    hessian, slope = root.T @ root / 40, 0.3 * root.T @ rng.normal(size=40)
+    start, price = np.array([0, 2, 5, 6, 9, 12, 14]), np.array([0.0, 0.02, 0.01, 0.02, 0.03, 0.02])
+    found = minimise_model(hessian, slope, np.zeros(14), start, price, 1e-10)
+    left = slope + hessian @ found
+    assert found[0] == pytest.approx(found[1])  # of what is flat the middle
+    used = 0
+    for a, b, p in zip(start[:-1], start[1:], price, strict=True):
+        norm = np.linalg.norm(found[a:b])
+        if norm == 0:
+            assert np.linalg.norm(left[a:b]) <= p * (1 + 1e-6)
+        else:
+            np.testing.assert_allclose(left[a:b], -p * found[a:b] / norm, atol=1e-8)
+            used += 1
+    assert 3 <= used < 6
+
+
+def test_free_groups_of_a_rare_class_are_at_their_optimum():
+    """A factor that is kept is collinear with the intercepts, and one class has a single row."""
+    rng = np.random.default_rng(6)
+    n = 300
+    level = rng.integers(0, 5, size=n)
+    own = (level[:, np.newaxis] == np.arange(5)) * 1.0
+    x = np.column_stack([(own - own.mean(axis=0)) / own.std(axis=0), rng.normal(size=(n, 2))])
+    y = rng.integers(0, 2, size=n) * 1.0
+    y[7] = 2.0
+    solver = problem(
+        "multinomial", [5, 1, 1], x=np.asfortranarray(x), y=y, price=np.array([0.0, 1.0, 1.0]),
+        share=np.full(n, 1 / n),
+    )  # fmt: skip
+    first = solver.first()
+    fit = solver.solve(0.1 * solver.dearest(first), first)
+    for each in (first, fit):
+        down = solver.loss.negative_gradient(y, each.eta) / n
+        assert np.abs(np.column_stack([np.ones(n), x[:, :5]]).T @ down).max() < 1e-5
+        # No class is the base. Levels without rows of the class are far off, where all is flat.
+        np.testing.assert_allclose(each.coef.sum(axis=1), 0, atol=1e-5)

@@ -1,0 +1,369 @@
+"""The page of a comparison: its whole text under snapshot, hostile names, size, and odd cases."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import re
+
+import numpy as np
+import pytest
+from comparison_data import made
+
+from treeselect.errors import OptionError
+from treeselect.reports.comparison import TEMPLATE, gather_comparison
+from treeselect.reports.comparison_figures import Series, difference_figure, series_figure
+from treeselect.reports.gather import software_versions
+from treeselect.reports.parts import Table
+from treeselect.reports.render import render
+from treeselect.reports.templates import template_folder
+from treeselect.resampling.cross_validation import FoldPath
+
+HOSTILE = "<script>alert('1')</script>"
+
+
+def gathered(found):
+    return gather_comparison(found, written="2026-01-02 03:04", versions={"treeselect": "test"})
+
+
+def page_of(found):
+    return render(gathered(found), standard=TEMPLATE)
+
+
+@pytest.fixture(scope="module")
+def four():
+    return made(4, own=(3,))
+
+
+def with_scores(found, scores, n_selected=None):
+    """`found` with scores that are a little apart in the folds, and sets of these sizes."""
+    runs = []
+    for i, run in enumerate(found.runs):
+        folds = []
+        for number, fold in enumerate(run.folds):
+            score = np.array(scores[i]) * (1 + 0.001 * (number % 2))
+            units = fold.units
+            if n_selected is not None:
+                units = tuple(np.arange(n) for n in n_selected[i])
+            folds.append(FoldPath(score, units, fold.seconds, ()))
+        runs.append(dataclasses.replace(run, folds=tuple(folds)))
+    return dataclasses.replace(found, runs=tuple(runs))
+
+
+# --- the page ----------------------------------------------------------------------------------
+
+
+def test_whole_page(snapshot):
+    assert page_of(made(3, (0, 1, 3), 5, own=(2,))) == snapshot
+
+
+def test_numbers_on_the_page_are_those_of_the_tables(four):
+    page = page_of(four)
+    for row in four.curve_table().itertuples():
+        assert f"<td>{row.score:.3f} ({row.standard_error:.3f})</td>" in page
+    for row in four.difference_table().itertuples():
+        text = f"{row.difference:+.3f} ({row.ci_low:+.3f} to {row.ci_high:+.3f})"
+        assert f"<title>{row.method}: {text}</title>" in page
+    report = gathered(four)
+    assert [bar.name for bar in report.seconds.bars] == [row[0] for row in report.methods.rows]
+
+
+def test_the_matrix_has_every_share_once(four):
+    matrix = gathered(four).terms
+    table = four.term_table().set_index(["method", "term"])["frequency"]
+    methods = [name for name, _ in matrix.methods]
+    assert sorted(methods) == sorted(four.methods)
+    assert len(matrix.rows) == table.index.get_level_values("term").nunique()
+    for term, cells in matrix.rows:
+        for method, cell in zip(methods, cells, strict=True):
+            assert cell.share == table[method, term]
+            assert cell.text == (f"{cell.share:.2f}" if cell.share else "0")
+
+
+def test_the_page_stands_alone(four):
+    page = page_of(four)
+    assert "<script" not in page
+    assert not re.search(r"""(src|href)\s*=|@import|url\(""", page)
+    assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in page
+    assert '<html lang="en">' in page
+    assert page.count('role="img"') == page.count("</desc>") == 4
+    labels = re.findall(r'aria-(?:labelledby|describedby)="([^"]+)"', page)
+    assert len(labels) > 10
+    assert all(page.count(f'id="{label}"') == 1 for label in labels)
+
+
+def test_hostile_names_are_escaped_everywhere():
+    found = made(
+        3, labels=[HOSTILE, '"><img src=x>', "</desc><b>"], own=(2,), n_units=4,
+        names=[HOSTILE, "<img>", "</svg><i>", '" onload="x'], response="<h1>", score_name="<u>",
+        call="compare('<s>')", data="<em>.csv", family="<q>", scheme="<tt>",
+        notes=("`<kbd>` & <sup>",),
+    )  # fmt: skip
+    found = dataclasses.replace(
+        found,
+        runs=tuple(
+            dataclasses.replace(run, title="<var>", options={"<dfn>": "<wbr>"}, paper="<hr>")
+            for run in found.runs
+        ),
+    )
+    page = page_of(found)
+    for tag in (
+        "<script", "<img", "<b>", "<i>", "<h1><", "<u>", "<s>", "<em>", "<q>", "<tt>", "<kbd>",
+        "<sup>", "<var>", "<dfn>", "<wbr>", "<hr>", "</desc><b", '" onload="x',
+    ):  # fmt: skip
+        assert tag not in page
+    assert page.count("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;") >= 4
+    assert "<code>&lt;kbd&gt;</code> &amp; &lt;sup&gt;" in page
+
+
+def test_size_stays_small(four):
+    assert len(page_of(four).encode()) < 60_000
+    names = [f"concentration of marker {i:03d}" for i in range(500)]
+    labels = [f"rrf(lam=0.{i}, n_trees=1000, criterion='entropy')" for i in range(12)]
+    many = made(12, range(31), 500, names=names, labels=labels, own=(5,), n_folds=3, rule=20)
+    page = page_of(many)
+    assert len(page.encode()) < 300_000
+    assert page.count('<g class="hue-') == 8 + 8
+    assert page.count("and 4 more") == 2
+    report = gathered(many)
+    assert len(report.terms.rows) == 30
+    assert report.terms.more == many.term_table()["term"].nunique() - 30
+    assert report.terms.upright
+    assert len({label for _, label in report.terms.methods}) == 12
+
+
+# --- the answer --------------------------------------------------------------------------------
+
+
+def test_the_answer_names_what_is_alike_worse_smallest_and_most_stable():
+    found = made(3, (1, 2, 4), 6, rule="best")
+    found = with_scores(
+        found, [[0.5, 0.6, 0.8], [0.5, 0.7, 0.65], [0.5, 0.5, 0.8]], [[1, 2, 4]] * 3
+    )
+    assert gathered(found).answer == (
+        "Of 3 methods, method0 has the best mean AUC for died on held-out rows: 0.800 (standard"
+        " error 0.000) with 4 units.",
+        "The 95 % intervals of the paired differences do not tell method2 from it; method1 scores"
+        " less.",
+        "On the front of score, number of units and stability are method0, method2 and method1:"
+        " method1 selects the fewest units (2), method0, method2 and method1 are the most stable"
+        " (1.00).",
+    )
+
+
+@pytest.mark.parametrize(
+    ("second", "says"),
+    [
+        (0.8, "The 95 % intervals of the paired differences tell no other method from it."),
+        (0.6, "By the 95 % intervals of the paired differences, method1 scores less."),
+    ],
+)
+def test_all_alike_or_all_worse(second, says):
+    found = with_scores(made(2, (1, 2), 6), [[0.5, 0.8], [0.5, second]], [[1, 2]] * 2)
+    assert gathered(found).answer[1] == says
+    three = with_scores(made(3, (1, 2), 6), [[0.5, 0.8]] + [[0.5, second]] * 2, [[1, 2]] * 3)
+    assert gathered(three).answer[1] == says.replace("method1 scores", "all others score")
+
+
+def test_the_front_may_be_one_method():
+    found = with_scores(made(2, (1, 2), 6), [[0.5, 0.8], [0.5, 0.7]], [[1, 2]] * 2)
+    assert gathered(found).answer[2] == (
+        "method0 alone is on the front of score, number of units and stability."
+    )
+
+
+def test_units_are_those_selected():
+    found = made(1, own=(0,))
+    assert "with 4 units for died" in gathered(found).answer[0]
+    run = found.runs[0]
+    fold = dataclasses.replace(run.folds[0], units=(np.arange(1),))
+    uneven = dataclasses.replace(
+        found, runs=(dataclasses.replace(run, folds=(fold, *run.folds[1:])),)
+    )
+    assert "with 3.4 units on average for died" in gathered(uneven).answer[0]
+
+
+# --- odd cases ---------------------------------------------------------------------------------
+
+
+def test_a_difference_that_is_the_same_in_every_fold_has_no_interval():
+    found = made(2)
+    first, second = found.runs
+    folds = tuple(dataclasses.replace(fold, scores=fold.scores - 0.125) for fold in first.folds)
+    # By quarters, so that rounding does not tell the folds apart.
+    rounded = [
+        tuple(dataclasses.replace(f, scores=np.round(f.scores * 64) / 64) for f in those)
+        for those in (first.folds, folds)
+    ]
+    runs = (
+        dataclasses.replace(first, folds=rounded[0]),
+        dataclasses.replace(second, folds=rounded[1]),
+    )
+    found = dataclasses.replace(found, runs=runs)
+    (dot,) = gathered(found).differences.figure.dots
+    assert dot.low == dot.x == dot.high
+    assert not dot.filled
+    text = str(found.summary())
+    assert "-0.125" in text
+    assert "No interval and no p-value" in text
+    assert "nan" not in text
+    assert "NaN" not in page_of(found)
+    assert found.differences()[["ci_low", "ci_high", "p_value"]].isna().all(axis=None)
+
+
+def test_one_method_has_no_differences():
+    report = gathered(made(1))
+    assert report.differences is None
+    assert report.title == "How well does method0 select for died?"
+    assert len(report.answer) == 1
+    assert "Paired differences" not in page_of(made(1))
+
+
+def test_methods_of_given_tuning_values_only():
+    found = made(2, own=(0, 1))
+    report = gathered(found)
+    assert [row[0] for row in report.scores.table.rows] == ["given"]
+    assert "constant model" not in report.scores.lead
+    assert "given is one point" in report.scores.lead
+    assert all(one.end is None for one in report.scores.figure.series)
+    assert "(4.0)" in page_of(found)
+
+
+def test_a_list_of_sizes_with_repeats():
+    report = gathered(made(3, (2, 5, 9), repeats=3))
+    assert [row[0] for row in report.scores.table.rows] == ["2", "5", "9"]
+    assert "constant model" not in report.scores.lead
+
+
+def test_undefined_stability_is_said():
+    found = made(2, (0, 4), n_units=4, rule=4)  # nothing or all four units
+    report = gathered(found)
+    assert report.stability is None
+    assert "Stability is not defined: every fold selected all units or none." in page_of(found)
+    assert "–" in report.methods.rows[0]
+    assert report.methods.bars == (0.0, 0.0)
+    mixed = gathered(made(2, (1, 4), n_units=4, rule=4))
+    at_four = mixed.stability.table.rows[-1]
+    assert at_four == ("4", "–", "–")
+
+
+def test_nothing_selected():
+    found = with_scores(made(1, (0, 1)), [[0.5, 0.5]], [[0, 0]])
+    report = gathered(found)
+    assert report.terms is None
+    assert "with 0 units" in report.answer[0]
+    assert "No method selected any term where it is compared." in page_of(found)
+
+
+def test_signs_brackets_and_dashes_are_set_flush_right_with_numbers():
+    rows = (("a", "+0.1", "(2.6)", "<0.001", "-0.1 to +0.2"), ("b", "-0.2", "3", "–", ""))
+    assert Table(("m", "d", "k", "p", "i"), rows).numeric == (False, True, True, True, False)
+
+
+# --- the file ----------------------------------------------------------------------------------
+
+
+def test_report_writes_one_file(four, tmp_path):
+    path = four.report(tmp_path / "out.html")
+    assert [p.name for p in tmp_path.iterdir()] == ["out.html"]
+    page = path.read_text(encoding="utf-8")
+    for name, version in software_versions().items():
+        assert f"{name} {version}" in page
+
+
+def test_templates_can_be_copied(four, tmp_path):
+    own = tmp_path / "mine.html.j2"
+    own.write_text((template_folder() / TEMPLATE).read_text(encoding="utf-8"), encoding="utf-8")
+    page = four.report(str(tmp_path / "a.html"), template=str(own)).read_text(encoding="utf-8")
+    assert "Which method selects best for died?" in page
+
+
+def test_what_can_t_be_written(four, tmp_path):
+    with pytest.raises(OptionError, match="Can't find the folder"):
+        four.report(tmp_path / "no" / "out.html")
+    with pytest.raises(OptionError, match=r"Can't find the template.*\n  Copy `comparison\.html"):
+        four.report(tmp_path / "out.html", template=tmp_path / "none.j2")
+    broken = tmp_path / "broken.j2"
+    broken.write_text("{{ report.nonsense }}", encoding="utf-8")
+    with pytest.raises(OptionError, match=r"'nonsense'\n  Compare it with `comparison\.html"):
+        four.report(tmp_path / "out.html", template=broken)
+    assert [p.name for p in tmp_path.iterdir()] == ["broken.j2"]
+
+
+# --- geometry ----------------------------------------------------------------------------------
+
+
+def line(name, number, sizes, values, errors=None, ringed=None):
+    n = len(sizes)
+    return Series(
+        name, number, tuple(sizes), tuple(values), tuple(errors or [0.01] * n),
+        tuple(ringed or [False] * n),
+    )  # fmt: skip
+
+
+def test_error_bars_stand_side_by_side():
+    figure = series_figure([line(str(i), i, (1, 2, 3), (0.5, 0.6, 0.7)) for i in range(8)], 0)
+    at_two = [one.marks[1][0] for one in figure.series]
+    assert min(b - a for a, b in itertools.pairwise(at_two)) >= 4.9  # whiskers are 5 wide
+    assert np.mean(at_two) == pytest.approx(figure.x_ticks[1].at, abs=0.1)
+    for one in figure.series:
+        assert all(figure.left < x < figure.right for x, _ in one.marks)
+    crowded = series_figure([line(str(i), i, range(1, 31), [0.5] * 30) for i in range(8)], 0)
+    step = crowded.x_ticks[1].at - crowded.x_ticks[0].at
+    apart = crowded.series[-1].marks[0][0] - crowded.series[0].marks[0][0]
+    assert apart < step / 2  # no method stands at another's size
+
+
+def test_error_bars_have_their_length():
+    figure = series_figure([line("a", 0, (1, 2), (0.5, 0.7), (0.1, math.nan))], 0)
+    (one,) = figure.series
+    ticks = {tick.label: tick.at for tick in figure.y_ticks}
+    low, high = re.fullmatch(r"M\S+ (\S+)V(\S+)m-2\.5 0h5M\S+ (\S+)h5", one.whiskers).group(1, 2)
+    assert (float(low), float(high)) == (ticks["0.4"], ticks["0.6"])
+    assert one.text == "1: 0.500 ± 0.100, 2: 0.700"
+
+
+def test_lines_break_where_values_are_missing():
+    values = (0.1, 0.2, math.nan, 0.4, math.nan, 0.5, 0.6)
+    (one,) = series_figure([line("a", 3, range(7), values, [math.nan] * 7)], 0).series
+    assert [part.count(",") for part in one.parts] == [2, 2]  # a point alone is no line
+    assert len(one.marks) == 5
+    assert one.number == 3
+    assert one.whiskers == ""
+
+
+def test_long_lines_have_fewer_marks_but_those_with_rings():
+    ringed = [size == 7 for size in range(100)]
+    (one,) = series_figure([line("a", 0, range(100), [0.5] * 100, None, ringed)], 0).series
+    assert len(one.marks) <= 21
+    assert one.rings[0] in one.marks
+
+
+def test_labels_do_not_overlap_and_only_ends_have_leaders():
+    figure = series_figure(
+        [line(c, i, (1, 9), (0.5, 0.7)) for i, c in enumerate("abcdefg")]
+        + [line("own", 7, (4.4,), (0.7,))],
+        0,
+    )
+    heights = sorted(one.label_y for one in figure.series)
+    assert min(b - a for a, b in itertools.pairwise(heights)) >= 17.9
+    assert [one.end is None for one in figure.series] == [False] * 7 + [True]
+
+
+def test_one_size_and_values_to_cover():
+    figure = series_figure([line("a", 0, (2.6,), (0.5,))], 0, cover=(0.0, 1.0))
+    assert [tick.label for tick in figure.y_ticks][:: len(figure.y_ticks) - 1] == ["0.0", "1.0"]
+    x, y = figure.series[0].marks[0]
+    assert figure.left < x < figure.right
+    assert figure.top < y < figure.bottom
+
+
+def test_differences_are_drawn_about_zero():
+    figure = difference_figure(["a", "b"], [-0.02, -0.01], [-0.03, -0.03], [-0.01, 0.01], 0)
+    assert {tick.label: tick.at for tick in figure.x_ticks}["0"] == figure.zero
+    assert [dot.filled for dot in figure.dots] == [True, False]
+    assert figure.dots[0].high < figure.zero < figure.dots[1].high
+    same = difference_figure(["a"], [0.0], [0.0], [0.0], 0)
+    assert same.dots[0].x == same.zero
+    assert not same.dots[0].filled

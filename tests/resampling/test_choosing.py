@@ -1,0 +1,132 @@
+"""The rules for the number of units, on cases worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.algorithms.shared.base import Step
+from treeselect.errors import OptionError
+from treeselect.resampling.choosing import (
+    ScoreBySize,
+    best_size,
+    one_standard_error_size,
+    step_of_size,
+)
+from treeselect.resampling.folds import assign_folds
+
+# Four folds; means 0.5, 0.7, 0.78, 0.8. At size 3 the standard deviation of (.7, .9, .7, .9) is
+# 0.11547, its standard error half of that: 0.0577.
+SCORES = ScoreBySize(
+    np.array(
+        [
+            [0.5, 0.70, 0.78, 0.7],
+            [0.5, 0.70, 0.78, 0.9],
+            [0.5, 0.70, 0.78, 0.7],
+            [0.5, 0.70, 0.78, 0.9],
+        ]
+    )
+)
+
+
+def test_standard_error_is_that_of_the_mean():
+    assert SCORES.standard_error[3] == pytest.approx(0.11547 / 2, abs=1e-5)
+    assert SCORES.mean.tolist() == pytest.approx([0.5, 0.7, 0.78, 0.8])
+
+
+def test_best_and_one_standard_error():
+    assert best_size([0, 1, 2, 3], SCORES) == 3
+    # 0.8 - 0.0577 = 0.7423: size 2 is within, size 1 is not.
+    assert one_standard_error_size([0, 1, 2, 3], SCORES) == 2
+    # The path that was found on all rows need not have every size.
+    assert one_standard_error_size([0, 1, 3], SCORES) == 3
+
+
+def test_the_standard_error_matters():
+    exact = ScoreBySize(np.tile(SCORES.mean, (4, 1)))
+    assert one_standard_error_size([0, 1, 2, 3], exact) == 3
+
+
+def test_of_equal_scores_the_smaller_size_is_best():
+    flat = ScoreBySize(np.array([[0.5, 0.8, 0.8], [0.5, 0.8, 0.8]]))
+    assert best_size([0, 1, 2], flat) == 1
+
+
+def step(selected, importance):
+    return Step(1.0, np.array(selected, dtype=bool), np.array(importance), 0.0)
+
+
+PATH = (step([0, 0, 0, 0], [0, 0, 0, 0]), step([1, 1, 1, 0], [0.2, 0.5, 0.3, 0.0]))
+
+
+@pytest.mark.parametrize(
+    ("size", "keep", "selected", "cut_from"),
+    [
+        (0, [0, 0, 0, 0], [0, 0, 0, 0], None),
+        (1, [0, 0, 0, 0], [0, 1, 0, 0], 3),
+        (2, [0, 0, 0, 0], [0, 1, 1, 0], 3),
+        (2, [1, 0, 0, 0], [1, 1, 0, 0], 3),
+        (3, [0, 0, 0, 0], [1, 1, 1, 0], None),
+        (4, [0, 0, 0, 0], [1, 1, 1, 0], None),
+    ],
+)
+def test_a_size_that_the_path_jumps_over_is_cut(size, keep, selected, cut_from):
+    found = step_of_size(PATH, size, np.array(keep, dtype=bool))
+    assert found.selected.astype(int).tolist() == selected
+    assert found.cut_from == cut_from
+    assert found.importance.sum() == pytest.approx(1.0 if any(selected) else 0.0)
+
+
+def test_folds_spread_the_classes_and_leave_out_rows_without_weight(fitted):
+    problem, weight = fitted.design.problem, fitted.design.weight.copy()
+    weight[:40] = 0
+    fold = assign_folds(problem, weight, 4, seed=1)
+    assert (fold[:40] == -1).all()
+    shares = [problem.y[fold == f].mean() for f in range(4)]
+    assert max(shares) - min(shares) < 0.02
+
+
+def test_more_folds_than_rows_of_a_class(mixed):
+    data = mixed.groupby("died").head(3)
+    with pytest.raises(OptionError, match=r"`folds` must be at most .* rarer class, 3"):
+        treeselect.select("died ~ signal + noise", data, seed=1)
+
+
+def test_a_fold_in_which_the_response_is_constant(mixed):
+    rare = mixed.assign(visits=np.arange(len(mixed)) < 3).astype({"visits": int})
+    with pytest.raises(OptionError, match="varies in every fold"):
+        treeselect.select("visits ~ signal", rare, family="poisson", method="rrf", seed=1)
+
+
+def test_held_out_rows_have_no_part_in_their_folds_fit(mixed):
+    """Selection and refit happen inside the fold: noise gets no credit from held-out rows."""
+    rng = np.random.default_rng(3)
+    data = mixed.assign(died=rng.random(len(mixed)) < 0.5)[["died", "noise", "signal", "flag"]]
+    fit = treeselect.select("died ~ .", data, k="best", seed=1, forests=1, n_trees=20)
+    assert np.nanmax(fit.scores.mean) < 0.6
+
+
+def test_a_path_may_jump_over_the_largest_size_that_is_scored():
+    """Columns of a Hadamard matrix in pairs of the same coefficient enter together."""
+    from scipy.linalg import hadamard
+
+    columns = hadamard(64)[:, 1:38].astype(float)
+    weights = np.concatenate([[40.0], np.repeat(np.arange(20.0, 2.0, -1.0), 2)])
+    data = pd.DataFrame(columns, columns=[f"x{j:02}" for j in range(37)])
+    data["y"] = columns @ weights
+    fixed = treeselect.select("y ~ .", data, method="lasso", k=30, seed=1)
+    assert fixed.path["k"].tolist()[-2:] == [29, 31]
+    fit = treeselect.select("y ~ .", data, method="lasso", k="best", folds=3, seed=1)
+    assert fit.path["k"].tolist()[-1] == 29
+    assert fit.path["cv_score"].notna().all()
+
+
+def test_more_kept_units_than_sizes_that_are_scored():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 34)), columns=[f"x{j:02}" for j in range(34)])
+    data["y"] = data["x00"] + rng.normal(size=60)
+    kept = [f"x{j:02}" for j in range(32)]
+    fit = treeselect.select("y ~ .", data, method="lasso", keep=kept, k="1se", folds=3, seed=1)
+    assert set(fit.selected) == set(kept)

@@ -1,0 +1,265 @@
+"""Folds by number, splitter, fold numbers and groups; and what can't be split."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    PredefinedSplit,
+    RepeatedKFold,
+    ShuffleSplit,
+    TimeSeriesSplit,
+)
+
+import treeselect
+from treeselect.errors import OptionError
+from treeselect.resampling.choosing import ScoreBySize, one_standard_error_size
+from treeselect.resampling.folds import Folds, mean_repeats, read_folds, split_rows
+
+QUICK = {"forests": 1, "n_trees": 10, "seed": 1}
+N = 400
+CLUSTERS = np.repeat(np.arange(40), 10)
+
+
+@pytest.fixture(scope="module")
+def problem(fitted):
+    return fitted.design.problem
+
+
+@pytest.fixture(scope="module")
+def numeric(cross_validated):
+    return cross_validated.design.problem
+
+
+def splits(problem, folds=5, repeats=1, groups=None, weight=None, seed=1):
+    frame = pd.DataFrame(index=range(N))
+    weight = np.ones(N, dtype=np.int64) if weight is None else weight
+    return split_rows(problem, weight, read_folds(folds, repeats, groups, frame), seed=seed)
+
+
+# --- the rule ----------------------------------------------------------------------------------
+
+
+def test_repeats_do_not_shrink_the_standard_error_as_folds_do():
+    """Two repeats of two folds; at size 2 the deviation of (.6, .8, .6, .8) is 0.11547."""
+    scores = np.array([[0.5, 0.62, 0.6], [0.5, 0.62, 0.8], [0.5, 0.62, 0.6], [0.5, 0.62, 0.8]])
+    once, twice = ScoreBySize(scores), ScoreBySize(scores, repeats=2)
+    assert once.standard_error[2] == pytest.approx(0.11547 / np.sqrt(4), abs=1e-5)
+    assert twice.standard_error[2] == pytest.approx(0.11547 / np.sqrt(2), abs=1e-5)
+    # 0.7 - 0.0577 = 0.642 leaves size 1 out; 0.7 - 0.0816 = 0.618 lets it in.
+    assert one_standard_error_size([0, 1, 2], once) == 2
+    assert one_standard_error_size([0, 1, 2], twice) == 1
+
+
+@pytest.mark.parametrize(
+    ("folds", "repeats", "n_folds", "expected"),
+    [
+        (5, 1, 5, 1),
+        (5, 3, 15, 3),
+        (RepeatedKFold(n_splits=4, n_repeats=2, random_state=1), 1, 8, 2),
+        (TimeSeriesSplit(4), 1, 4, 1),
+        (np.arange(N) % 3, 1, 3, 1),
+    ],
+)
+def test_how_often_a_row_is_held_out(problem, folds, repeats, n_folds, expected):
+    found = splits(problem, folds, repeats)
+    assert len(found) == n_folds
+    assert mean_repeats(found) == expected
+
+
+def test_random_splits_count_as_repeats(problem):
+    """100 splits that hold out a fifth each are not worth 100 folds."""
+    found = splits(problem, ShuffleSplit(100, test_size=0.2, random_state=1))
+    assert mean_repeats(found) == pytest.approx(20, rel=1e-6)
+
+
+def test_a_splitter_without_a_seed_of_its_own_draws_by_the_seed(problem):
+    free = ShuffleSplit(3)
+    first, again = (splits(problem, free, seed=s) for s in (1, 1))
+    other = splits(problem, free, seed=2)
+    own = splits(problem, ShuffleSplit(3, random_state=5), seed=1)
+    assert all(np.array_equal(a.test, b.test) for a, b in zip(first, again, strict=True))
+    assert not np.array_equal(first[0].test, other[0].test)
+    assert not np.array_equal(first[0].test, own[0].test)
+    assert free.random_state is None
+
+
+# --- pairs of rows -----------------------------------------------------------------------------
+
+
+def test_a_number_of_folds_holds_each_row_out_once_per_repeat(problem):
+    found = splits(problem, 4, repeats=2)
+    for repeat in (found[:4], found[4:]):
+        assert np.array_equal(np.sort(np.concatenate([s.test for s in repeat])), np.arange(N))
+        shares = [problem.y[s.test].mean() for s in repeat]
+        assert max(shares) - min(shares) < 0.02
+    assert not np.array_equal(found[0].test, found[4].test)
+
+
+def test_rows_without_weight_are_in_no_fold(problem):
+    weight = np.ones(N, dtype=np.int64)
+    weight[:40] = 0
+    for s in splits(problem, TimeSeriesSplit(3), weight=weight):
+        assert s.train.min() == 40
+        assert s.test.min() > 40
+
+
+@pytest.mark.parametrize("name", ["problem", "numeric"])
+@pytest.mark.parametrize("folds", [4, GroupKFold(4), LeaveOneGroupOut()])
+def test_groups_are_never_split(name, folds, request):
+    found = splits(request.getfixturevalue(name), folds, groups=CLUSTERS)
+    for s in found:
+        assert not set(CLUSTERS[s.train]) & set(CLUSTERS[s.test])
+    assert np.array_equal(np.sort(np.concatenate([s.test for s in found])), np.arange(N))
+
+
+def test_classes_are_spread_over_folds_of_groups(problem):
+    shares = [problem.y[s.test].mean() for s in splits(problem, 4, groups=CLUSTERS)]
+    assert max(shares) - min(shares) < 0.08
+
+
+def test_a_time_series_trains_on_the_past_only(problem):
+    found = splits(problem, TimeSeriesSplit(4))
+    assert [(s.train.max() + 1, s.test.min(), s.test.max() + 1) for s in found] == [
+        (80, 80, 160),
+        (160, 160, 240),
+        (240, 240, 320),
+        (320, 320, 400),
+    ]
+
+
+def test_every_fit_of_a_time_series_sees_the_past_only(mixed, monkeypatch):
+    """Rows that have weight when a path is made: up to the start of each fold, then all."""
+    from treeselect.algorithms.controlburn import ControlBurn
+
+    seen, path = [], ControlBurn.path
+
+    def recorded(self, problem, weight, **arguments):
+        seen.append(np.flatnonzero(weight))
+        return path(self, problem, weight, **arguments)
+
+    monkeypatch.setattr(ControlBurn, "path", recorded)
+    data = mixed.assign(dose=mixed["dose"].mask(np.arange(N) < 40))  # rows 40, 41, ... are used
+    fit = treeselect.select("dose ~ signal + noise", data, folds=TimeSeriesSplit(3), **QUICK)
+    assert [rows.tolist() for rows in seen] == [list(range(n)) for n in (90, 180, 270, 360)]
+    assert "cross-validation by TimeSeriesSplit (3 folds)" in fit.call.rule
+    assert "folds=TimeSeriesSplit(" in fit.call.text
+
+
+def test_a_negative_fold_number_is_always_trained_on(problem):
+    fold = np.arange(N) % 3 - 1
+    found = splits(problem, fold)
+    assert [sorted(set(fold[s.test])) for s in found] == [[0], [1]]
+    assert all((np.isin(np.flatnonzero(fold == -1), s.train)).all() for s in found)
+    predefined = splits(problem, PredefinedSplit(fold))
+    assert all(np.array_equal(a.test, b.test) for a, b in zip(found, predefined, strict=True))
+
+
+# --- in a fit ----------------------------------------------------------------------------------
+
+
+def test_the_column_of_the_groups_is_hidden_from_the_dot(mixed):
+    data = mixed.assign(ward=[f"w{c}" for c in CLUSTERS])
+    fit = treeselect.select("died ~ . - dose", data, fold_groups="ward", repeats=2, **QUICK)
+    assert "ward" not in fit.tidy()["term"].tolist()
+    assert "repeated 2 times by groups of ward" in fit.call.rule
+    assert fit.scores.repeats == 2
+    assert len(fit.scores.scores) == 10
+    assert "rows of each `ward` together" in fit.summary().as_text().replace("\n  ", " ")
+    array = treeselect.select(
+        "died ~ . - dose - ward", data, fold_groups=CLUSTERS, repeats=2, **QUICK
+    )
+    assert np.array_equal(array.scores.scores, fit.scores.scores)
+
+
+def test_fold_numbers_give_the_same_scores_as_the_splitter_that_made_them(mixed):
+    fold = np.zeros(N, dtype=int)
+    for number, (_, test) in enumerate(KFold(3).split(fold)):
+        fold[test] = number
+    by_number, by_splitter = (
+        treeselect.select("dose ~ signal + noise", mixed, folds=folds, **QUICK)
+        for folds in (fold, KFold(3))
+    )
+    assert np.array_equal(by_number.scores.scores, by_splitter.scores.scores)
+    assert "3 given folds" in by_number.call.rule
+    assert "folds=folds" in by_number.call.text
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+
+class EmptySide(KFold):
+    def split(self, X, y=None, groups=None):
+        for train, _ in super().split(X, y, groups):
+            yield train, np.array([], dtype=int)
+
+
+class Overlap(KFold):
+    def split(self, X, y=None, groups=None):
+        for _, test in super().split(X, y, groups):
+            yield np.arange(len(X)), test
+
+
+MISSING = np.where(np.arange(N) == 7, None, CLUSTERS.astype(object))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"folds": 1}, "`folds` must be a whole number, at least 2"),
+        ({"folds": "five"}, "`folds` must be .* a splitter of scikit-learn, or an array"),
+        ({"folds": KFold}, "`folds` must be"),
+        ({"folds": np.zeros(3)}, r"array of shape \(3,\) for 400 rows"),
+        ({"folds": np.full(N, 0.5)}, "0.5, which is not a whole number"),
+        ({"folds": ["a"] * N}, "list of other things"),
+        ({"folds": np.zeros(N)}, "`folds` must give at least two folds.\n  Found: 1"),
+        ({"folds": N + 1}, "`folds` must be at most the number of rows, 400"),
+        ({"folds": KFold(N + 1)}, "`folds` must be a splitter that can split the 400 rows"),
+        ({"folds": EmptySide(3)}, "no held-out rows in fold 1 of 3"),
+        ({"folds": Overlap(3)}, "`folds` must not train on held-out rows"),
+        ({"folds": ShuffleSplit(1, random_state=1)}, "`folds` must give at least two folds"),
+        ({"folds": LeaveOneOut()}, "varies in every fold"),
+        ({"folds": LeaveOneGroupOut()}, "LeaveOneGroupOut says: .*groups"),
+        ({"repeats": 0}, "`repeats` must be a whole number, at least 1"),
+        ({"folds": KFold(3), "repeats": 2}, "`repeats` needs a number of folds"),
+        ({"fold_groups": np.zeros(N)}, "`fold_groups` must have at least two groups"),
+        ({"fold_groups": CLUSTERS // 20}, "at least as many groups as there are folds, 5"),
+        ({"fold_groups": CLUSTERS[:9]}, "one value per row, 400.\n  Found: 9 values"),
+        ({"fold_groups": 3}, "`fold_groups` must be the name of a column"),
+        ({"fold_groups": MISSING}, "1 rows where it is missing"),
+        ({"fold_groups": "sit"}, "named in `fold_groups`.\n  Did you mean `site`"),
+        ({"fold_groups": CLUSTERS, "folds": KFold(7)}, "one side.\n.*Give a number of folds"),
+    ],
+)
+def test_what_can_not_be_split(mixed, arguments, said):
+    with pytest.raises(OptionError, match=f"(?s){said}"):
+        treeselect.select("dose ~ signal + noise", mixed, **QUICK, **arguments)
+
+
+def test_training_rows_of_one_class(mixed):
+    data = mixed.sort_values("died", kind="stable")
+    with pytest.raises(OptionError, match="1 of 2 classes in that of fold 1 of 4"):
+        treeselect.select("died ~ signal", data, folds=TimeSeriesSplit(4), **QUICK)
+
+
+def test_a_fold_with_one_class(mixed):
+    fold = np.where(mixed["died"], np.arange(N) % 2, np.arange(N) % 3)
+    with pytest.raises(OptionError, match=r"varies in every fold.\n  Found: 0 in all"):
+        treeselect.select("died ~ signal", mixed, folds=fold, **QUICK)
+
+
+def test_groups_that_hold_one_class_each(mixed):
+    groups = np.where(mixed["died"], 0, 1)
+    with pytest.raises(OptionError, match="of every class in every training set"):
+        treeselect.select("died ~ signal", mixed, folds=2, fold_groups=groups, **QUICK)
+
+
+def test_folds_of_some_rows():
+    folds = Folds(np.arange(4), 1, np.array([5, 6, 7, 8]), True).for_rows(np.array([1, 3]))
+    assert folds.folds.tolist() == [1, 3]
+    assert folds.groups.tolist() == [6, 8]

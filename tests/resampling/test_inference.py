@@ -1,0 +1,643 @@
+"""P-values after selection on other rows."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy import stats
+from sklearn.ensemble import RandomForestRegressor
+from statsmodels.tools.sm_exceptions import SpecificationWarning
+
+import treeselect
+from treeselect.engine.random import stream_seed
+from treeselect.errors import DataError, OptionError
+from treeselect.resampling import cross_validation, folds
+from treeselect.resampling.choosing import Choice, choose
+from treeselect.resampling.folds import Folds
+from treeselect.resampling.halves import draw_parts, part_rows
+from treeselect.resampling.inference import aggregate_p_values
+
+QUICK = {"method": "gbfs", "n_trees": 15, "prune": False, "progress": False}
+
+
+def numbers(seed, n=150, p=10, slopes=()):
+    """Normal columns; the first ones move the response."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(n, p)), columns=[f"x{i}" for i in range(p)])
+    frame["y"] = rng.normal(size=n) + frame.iloc[:, : len(slopes)].to_numpy() @ np.array(slopes)
+    return frame
+
+
+@pytest.fixture(scope="module")
+def strong():
+    data = numbers(1, slopes=(2.0, -2.0, 2.0))
+    return data, treeselect.select("y ~ .", data, k=3, seed=3, **QUICK)
+
+
+# --- aggregation -------------------------------------------------------------------------------
+
+
+def test_aggregation_is_that_of_the_paper_worked_out_by_hand():
+    of_terms = [[0.01, 0.03, 0.02, 0.04], [0.001, 1, 1, 1], [1, 1, 1, 1], [0.2, 0.1, 0.4, 0.3]]
+    p_values = np.array(of_terms).T
+    # Sorted and times 4/1, 4/2, 4/3, 4/4: first 0.04, 0.04, 0.04, 0.04; second 0.004, 2, ...;
+    # fourth 0.4, 0.4, 0.4, 0.4.
+    factor = 1 - np.log(0.05)
+    expected = [factor * 0.04, factor * 0.004, 1.0, 1.0]
+    np.testing.assert_allclose(aggregate_p_values(p_values), expected)
+    # Above 0.5 only the third and fourth quantile are looked at: 0.03 * 4/3 and 0.04.
+    factor = 1 - np.log(0.5)
+    expected = [factor * 0.04, 1.0, 1.0, factor * 0.4]
+    np.testing.assert_allclose(aggregate_p_values(p_values, 0.5), expected)
+
+
+def test_aggregation_is_the_least_over_a_fine_grid():
+    rng = np.random.default_rng(0)
+    p_values = rng.uniform(size=(23, 6)) ** 4
+    gammas = np.linspace(0.1, 1, 20_001)[1:]
+    quantiles = np.quantile(p_values, gammas, axis=0, method="inverted_cdf")
+    least = np.minimum(quantiles / gammas[:, np.newaxis], 1).min(axis=0)
+    expected = np.minimum((1 - np.log(0.1)) * least, 1)
+    np.testing.assert_allclose(aggregate_p_values(p_values, 0.1), expected, rtol=1e-3)
+
+
+# --- one split ---------------------------------------------------------------------------------
+
+
+def test_one_split_is_least_squares_on_the_rows_that_were_not_selected_on(strong):
+    data, fit = strong
+    found = fit.inference(split=0.4, level=0.9)
+    first, second = part_rows(
+        fit.design.problem, fit.design.weight, 0.4, stream_seed(3, "inference", 0)
+    )
+    assert (len(first), len(second)) == (60, 90)
+    assert sorted([*first, *second]) == list(range(150))
+    (split,) = found.splits
+    here = data.iloc[second]
+    expected = sm.OLS(here["y"], sm.add_constant(here[list(split.selected)])).fit()
+    table = found.tidy()
+    assert table["term"].tolist() == ["Intercept", *split.selected]
+    for column, values in (
+        ("estimate", expected.params),
+        ("std_error", expected.bse),
+        ("statistic", expected.tvalues),
+        ("p_value", expected.pvalues),
+    ):
+        np.testing.assert_allclose(table[column], values)
+    interval = expected.conf_int(0.1).to_numpy()
+    np.testing.assert_allclose(table[["ci_low", "ci_high"]].to_numpy(), interval)
+    text = found.summary().as_text()
+    assert "60 rows to select on, 90 to fit on" in text
+    assert "90 % interval" in text
+    assert "Valid for the submodel" in text
+
+
+def test_selection_is_that_of_the_first_part_alone(strong):
+    _, fit = strong
+    own = stream_seed(3, "inference", 0)
+    problem, weight = fit.design.problem, fit.design.weight
+    first, _ = part_rows(problem, weight, 0.5, own)
+    chosen = choose(
+        problem, fit.chosen_method, np.isin(np.arange(150), first).astype(np.int64), Choice(3),
+        seed=own,
+    )  # fmt: skip
+    names = np.array(fit.design.arrays.groups.names)[chosen.step.selected]
+    assert set(fit.inference().splits[0].selected) == set(names)
+
+
+def test_a_factor_is_tested_as_one(mixed):
+    fit = treeselect.select("dose ~ signal + site", mixed, k=2, seed=1, **QUICK)
+    found = fit.inference()
+    (split,) = found.splits
+    expected = split.fit.result.f_test(
+        np.array([[c.startswith("site") and c == own for c in split.fit.names] for own in
+                  split.fit.names if own.startswith("site")], dtype=float)
+    )  # fmt: skip
+    assert split.p_values["site"] == pytest.approx(float(expected.pvalue))
+    at = found.terms.index("site")
+    assert found.p_values[0, at] == pytest.approx(min(1.0, 2 * float(expected.pvalue)))
+    assert split.n_dropped + split.n_fitted == 200
+
+
+# --- several splits ----------------------------------------------------------------------------
+
+
+def test_p_values_are_multiplied_by_the_size_and_1_if_not_selected(strong):
+    _, fit = strong
+    found = fit.inference(repeats=4)
+    assert found.n_splits == 4
+    for row, split in zip(found.p_values, found.splits, strict=True):
+        for term, p in zip(found.terms, row, strict=True):
+            assert p == (min(1, 3 * split.p_values[term]) if term in split.selected else 1.0)
+    table = found.tidy().set_index("term")
+    expected = aggregate_p_values(found.p_values)
+    np.testing.assert_allclose(table.loc[list(found.terms), "p_value"], expected)
+
+
+def test_true_terms_are_found_and_noise_is_not(strong):
+    _, fit = strong
+    table = fit.inference(repeats=10).tidy().set_index("term")
+    true = ["x0", "x1", "x2"]
+    assert (table.loc[true, "p_value"] < 0.01).all()
+    assert (table.drop(index=true)["p_value"] > 0.05).all()
+    assert (table.loc[true, "selected"] >= 8).all()
+
+
+def test_noise_gives_no_small_p_values_beyond_their_level():
+    false = 0
+    for seed in range(20):
+        fit = treeselect.select("y ~ .", numbers(100 + seed), k=3, seed=seed, **QUICK)
+        false += bool((fit.inference(repeats=10).tidy()["p_value"] < 0.05).any())
+    assert false <= 3
+
+
+def test_answer_depends_on_the_seed_alone(strong):
+    _, fit = strong
+    one = fit.inference(repeats=3, seed=5, n_jobs=1)
+    two = fit.inference(repeats=3, seed=5, n_jobs=2)
+    assert (one.p_values == two.p_values).all()
+    assert (one.p_values != fit.inference(repeats=3, seed=6).p_values).any()
+    assert str(one.summary()) == str(two.summary())
+
+
+@pytest.mark.parametrize("k", ["1se", "best"])
+def test_the_rule_is_that_of_the_fit(strong, k):
+    data, _ = strong
+    fit = treeselect.select("y ~ .", data, k=k, folds=3, seed=1, **QUICK)
+    found = fit.inference(repeats=2)
+    assert ("1 s.e. rule" if k == "1se" else "best score") in str(found.summary())
+    problem, own = fit.design.problem, stream_seed(1, "inference", 1)
+    first, _ = part_rows(problem, fit.design.weight, 0.5, own)
+    weight = np.isin(np.arange(150), first).astype(np.int64)
+    chosen = choose(problem, fit.chosen_method, weight, Choice(k, Folds(3)), seed=own)
+    assert len(found.splits[1].selected) == chosen.step.size
+
+
+def test_a_tuning_value_stays(strong):
+    data, _ = strong
+    fit = treeselect.select("y ~ .", data, mu=0.2, seed=1, **QUICK)
+    assert "mu = 0.2" in str(fit.inference().summary())
+
+
+def test_saved_models_know_their_rule(strong, tmp_path):
+    data, fit = strong
+    loaded = treeselect.load(fit.save(tmp_path / "fit"))
+    assert loaded.choice.k == 3
+    with pytest.raises(DataError, match="`data=`"):
+        loaded.inference()
+    found = loaded.inference(repeats=2, data=data)
+    assert (found.p_values == fit.inference(repeats=2).p_values).all()
+
+
+# --- classes, counts, weights ------------------------------------------------------------------
+
+
+def test_classes_are_spread_evenly_and_tested(mixed):
+    data = mixed.assign(kind=np.array(["a", "b", "c"])[np.digitize(mixed["dose"], [-3, 2])])
+    fit = treeselect.select("kind ~ signal + noise", data, k=2, seed=1, **QUICK)
+    first, second = part_rows(
+        fit.design.problem, fit.design.weight, 0.5, stream_seed(1, "inference", 0)
+    )
+    y = fit.design.response.y
+    counts = np.bincount(y[first].astype(int)) - np.bincount(y[second].astype(int))
+    assert np.abs(counts).max() <= 1
+    found = fit.inference(repeats=3)
+    assert found.tidy().set_index("term").loc["signal", "p_value"] < 0.01
+
+
+def test_counts_with_weights_and_an_offset():
+    data = numbers(4, slopes=(1.0,))
+    rng = np.random.default_rng(0)
+    data = data.assign(
+        n=rng.poisson(np.exp(0.8 * data["x0"])), w=rng.integers(0, 3, 150), log_time=0.1
+    )
+    fit = treeselect.select(
+        "n ~ . - y", data, family="poisson", weights="w", offset="log_time", k=1, seed=1, **QUICK
+    )
+    found = fit.inference(repeats=3)
+    assert found.n_failed == 0
+    assert sum(s.n_fitted for s in found.splits) <= 3 * (data["w"] > 0).sum() / 2 + 3
+    assert found.tidy()["term"].iloc[0] == "x0"
+
+
+# --- groups of rows ----------------------------------------------------------------------------
+
+
+def wards(seed, n_groups=120, size=5, p=4):
+    """Columns `n0`, ... and most of `y` are the same in all rows of a ward, and have nothing in
+    common; `x` moves `y` within the wards."""
+    rng = np.random.default_rng(seed)
+    ward = np.repeat(np.arange(n_groups), size)
+    frame = pd.DataFrame(rng.normal(size=(n_groups, p))[ward], columns=[f"n{i}" for i in range(p)])
+    x, noise = rng.normal(size=(2, len(ward)))
+    y = rng.normal(size=n_groups)[ward] + 0.2 * x + 0.3 * noise
+    return frame.assign(x=x, y=y, ward=[f"w{w}" for w in ward])
+
+
+LASSO = {"method": "lasso", "progress": False}
+
+
+def test_noise_of_wards_looks_like_signal_unless_wards_stay_together():
+    apart, together = [], []
+    for seed in range(30):
+        data = wards(seed, n_groups=160, size=20)
+        terms = ["n0", "n1", "n2", "n3"]
+        fit = treeselect.select(
+            f"y ~ {' + '.join(terms)}", data, k=4, keep=terms, seed=seed, **LASSO
+        )
+        apart += fit.inference().splits[0].p_values.values()
+        found = fit.inference(fold_groups="ward", data=data)
+        together += found.splits[0].p_values.values()
+    assert len(apart) == len(together) == 120
+    assert np.mean(np.array(apart) < 0.05) > 0.4
+    # 5 %, and 2.5 standard errors.
+    assert np.mean(np.array(together) < 0.05) <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / 120)
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_no_ward_is_in_both_parts(classes):
+    data = wards(3, n_groups=41, size=6)
+    ward = data["ward"].str[1:].astype(int)
+    # Five rows of five wards have a rare class; each half gets three or two of these wards.
+    rare = (ward < 5) & (np.arange(len(data)) % 6 == 0)
+    data["kind"] = np.where(rare, "rare", np.where(data["y"] > 0, "high", "low"))
+    formula = "kind ~ x + n0" if classes else "y ~ x + n0"
+    # The response of the first rows is not known: groups are those of the others.
+    data.loc[[100, 101], ["kind", "y"]] = [None, np.nan]
+    fit = treeselect.select(formula, data, k=1, seed=1, fold_groups="ward", **LASSO)
+    own, problem = fit.choice.folds.groups, fit.design.problem
+    for seed in range(5):
+        first, second = part_rows(problem, fit.design.weight, 0.5, seed, own)
+        assert sorted([*first, *second]) == list(range(len(data) - 2))
+        wards_of = [set(data.loc[fit.design.response.rows[r], "ward"]) for r in (first, second)]
+        assert not wards_of[0] & wards_of[1]
+        assert abs(len(wards_of[0]) - 20.5) <= 1.5
+        if classes:
+            y = fit.design.response.y
+            code = fit.design.response.classes.index("rare")
+            assert sorted([(y[first] == code).sum(), (y[second] == code).sum()]) == [2, 3]
+
+
+@pytest.mark.parametrize("response", ["y", "kind"])
+def test_a_ward_of_each_row_gives_the_rows_that_are_drawn_without_wards(response):
+    data = wards(4).assign(kind=lambda d: np.digitize(d["y"], [-1, 1]).astype(str))
+    weights = np.arange(600) % 4
+    fit = treeselect.select(f"{response} ~ x", data, k=1, seed=1, weights=weights, **LASSO)
+    problem, weight = fit.design.problem, fit.design.weight
+    groups = np.random.default_rng(0).permutation(600)
+    for split in (0.3, 0.5):
+        found = part_rows(problem, weight, split, 7, groups)
+        for rows, expected in zip(found, part_rows(problem, weight, split, 7), strict=True):
+            np.testing.assert_array_equal(rows, expected)
+    if response == "y":
+        order = np.random.default_rng(7).permutation(np.flatnonzero(weight))
+        np.testing.assert_array_equal(found[0], np.sort(order[:225]))
+
+
+def test_weights_are_copies_for_the_draw_of_wards():
+    data = wards(12, size=3).assign(kind=lambda d: np.digitize(d["y"], [-0.3, 0.3]).astype(str))
+    weights = np.random.default_rng(0).integers(0, 4, 360)
+    weights[data["kind"] == "0"] *= 5  # which class is the rarest depends on them
+    copied = data.loc[np.repeat(np.arange(360), weights)].reset_index(drop=True)
+    found = []
+    for own, options in ((data, {"weights": weights}), (copied, {})):
+        fit = treeselect.select("kind ~ x - ward", own, k=1, seed=1, fold_groups="ward",
+                                **options, **LASSO)  # fmt: skip
+        design, groups = fit.design, fit.choice.folds.groups
+        first, second = part_rows(design.problem, design.weight, 0.4, 3, groups)
+        ward = own["ward"].iloc[design.response.rows]  # not of rows of weight 0
+        found.append([set(ward.iloc[rows]) for rows in (first, second)])
+    assert found[0] == found[1]
+
+
+def test_wards_are_drawn_again_if_a_part_has_too_few_rows():
+    data = wards(13, n_groups=46, size=1).assign(ward=np.repeat(np.arange(6), [30, 12, 1, 1, 1, 1]))
+    fit = treeselect.select("y ~ x", data, k=1, seed=1, fold_groups="ward", **LASSO)
+    problem, weight, choice = fit.design.problem, fit.design.weight, fit.choice
+    first = [part_rows(problem, weight, 0.5, seed, choice.folds.groups) for seed in range(30)]
+    enough = [min(len(a), len(b)) >= 10 for a, b in first]
+    assert 0 < sum(enough) < 30  # with the two large wards on one side
+    drawn = draw_parts(problem, weight, 0.5, choice, range(30))
+    for part, once, good in zip(drawn, first, enough, strict=True):
+        assert min(len(part.train), len(part.test)) >= 10
+        assert (len(part.train) == len(once[0]) and (part.train == once[0]).all()) == good
+
+
+def by_hand(data, rows, family, weights, log_time):
+    """Cluster-robust covariance of statsmodels on copies of rows, or with relative weights."""
+    here = data.iloc[rows]
+    copies = np.arange(len(rows))
+    options = {}
+    if weights is not None and np.issubdtype(weights.dtype, np.integer):
+        copies = np.repeat(copies, weights[rows])
+    elif weights is not None:
+        options["var_weights"] = weights[rows]
+    here = here.iloc[copies]
+    matrix = sm.add_constant(here[["n0", "x"]].to_numpy())
+    how = {
+        "cov_type": "cluster",
+        "cov_kwds": {"groups": pd.factorize(here["ward"])[0]},
+        "use_t": True,
+    }
+    if family == "multinomial":
+        return sm.MNLogit(here["kind"].astype(int), matrix).fit(disp=False, **how)
+    response = {"gaussian": "y", "binomial": "ill", "poisson": "n"}[family]
+    kind = {
+        "gaussian": sm.families.Gaussian,
+        "binomial": sm.families.Binomial,
+        "poisson": sm.families.Poisson,
+    }[family]
+    if log_time is not None:
+        options["offset"] = log_time[rows][copies]
+    y = here[response].to_numpy().astype(float)
+    with warnings.catch_warnings():
+        # statsmodels says of any weights that "cov_type [is] not fully supported" with them.
+        warnings.simplefilter("ignore", SpecificationWarning)
+        return sm.GLM(y, matrix, kind(), **options).fit(**how)
+
+
+@pytest.mark.parametrize("weighted", ["no", "copies", "relative"])
+@pytest.mark.parametrize("family", ["gaussian", "binomial", "poisson", "multinomial"])
+def test_standard_errors_are_those_of_statsmodels_by_groups(family, weighted):
+    data = wards(5, n_groups=60)
+    rng = np.random.default_rng(1)
+    data = data.assign(
+        kind=np.digitize(data["y"], [-0.5, 0.5]).astype(str),
+        ill=data["y"] > 0.3,
+        n=rng.poisson(np.exp(0.5 * data["y"])),
+    )
+    weights = {
+        "no": None,
+        "copies": rng.integers(0, 4, 300),
+        "relative": rng.uniform(0.5, 2, 300),
+    }[weighted]
+    log_time = rng.uniform(size=300) if family in ("gaussian", "poisson") else None
+    response = {"gaussian": "y", "binomial": "ill", "poisson": "n", "multinomial": "kind"}[family]
+    fit = treeselect.select(
+        f"{response} ~ n0 + x", data, family=family, k=2, keep=["n0", "x"], seed=1,
+        weights=weights, offset=log_time, **LASSO,
+    )  # fmt: skip
+    if (family, weighted) == ("multinomial", "relative"):
+        with pytest.raises(OptionError, match="must be whole numbers"):
+            fit.inference(fold_groups="ward", data=data, weights=weights)
+        return
+    found = fit.inference(
+        fold_groups="ward", data=data, weights=weights, offset=log_time, level=0.9
+    )
+    there = fit.design.response.rows  # not those of weight 0
+    rows = there[part_rows(
+        fit.design.problem, fit.design.weight, 0.5, stream_seed(1, "inference", 0),
+        pd.factorize(data["ward"])[0][there],
+    )[1]]  # fmt: skip
+    expected = by_hand(data, rows, family, weights, log_time)
+    table = found.tidy()
+    estimate = np.asarray(expected.params).ravel(order="F")
+    np.testing.assert_allclose(table["estimate"], estimate, rtol=1e-5)
+    error = np.sqrt(np.diag(np.asarray(expected.cov_params())))
+    np.testing.assert_allclose(table["std_error"], error, rtol=1e-5)
+    p_values = np.asarray(expected.pvalues).ravel(order="F")
+    np.testing.assert_allclose(table["p_value"], p_values, rtol=1e-3, atol=1e-12)
+    (split,) = found.splits
+    n_groups = data["ward"].iloc[rows].nunique()
+    assert abs(n_groups - 30) <= 1
+    assert (split.fit.n_groups, split.fit.df) == (n_groups, n_groups - 1)
+    low, high = table["ci_low"], table["ci_high"]
+    np.testing.assert_allclose(high - low, 2 * stats.t(n_groups - 1).ppf(0.95) * table["std_error"])
+    at = [i for i, term in enumerate(split.fit.terms) if term == "n0"]
+    test = expected.f_test(np.eye(len(estimate))[at])
+    assert split.p_values["n0"] == pytest.approx(float(test.pvalue), rel=1e-3)
+
+
+def test_standard_errors_of_classes_by_the_formula():
+    """Sum over wards of the outer products of their scores, between two inverse informations."""
+    data = wards(6, n_groups=60).assign(kind=lambda d: np.digitize(d["y"], [-0.5, 0.5]).astype(str))
+    fit = treeselect.select(
+        "kind ~ n0 + x - ward", data, k=2, keep=["n0", "x"], seed=1, fold_groups="ward", **LASSO
+    )
+    fitted = fit.inference().splits[0].fit
+    rows = part_rows(
+        fit.design.problem, fit.design.weight, 0.5, stream_seed(1, "inference", 0),
+        fit.choice.folds.groups,
+    )[1]  # fmt: skip
+    matrix = sm.add_constant(data.iloc[rows][["n0", "x"]].to_numpy())
+    code = data["kind"].iloc[rows].astype(int).to_numpy()
+    eta = np.column_stack([np.zeros(len(rows)), *np.split(matrix @ fitted.estimate.reshape(2, 3).T,
+                                                          2, axis=1)])  # fmt: skip
+    share = np.exp(eta) / np.exp(eta).sum(axis=1, keepdims=True)
+    scores = np.hstack([((code == c) - share[:, c])[:, np.newaxis] * matrix for c in (1, 2)])
+    information = np.zeros((6, 6))
+    for x, p in zip(matrix, share[:, 1:], strict=True):
+        information += np.kron(np.diag(p) - np.outer(p, p), np.outer(x, x))
+    of_ward = pd.DataFrame(scores).groupby(data["ward"].to_numpy()[rows]).sum().to_numpy()
+    outside = np.linalg.inv(information)
+    g, n = len(of_ward), len(rows)
+    expected = outside @ of_ward.T @ of_ward @ outside * (g / (g - 1)) * ((n - 1) / (n - 6))
+    np.testing.assert_allclose(fitted.covariance, expected, rtol=1e-6)
+
+
+def test_the_choice_within_the_first_part_keeps_wards_together(monkeypatch):
+    data = wards(7, n_groups=40)
+    fit = treeselect.select("y ~ .", data, folds=4, fold_groups="ward", seed=1, **LASSO)
+    seen = []
+
+    def split_rows(*arguments):
+        seen.append(folds.split_rows(*arguments))
+        return seen[-1]
+
+    monkeypatch.setattr(cross_validation, "split_rows", split_rows)
+    fit.inference(repeats=2, n_jobs=1)
+    assert len(seen) == 2
+    for of_part in seen:
+        assert len(of_part) == 4
+        for split in of_part:
+            assert len(split.train) + len(split.test) == 100
+            assert not set(data["ward"].iloc[split.train]) & set(data["ward"].iloc[split.test])
+
+
+def test_groups_of_the_fit_of_an_array_and_of_a_file_are_the_same(tmp_path):
+    data = wards(8, n_groups=40)
+    fit = treeselect.select("y ~ .", data, k=2, fold_groups="ward", seed=1, **LASSO)
+    expected = fit.inference(repeats=3)
+    plain = treeselect.select("y ~ . - ward", data, k=2, seed=1, **LASSO)
+    by_array = plain.inference(repeats=3, fold_groups=data["ward"].to_numpy())
+    np.testing.assert_array_equal(by_array.p_values, expected.p_values)
+    assert "fold_groups=...)" in str(by_array.summary())
+    bare = treeselect.load(fit.save(tmp_path / "fit"))
+    found = bare.inference(repeats=3, data=data)
+    np.testing.assert_array_equal(found.p_values, expected.p_values)
+    rest = data.drop(columns="ward")
+    with pytest.raises(OptionError, match="`fold_groups` must be given"):
+        bare.inference(data=rest)
+    found = bare.inference(repeats=3, data=rest, fold_groups=data["ward"])
+    np.testing.assert_array_equal(found.p_values, expected.p_values)
+
+
+def test_the_summary_tells_of_groups():
+    data = wards(9, n_groups=80)
+    fit = treeselect.select("y ~ .", data, k=2, fold_groups="ward", seed=1, **LASSO)
+    text = " ".join(str(fit.inference(0.3).summary()).split())
+    assert "24 groups of `ward` (120 rows) to select on, 56 (280) to fit on" in text
+    assert "cluster-robust, 56 groups of `ward`, 55 degrees of freedom" in text
+    assert "All rows of each `ward` are in one part" in text
+    assert "p-values may be too small" not in text
+    text = " ".join(str(fit.inference(0.7, repeats=2).summary()).split())
+    assert "56 groups of `ward` (about 280 rows) to select on, 24 (120) to fit on" in text
+    assert "with 24 to fit on, p-values may be too small" in text
+    text = " ".join(str(fit.refit("glm").summary()).split())
+    assert "count rows of one `ward` as independent" in text
+
+
+def test_a_column_of_one_ward_has_no_standard_error():
+    data = wards(10).assign(site=lambda d: np.where(d["ward"] == "w3", "rare", "other"))
+    fit = treeselect.select("y ~ x + site", data, k=2, keep=["x", "site"], seed=1,
+                            fold_groups="ward", **LASSO)  # fmt: skip
+    rows, groups = fit.design.problem, fit.choice.folds.groups
+    found = fit.inference(repeats=6)
+    with_rare = 0
+    for number, split in enumerate(found.splits):
+        second = part_rows(
+            rows, fit.design.weight, 0.5, stream_seed(1, "inference", number), groups
+        )[1]
+        if "w3" in set(data["ward"].iloc[second]):
+            assert "can't be computed of `site[T.rare]`: what" in split.failure
+            with_rare += 1
+        else:
+            assert split.p_values["x"] < 0.05
+    assert 0 < with_rare < 6
+
+
+@pytest.mark.parametrize("response", ["ill", "kind"])
+def test_the_level_that_others_are_compared_with_may_be_that_of_one_ward(response):
+    data = wards(10, size=6)
+    here = data["ward"] == "w3"
+    data["site"] = np.where(here, "a", np.where(data["x"] > 0, "b", "c"))
+    kind = np.random.default_rng(0).integers(0, 3, len(data))
+    kind[here] = [0, 0, 1, 1, 2, 2]
+    data = data.assign(ill=kind > 0, kind=kind.astype(str))
+    fit = treeselect.select(f"{response} ~ site + n0", data, k=2, keep=["site", "n0"], seed=1,
+                            fold_groups=data["ward"], **LASSO)  # fmt: skip
+    said = {split.failure for split in fit.inference(repeats=3).splits if split.failure}
+    names = {
+        "ill": "`site[T.b]`, `site[T.c]`",
+        "kind": "`1: site[T.b]`, `1: site[T.c]`, `2: site[T.b]`, `2: site[T.c]`",
+    }[response]
+    assert said == {
+        f"Standard errors by groups can't be computed of {names}: what they tell apart occurs in"
+        " too few groups."
+    }
+
+
+def test_few_wards():
+    data = wards(11, n_groups=12, size=10)
+    fit = treeselect.select("y ~ n0 + n1 + n2 + n3 + x", data, k=5, seed=1, fold_groups="ward",
+                            **LASSO)  # fmt: skip
+    found = fit.inference(repeats=2)
+    assert found.n_failed == 2
+    said = "Standard errors by groups need more groups than the model has coefficients, 6"
+    assert said in " ".join(str(found.summary()).split())
+    assert fit.inference(0.4).n_failed == 0
+    fit = treeselect.select("y ~ n0 + x", data, seed=1, fold_groups="ward", **LASSO)
+    with pytest.raises(OptionError, match=r"enough groups to select on in folds(.|\n)*Found: 4"):
+        fit.inference(0.3)
+    data["ill"] = data["ward"].isin(["w1", "w2"])
+    fit = treeselect.select("ill ~ n0 + x", data, k=1, seed=1, fold_groups="ward", **LASSO)
+    found = fit.inference()  # each part gets one of the two
+    assert "6 groups of `ward` (60 rows) to select on, 6 (60)" in str(found.summary())
+    with pytest.raises(OptionError, match=r"at least 2 rows of each class .*, in whole groups"):
+        fit.inference(fold_groups=np.where(data["ill"], 0, np.arange(120) + 1))
+    for groups, said in (
+        (np.zeros(120), "must have at least two groups"),
+        (data["ward"].where(data.index > 2), "3 rows where it is missing"),
+        (np.arange(7), "one value per row, 120"),
+        ("ward2", "must be a column of `data`"),
+    ):
+        with pytest.raises(OptionError, match=said):
+            fit.inference(fold_groups=groups)
+
+
+# --- splits that fail --------------------------------------------------------------------------
+
+
+def test_splits_without_a_linear_model_count_as_1_and_are_counted(strong):
+    data, _ = strong
+    fit = treeselect.select("y ~ x0 + x1 + twice", data.assign(twice=2 * data["x0"]), k=3,
+                            keep=["x0", "twice"], seed=1, **QUICK)  # fmt: skip
+    found = fit.inference(repeats=3)
+    assert found.n_failed == 3
+    assert (found.tidy()["p_value"] == 1).all()
+    assert (found.tidy()["tested"] == 0).all()
+    text = " ".join(str(found.summary()).split())
+    assert "3, of which 3 failed" in text
+    assert "3 splits without a linear model, p = 1 for its terms: Columns of `x0`" in text
+    one = fit.inference()
+    assert one.tidy()["p_value"].tolist() == [1.0, 1.0, 1.0]
+    assert one.tidy()["estimate"].isna().all()
+    assert "The split without a linear model" in " ".join(str(one.summary()).split())
+
+
+def test_columns_that_are_sums_within_a_term_do_no_harm(mixed):
+    data = mixed.assign(place=mixed["site"].astype(object))
+    options = {"k": 2, "seed": 1, **QUICK}
+    plain = treeselect.select("dose ~ signal + place", data, **options)
+    hashed = treeselect.select("dose ~ signal + hashed(place, levels=6)", data, **options)
+    fits = [fit.inference(repeats=2) for fit in (plain, hashed)]
+    assert [found.n_failed for found in fits] == [0, 0]
+    np.testing.assert_allclose(fits[0].p_values, fits[1].p_values)
+
+
+def test_separated_classes_fail():
+    data = numbers(2).assign(ill=lambda d: d["x0"] > 0)
+    fit = treeselect.select("ill ~ x0 + x1", data, k=1, seed=1, **QUICK)
+    found = fit.inference(repeats=2)
+    assert found.n_failed == 2
+    assert "separate the classes" in " ".join(str(found.summary()).split())
+
+
+def test_an_empty_selection_has_an_intercept_only():
+    fit = treeselect.select("y ~ x0 + x1", numbers(2), mu=1e9, seed=1, **QUICK)
+    assert fit.inference().tidy()["term"].tolist() == ["Intercept"]
+    assert (fit.inference(repeats=2).tidy()["p_value"] == 1).all()
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"split": 0}, "`split` must be a number above 0 and below 1"),
+        ({"split": 1.0}, "`split` must be"),
+        ({"split": "half"}, "`split` must be"),
+        ({"repeats": 0}, "`repeats` must be a whole number, at least 1"),
+        ({"repeats": 2.5}, "`repeats` must be"),
+        ({"seed": -1}, "`seed` must be"),
+        ({"gamma_min": 1}, "`gamma_min` must be"),
+        ({"level": 95}, "`level` must be"),
+        ({"n_jobs": 0}, "`n_jobs` must be"),
+        ({"split": 0.02}, "`split` must leave at least 10 rows to select on"),
+        ({"split": 0.98}, "`split` must leave at least 10 rows to fit on"),
+    ],
+)
+def test_arguments_that_are_not_allowed(strong, arguments, said):
+    with pytest.raises(OptionError, match=said):
+        strong[1].inference(**arguments)
+
+
+def test_each_class_needs_rows_in_both_parts():
+    data = numbers(2).assign(ill=np.arange(150) < 3)
+    fit = treeselect.select("ill ~ x0 + x1", data, k=1, seed=1, **QUICK)
+    with pytest.raises(OptionError, match="at least 2 rows of each class to fit on"):
+        fit.inference()
+
+
+def test_trees_that_were_fitted_elsewhere_know_all_rows():
+    data = numbers(2, slopes=(2.0,))
+    forest = RandomForestRegressor(5, max_depth=2, random_state=0)
+    forest.fit(data[["x0", "x1"]], data["y"])
+    fit = treeselect.select("y ~ x0 + x1", data, k=1, seed=1, forest=forest)
+    with pytest.raises(OptionError, match="fitted before"):
+        fit.inference()

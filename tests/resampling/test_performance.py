@@ -1,0 +1,303 @@
+"""Selection repeated inside each fold: honest on noise, the same again, and nothing is kept."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.model_selection import KFold, TimeSeriesSplit
+
+import treeselect
+from treeselect.errors import DataError, OptionError
+from treeselect.resampling.performance import Performance
+
+QUICK = {"forests": 1, "n_trees": 10}
+N = 400
+CLUSTERS = np.repeat(np.arange(40), 10)
+
+
+@pytest.fixture(scope="module")
+def measured(cross_validated):
+    return cross_validated.performance(folds=3)
+
+
+# --- what it says on noise ---------------------------------------------------------------------
+
+
+def test_noise_has_no_credit_unless_the_terms_were_chosen_outside_the_folds():
+    """100 rows, 30 terms, labels drawn at random: no honest AUC is far from one half.
+
+    Terms that were selected on all rows, and then scored by folds of the same rows, seem to tell
+    the labels apart.
+    """
+    rng = np.random.default_rng(11)
+    inside, outside = [], []
+    for _ in range(3):
+        data = pd.DataFrame(rng.normal(size=(100, 30)), columns=[f"x{j}" for j in range(30)])
+        data["y"] = rng.random(100) < 0.5
+        fit = treeselect.select("y ~ .", data, k=5, seed=1, **QUICK)
+        nested = fit.performance(folds=5)
+        assert abs(nested.mean - 0.5) < 3 * nested.standard_error
+        inside.append(nested.mean)
+        chosen = [*fit.selected]
+        again = treeselect.select(fit.formula, data, k="best", keep=chosen, seed=1, **QUICK)
+        outside.append(again.path.set_index("k").loc[5, "cv_score"])
+        assert outside[-1] > nested.mean
+    assert np.mean(outside) > 0.55
+    assert np.mean(outside) > np.mean(inside) + 0.1
+
+
+# --- the record --------------------------------------------------------------------------------
+
+
+def test_tables(measured, cross_validated):
+    tidy = measured.tidy()
+    assert list(tidy) == ["fold", "k", "score", "selected", "n_train", "n_test"]
+    assert tidy["fold"].tolist() == [1, 2, 3]
+    assert tidy["n_test"].sum() == N
+    assert (tidy["n_train"] + tidy["n_test"] == N).all()
+    assert [len(terms) for terms in tidy["selected"]] == tidy["k"].tolist()
+    assert all("signal" in terms or "copy" in terms for terms in tidy["selected"])
+    assert measured.mean == tidy["score"].mean()
+    assert measured.standard_error == pytest.approx(tidy["score"].std() / np.sqrt(3))
+    glance = measured.glance().iloc[0]
+    assert glance["score"] == "R2"
+    assert glance["mean"] == measured.mean
+    assert (glance["k_min"], glance["k_max"]) == (tidy["k"].min(), tidy["k"].max())
+
+
+def test_summary(measured, cross_validated):
+    text = measured.summary().as_text()
+    assert "selection repeated inside each fold" in text.splitlines()[0]
+    joined = " ".join(text.split())
+    assert "1 s.e. rule by R2, 3-fold cross-validation inside each fold" in joined
+    assert f"R2: {measured.mean:.3f} (s.e. {measured.standard_error:.3f})" in joined
+    best = cross_validated.path.set_index("k").loc[cross_validated.k, "cv_score"]
+    assert f"has R2 {best:.3f} at k = {cross_validated.k}, from folds that also chose k" in joined
+    assert "selection repeated inside each fold" in repr(measured)
+    assert max(map(len, text.splitlines())) <= 88
+
+
+def test_the_fit_keeps_nothing_of_it_and_can_not_be_changed(cross_validated, measured):
+    assert not any(
+        isinstance(getattr(cross_validated, f.name), Performance)
+        for f in dataclasses.fields(cross_validated)
+    )
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        measured.seed = 3
+
+
+def test_the_library_of_the_data(mixed):
+    data = pl.from_pandas(mixed[["dose", "signal", "noise"]])
+    fit = treeselect.select("dose ~ .", data, k=1, seed=1, **QUICK)
+    tidy = fit.performance(folds=2).tidy()
+    assert isinstance(tidy, pl.DataFrame)
+    assert tidy["selected"].to_list() == [["signal"], ["signal"]]
+
+
+# --- the same answer ---------------------------------------------------------------------------
+
+
+def same(a, b):
+    assert np.array_equal(a.scores, b.scores)
+    assert a.selected == b.selected
+    return True
+
+
+def test_the_same_for_any_number_of_processes(cross_validated, measured):
+    assert same(cross_validated.performance(folds=3, n_jobs=2), measured)
+
+
+def test_the_same_for_any_order_of_the_columns(mixed, measured):
+    data = mixed[mixed.columns[::-1]]
+    fit = treeselect.select("dose ~ . - died", data, seed=2, folds=3, forests=1, n_trees=20)
+    assert same(fit.performance(folds=3), measured)
+
+
+def test_another_seed_draws_other_folds(cross_validated, measured):
+    assert not np.array_equal(cross_validated.performance(folds=3, seed=9).scores, measured.scores)
+
+
+def test_a_fold_is_a_selection_on_its_training_rows(mixed):
+    """Weights of 0 leave the held-out rows out: the same terms are selected.
+
+    Each half has all values of the other, so that the bins of a half are those of all rows.
+    """
+    from treeselect.engine.random import stream_seed
+
+    numbers = mixed[["signal", "copy", "noise"]]
+    mixed = mixed.assign(**(2 * numbers).round().clip(-3, 3))
+    fit = treeselect.select("dose ~ . - died", mixed, seed=2, folds=3, **QUICK)
+    found = fit.performance(folds=KFold(2))
+    for number, (train, test) in enumerate(KFold(2).split(mixed)):
+        weights = np.zeros(N, dtype=int)
+        weights[train] = 1
+        alone = treeselect.select(
+            "dose ~ . - died", mixed, weights=weights, folds=3, **QUICK,
+            seed=stream_seed(fit.seed, "performance", number),
+        )  # fmt: skip
+        assert alone.selected == found.selected[number]
+        known = mixed["dose"][test]
+        errors = known - alone.predict(mixed.iloc[test])
+        expected = 1 - (errors**2).sum() / ((known - known.mean()) ** 2).sum()
+        assert found.scores[number] == pytest.approx(expected)
+
+
+# --- arguments ---------------------------------------------------------------------------------
+
+
+def test_groups_of_the_fit_are_kept_together(mixed, monkeypatch):
+    from treeselect.algorithms.controlburn import ControlBurn
+
+    seen, path = [], ControlBurn.path
+
+    def recorded(self, problem, weight, **arguments):
+        seen.append(set(np.flatnonzero(weight)))
+        return path(self, problem, weight, **arguments)
+
+    data = mixed.assign(ward=CLUSTERS)
+    fit = treeselect.select("died ~ signal + noise", data, fold_groups="ward", seed=1, **QUICK)
+    monkeypatch.setattr(ControlBurn, "path", recorded)
+    found = fit.performance(folds=2)
+    assert "by groups of ward" in found.scheme
+    assert len(seen) == 2 * (5 + 1)
+    for rows in seen:
+        inside = {CLUSTERS[row] for row in rows}
+        assert len(rows) == 10 * len(inside)
+
+
+def test_other_groups_come_with_the_data(mixed, cross_validated):
+    data = mixed.assign(ward=CLUSTERS)
+    fit = treeselect.select("dose ~ signal + noise", data, k=1, seed=1, **QUICK)
+    by_name = fit.performance(2, fold_groups="ward", data=data)
+    assert same(by_name, fit.performance(2, fold_groups=CLUSTERS))
+    assert fit.performance(2, fold_groups=np.where(mixed["flag"], 1, 0)).n_test.sum() == N
+    with pytest.raises(OptionError, match="`fold_groups` must be a column of `data`"):
+        fit.performance(2, fold_groups="ward")
+
+
+def test_rows_without_a_response_have_fold_numbers_too(mixed):
+    data = mixed.assign(dose=mixed["dose"].mask(np.arange(N) < 40))
+    fit = treeselect.select("dose ~ signal + noise", data, k=1, seed=1, **QUICK)
+    found = fit.performance(np.arange(N) // 100)
+    assert found.n_test.tolist() == [60, 100, 100, 100]
+    assert same(found, fit.performance(np.arange(N) // 100, data=data))
+    past = fit.performance(TimeSeriesSplit(3))
+    assert past.n_train.tolist() == [90, 180, 270]
+
+
+def test_another_score_outside(mixed):
+    fit = treeselect.select("died ~ signal + noise", mixed, seed=1, folds=3, **QUICK)
+    own, other = fit.performance(2), fit.performance(2, scoring="neg_brier_score")
+    assert own.selected == other.selected
+    assert own.score_name == "AUC"
+    assert other.score_name == "neg_brier_score"
+    assert (other.scores < 0).all()
+    assert "1 s.e. rule by AUC" in " ".join(other.summary().as_text().split())
+
+
+def test_a_tuning_value_and_a_number_of_units_are_kept(mixed):
+    fit = treeselect.select("dose ~ . - died", mixed, method="rrf", lam=0.5, seed=1, n_trees=10)
+    assert "lam = 0.5, as in the fit" in fit.performance(2).summary().as_text()
+    two = treeselect.select("dose ~ . - died", mixed, k=2, seed=1, **QUICK).performance(2)
+    assert two.k.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"folds": 1}, "`folds` must be a whole number, at least 2"),
+        ({"folds": N + 1}, "`folds` must be at most the number of rows"),
+        ({"repeats": 0}, "`repeats` must be"),
+        ({"seed": -1}, "`seed` must be"),
+        ({"n_jobs": 0}, "`n_jobs` must be"),
+        ({"scoring": "roc_auc"}, "`scoring` must be a score"),
+        ({"fold_groups": np.zeros(N)}, "`fold_groups` must have at least two groups"),
+        ({"inner_folds": 300}, "must be at most .* 200.*training rows of fold 1 of 2"),
+        ({"data": pd.DataFrame({"dose": [1.0, 2.0]})}, "must have the columns of the model"),
+    ],
+)
+def test_what_is_not_allowed(cross_validated, arguments, said):
+    kind = DataError if "data" in arguments else OptionError
+    with pytest.raises(kind, match=f"(?s){said}"):
+        cross_validated.performance(**{"folds": 2, **arguments})
+
+
+# --- model files -------------------------------------------------------------------------------
+
+
+def saved(fit, folder, **arguments):
+    return treeselect.load(fit.save(folder / "fit.treeselect", **arguments))
+
+
+def test_a_model_file_keeps_the_choice_of_size(mixed, cross_validated, measured, tmp_path):
+    again = saved(cross_validated, tmp_path)
+    with pytest.raises(DataError, match="Pass them as `data=`"):
+        again.performance(3)
+    assert same(again.performance(3, data=mixed), measured)
+    assert same(saved(cross_validated, tmp_path, include_data=True).performance(3), measured)
+
+
+def test_a_model_file_keeps_groups_and_fold_numbers_with_the_data(mixed, tmp_path):
+    data = mixed.assign(ward=CLUSTERS)
+    fold = CLUSTERS % 4
+    fit = treeselect.select(
+        "died ~ signal + noise", data, folds=fold, fold_groups="ward", scoring="accuracy", seed=1,
+        **QUICK,
+    )  # fmt: skip
+    expected = fit.performance(2)
+    with_data = saved(fit, tmp_path, include_data=True)
+    assert with_data.glance()["score"].tolist() == ["accuracy"]
+    assert same(with_data.performance(2), expected)
+    without = saved(fit, tmp_path)
+    with pytest.raises(OptionError, match="`inner_folds` must be given"):
+        without.performance(2, data=data)
+    assert same(without.performance(2, data=data, inner_folds=fold), expected)
+    with pytest.raises(OptionError, match="`fold_groups` must be given"):
+        without.performance(2, data=mixed, inner_folds=fold)
+
+
+def test_inner_folds_keep_the_groups_of_the_fit_whatever_the_outer_ones(mixed, tmp_path):
+    data = mixed.assign(ward=CLUSTERS, hospital=CLUSTERS // 5)
+    fit = treeselect.select(
+        "died ~ signal + noise", data, folds=3, fold_groups="ward", seed=1, **QUICK
+    )
+    expected = fit.performance(2, fold_groups="hospital", data=data)
+    assert "by groups of hospital" in expected.scheme
+    assert "by groups of ward inside each fold" in expected.rule
+    again = saved(fit, tmp_path)
+    assert same(again.performance(2, fold_groups="hospital", data=data), expected)
+
+
+def brier(y_true, prediction):
+    return -float(((prediction - y_true) ** 2).mean())
+
+
+def test_functions_are_not_in_a_model_file(mixed, tmp_path):
+    fit = treeselect.select(
+        "died ~ signal + noise", mixed, folds=TimeSeriesSplit(3), repeats=1, scoring=brier, seed=1,
+        **QUICK,
+    )  # fmt: skip
+    again = saved(fit, tmp_path, include_data=True)
+    assert again.path["cv_score"].equals(fit.path["cv_score"])
+    assert again.glance()["score"].tolist() == ["brier"]
+    assert again.resample(2).stability.n_resamples == 2
+    with pytest.raises(OptionError, match=r"`scoring` must be given: .* `brier`, is a function"):
+        again.performance(2)
+    found = again.performance(2, scoring=brier, inner_folds=TimeSeriesSplit(3))
+    assert same(found, fit.performance(2))
+
+
+def test_no_number_of_units_takes_the_place_of_outer_folds(mixed, cross_validated):
+    for arguments in ({"folds": N + 1}, {"folds": N}, {"fold_groups": np.arange(N) % 3}):
+        with pytest.raises(OptionError) as error:
+            cross_validated.performance(**arguments)
+        assert "Give " in str(error.value)
+        assert "an integer `k`" not in str(error.value)
+    ordered = mixed.sort_values("died")
+    fit = treeselect.select("died ~ signal", ordered, k=1, seed=1, **QUICK)
+    with pytest.raises(OptionError, match=r"1 of 2 classes .*. Give other `folds`.$"):
+        fit.performance(ordered["died"].to_numpy())

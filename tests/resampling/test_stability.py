@@ -1,0 +1,354 @@
+"""Resamples, frequencies, the index, and what stands in for what."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import treeselect
+from treeselect.errors import OptionError, StabilityError
+from treeselect.resampling.stability import (
+    Stability,
+    resample_weights,
+    stability_index,
+    wilson_interval,
+)
+
+
+def index_of_definition_4(z):
+    """Nogueira, Sechidis and Brown (2018), Definition 4, written as it stands."""
+    m, d = z.shape
+    p = z.mean(axis=0)
+    s2 = m / (m - 1) * p * (1 - p)
+    k = z.sum(axis=1).mean()
+    return 1 - s2.mean() / (k / d * (1 - k / d))
+
+
+@given(arrays(bool, st.tuples(st.integers(2, 12), st.integers(2, 8))))
+@settings(deadline=None, derandomize=True)
+def test_index_is_definition_4(selected):
+    index, (low, high) = stability_index(selected)
+    if selected.all() or not selected.any():
+        assert np.isnan(index)
+        return
+    assert index == pytest.approx(index_of_definition_4(selected))
+    assert low <= index + 1e-12
+    assert index - 1e-12 <= high <= 1.0
+
+
+def test_index_of_equal_selections_is_one_without_spread():
+    selected = np.tile([True, False, True], (5, 1))
+    assert stability_index(selected) == (1.0, (1.0, 1.0))
+
+
+def test_index_of_random_selections_is_about_zero():
+    rng = np.random.default_rng(0)
+    selected = np.array([rng.permutation(20) < 5 for _ in range(2000)])
+    index, (low, high) = stability_index(selected)
+    assert low < 0 < high
+    assert abs(index) < 0.01
+
+
+def test_interval_covers_the_index_of_many_resamples():
+    """The interval is about the population value of the index: 95 % of 300 samples, s.e. 1.3 %."""
+    rng = np.random.default_rng(1)
+    p = np.array([0.9, 0.8, 0.5, 0.2, 0.1, 0.1])
+    k = p.sum() / len(p)
+    truth = 1 - (p * (1 - p)).mean() / (k * (1 - k))
+    hits = 0
+    for _ in range(300):
+        _, (low, high) = stability_index(rng.random((100, 6)) < p)
+        hits += low <= truth <= high
+    assert 0.90 <= hits / 300 <= 0.99
+
+
+def test_index_needs_two_resamples():
+    with pytest.raises(StabilityError, match="at least two resamples"):
+        stability_index(np.ones((1, 3), dtype=bool))
+
+
+def test_wilson_interval_against_statsmodels():
+    from statsmodels.stats.proportion import proportion_confint
+
+    successes = np.array([0, 1, 50, 99, 100])
+    low, high = wilson_interval(successes, 100)
+    expected = proportion_confint(successes, 100, method="wilson")
+    np.testing.assert_allclose(low, expected[0], atol=1e-12)
+    np.testing.assert_allclose(high, expected[1], atol=1e-12)
+    assert (low[0], high[-1]) == (0.0, 1.0)
+
+
+WEIGHT = np.array([1, 0, 3, 1, 2, 1, 1, 0, 1, 1])
+
+
+def test_bootstrap_draws_distinct_rows_and_takes_all_copies():
+    drawn = resample_weights(WEIGHT, "bootstrap", 0, seed=1)
+    assert (drawn[WEIGHT == 0] == 0).all()
+    count = drawn[WEIGHT > 0] / WEIGHT[WEIGHT > 0]
+    assert (count == count.astype(int)).all()
+    assert count.sum() == (WEIGHT > 0).sum()
+
+
+def test_subsample_is_half_of_the_rows():
+    drawn = resample_weights(WEIGHT, "subsample", 3, seed=1)
+    assert (drawn > 0).sum() == 4
+    assert set(drawn[drawn > 0] == WEIGHT[drawn > 0]) == {True}
+
+
+def test_complementary_pairs_do_not_overlap():
+    first, second = (resample_weights(WEIGHT, "complementary", i, seed=1) for i in (4, 5))
+    assert not ((first > 0) & (second > 0)).any()
+    assert ((first + second) > 0).sum() == 8
+
+
+def test_resamples_differ_and_repeat():
+    draws = [resample_weights(WEIGHT, "bootstrap", i, seed=1) for i in range(5)]
+    assert len({tuple(d) for d in draws}) > 1
+    np.testing.assert_array_equal(draws[3], resample_weights(WEIGHT, "bootstrap", 3, seed=1))
+
+
+def test_tidy_counts_resamples(fitted):
+    tidy = fitted.stability.tidy()
+    assert list(tidy.columns) == ["term", "frequency", "ci_low", "ci_high", "selected"]
+    assert tidy["frequency"].is_monotonic_decreasing
+    assert ((tidy["ci_low"] <= tidy["frequency"]) & (tidy["frequency"] <= tidy["ci_high"])).all()
+    assert tidy["frequency"].sum() == pytest.approx(fitted.k)
+    assert set(tidy.loc[tidy["selected"], "term"]) == set(fitted.selected)
+
+
+def test_index_leaves_out_kept_units():
+    selected = np.array([[1, 1, 0], [1, 0, 1]], dtype=bool)
+    kept = Stability(
+        units=("a", "b", "c"),
+        fitted=np.array([True, True, False]),
+        assessed=np.array([False, True, True]),
+        selected=selected,
+        scheme="bootstrap",
+        k=2,
+        seed=0,
+    )
+    assert kept.index == pytest.approx(index_of_definition_4(selected[:, 1:]))
+
+
+def test_stand_ins_by_hand():
+    selected = np.array(
+        [[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 0], [1, 1, 0, 1], [1, 1, 0, 1]], dtype=bool
+    )
+    stability = Stability(
+        units=("sex", "age", "height", "noise"),
+        fitted=np.array([True, True, False, False]),
+        assessed=np.ones(4, dtype=bool),
+        selected=selected,
+        scheme="bootstrap",
+        k=2,
+        seed=0,
+    )
+    (stand_in,) = stability.stand_ins
+    assert (stand_in.unit, stand_in.missing) == ("age", 2)
+    assert stand_in.others == (("height", 2),)
+    assert stand_in.exactly_one == 1.0
+
+
+def test_substitutes_by_hand():
+    selected = np.array(
+        [[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 0], [1, 0, 0, 1], [1, 1, 0, 0], [1, 1, 1, 0]],
+        dtype=bool,
+    )
+    stability = Stability(
+        units=("sex", "age", "height", "noise"),
+        fitted=np.array([True, True, False, False]),
+        assessed=np.ones(4, dtype=bool),
+        selected=selected,
+        scheme="bootstrap",
+        k=2,
+        seed=0,
+        association=lambda unit, other: {"height": 0.8, "noise": 0.1}[other],
+    )
+    table = stability.substitutes
+    assert table["term"].to_list() == ["age", "age"]
+    assert table["substitute"].to_list() == ["height", "noise"]
+    assert table["n_without"].to_list() == [3, 3]
+    np.testing.assert_allclose(table["share"], [2 / 3, 1 / 3])
+    np.testing.assert_allclose(table["share_otherwise"], [1 / 3, 0])
+    assert table["association"].to_list() == [0.8, 0.1]
+    alone = dataclasses.replace(stability, association=None)
+    assert alone.substitutes["association"].isna().all()
+    others = [name for name, _ in stability.stand_ins[0].others]
+    assert others == table["substitute"].to_list()
+
+
+def test_a_term_that_every_resample_missed_has_substitutes():
+    stability = Stability(
+        units=("sex", "age"),
+        fitted=np.array([True, False]),
+        assessed=np.ones(2, dtype=bool),
+        selected=np.tile([False, True], (4, 1)),
+        scheme="subsample",
+        k=1,
+        seed=0,
+    )
+    (row,) = stability.substitutes.to_dict("records")
+    assert (row["n_without"], row["share"]) == (4, 1.0)
+    assert np.isnan(row["share_otherwise"])
+
+
+def test_substitutes_of_a_fit(mixed):
+    """Of two near copies one stands in for the other; the association is Spearman's."""
+    noisy = mixed["signal"] + np.random.default_rng(2).normal(scale=0.1, size=len(mixed))
+    data = mixed.assign(copy=noisy)
+    fit = treeselect.select("dose ~ . - died", data, k=1, seed=1, method="importance", n_trees=5)
+    table = fit.resample(12).stability.substitutes
+    (row,) = table[table["substitute"].isin(["signal", "copy"])].to_dict("records")
+    assert {row["term"], row["substitute"]} == {"signal", "copy"}
+    assert row["association"] == pytest.approx(data["signal"].corr(noisy, method="spearman"))
+    polars = pytest.importorskip("polars")
+    again = treeselect.select(
+        "dose ~ . - died", polars.from_pandas(data), k=1, seed=1, method="importance", n_trees=5
+    )
+    found = again.resample(12).stability.substitutes
+    assert isinstance(found, polars.DataFrame)
+    assert found["substitute"].to_list() == table["substitute"].to_list()
+
+
+@pytest.mark.parametrize("n", [1, 2.0, True, "many"])
+def test_number_of_resamples(fitted, n):
+    with pytest.raises(OptionError, match="`n` must be a whole number, at least 2"):
+        fitted.resample(n)
+
+
+def test_scheme_and_size_are_checked(fitted):
+    with pytest.raises(OptionError, match="`scheme` must be one of"):
+        fitted.resample(3, scheme="jackknife")
+    with pytest.raises(OptionError, match="`k` must be at most the number of units, 6"):
+        fitted.resample(3, k=7)
+    assert fitted.resample(3, k=1, scheme="subsample").stability.selected.sum() == 3
+
+
+def test_too_few_rows_of_a_class_is_said(mixed):
+    rare = mixed.assign(died=np.arange(len(mixed)) == 3)
+    fit = treeselect.select("died ~ signal + noise", rare, k=1, seed=1, forests=1, n_trees=5)
+    with pytest.raises(StabilityError, match="only one value of the response"):
+        fit.resample(20)
+
+
+# --- groups of rows ------------------------------------------------------------------------------
+
+GROUPS = np.array([5, 5, 0, 0, 0, 7, 7, 7, 2, -1])  # the last row has no weight below
+OF_ROWS = np.array([1, 0, 3, 1, 2, 1, 1, 1, 1, 0])
+
+
+@pytest.mark.parametrize("scheme", ["bootstrap", "subsample", "complementary"])
+def test_groups_are_drawn_with_all_their_rows(scheme):
+    drawn = [resample_weights(OF_ROWS, scheme, i, 3, GROUPS) for i in range(40)]
+    seen = set()
+    for weights in drawn:
+        assert (weights[OF_ROWS == 0] == 0).all()
+        times = {g: set(weights[r] / OF_ROWS[r]) for g in (5, 0, 7, 2) if (r := rows_of(g)).any()}
+        assert all(len(t) == 1 for t in times.values())
+        counts = [int(t.pop()) for t in times.values()]
+        assert sum(counts) == (4 if scheme == "bootstrap" else 2)
+        assert max(counts) <= (4 if scheme == "bootstrap" else 1)
+        seen.add(tuple(counts))
+    assert len(seen) > 4
+    if scheme == "complementary":
+        np.testing.assert_array_equal(drawn[6] + drawn[7], OF_ROWS)
+
+
+def rows_of(group):
+    return (group == GROUPS) & (OF_ROWS > 0)
+
+
+@pytest.mark.parametrize("scheme", ["bootstrap", "subsample", "complementary"])
+def test_a_group_for_each_row_is_no_grouping(scheme):
+    for number in range(4):
+        np.testing.assert_array_equal(
+            resample_weights(WEIGHT, scheme, number, 1, np.arange(10)),
+            resample_weights(WEIGHT, scheme, number, 1),
+        )
+
+
+@pytest.fixture(scope="module")
+def wards():
+    """40 wards of 10 rows; `gene` is that of the ward and tells its level, as seven others do a
+    little by chance."""
+    rng = np.random.default_rng(2)
+    ward = np.repeat(np.arange(40), 10)
+    by_ward = rng.normal(size=(40, 8))
+    level = 0.5 * by_ward[:, 0] + rng.normal(size=40)
+    data = pd.DataFrame(by_ward[ward], columns=["gene", *(f"n{i}" for i in range(7))])
+    return data.assign(y=level[ward] + 0.3 * rng.normal(size=400), ward=[f"w{w}" for w in ward])
+
+
+def test_rows_drawn_apart_make_the_selection_look_stable(wards):
+    """Ten rows of a ward are nearly one: what the wards of the sample tell by chance comes back in
+    every resample of the rows, but not of the wards."""
+    fit = treeselect.select("y ~ . - ward", wards, method="lasso", k=2, seed=1)
+    rows, groups = fit.resample(30), fit.resample(30, fold_groups="ward", data=wards)
+    assert rows.stability.index > groups.stability.index + 0.2
+    assert groups.stability.groups_name == "ward"
+    twin = fit.resample(30, fold_groups=wards["ward"].to_numpy())
+    np.testing.assert_array_equal(twin.stability.selected, groups.stability.selected)
+    own = treeselect.select(
+        "y ~ .", wards, method="lasso", k=2, seed=1, resamples=30, fold_groups="ward"
+    )
+    np.testing.assert_array_equal(own.stability.selected, groups.stability.selected)
+    again = own.resample(30, fold_groups=np.arange(400))  # rows, although the fit has groups
+    np.testing.assert_array_equal(again.stability.selected, rows.stability.selected)
+
+
+def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
+    fit = treeselect.select("y ~ .", wards, method="lasso", k=2, seed=1, fold_groups="ward")
+    for scheme, how in (
+        ("bootstrap", "as many groups, each with all its rows, as there are, drawn"),
+        ("subsample", "half of the groups, each with all its rows)"),
+    ):
+        found = fit.resample(4, scheme=scheme)
+        text = " ".join(found.summary().as_text().split())
+        assert f"4 {scheme} resamples of whole groups of ward) " in text
+        assert "Folds and resamples keep the rows of each `ward` together" in text
+        page = found.report(tmp_path / "r.html").read_text()
+        assert how in page
+        assert "Of 4 resamples of the groups" in page
+    by_array = fit.resample(4, fold_groups=wards["ward"].to_numpy())
+    assert by_array.stability.words == "4 bootstrap resamples of whole groups"
+
+
+def test_groups_and_model_files(wards, tmp_path):
+    fit = treeselect.select(
+        "y ~ .", wards, method="lasso", k=2, seed=1, fold_groups="ward", resamples=4
+    )
+    with_data = treeselect.load(fit.save(tmp_path / "fit", include_data=True))
+    assert with_data.stability.words == fit.stability.words
+    expected = fit.stability.selected
+    np.testing.assert_array_equal(with_data.resample(4).stability.selected, expected)
+    bare = treeselect.load(fit.save(tmp_path / "fit"))
+    np.testing.assert_array_equal(bare.resample(4, data=wards).stability.selected, expected)
+    rest = wards.drop(columns="ward")
+    with pytest.raises(
+        OptionError, match=r"must be given(.|\n)*Give `data` with the column `ward`"
+    ):
+        bare.resample(4, data=rest)
+    found = bare.resample(4, data=rest, fold_groups=wards["ward"].to_numpy())
+    np.testing.assert_array_equal(found.stability.selected, expected)
+
+
+def test_groups_that_can_not_be_drawn(wards):
+    fit = treeselect.select("y ~ gene + n0", wards, method="lasso", k=1, seed=1)
+    with pytest.raises(OptionError, match=r"must be a column of `data`(.|\n)*Found: `ward`"):
+        fit.resample(4, fold_groups="ward")
+    with pytest.raises(OptionError, match="must have at least two groups"):
+        fit.resample(4, fold_groups=np.zeros(400))
+    with pytest.raises(OptionError, match="3 rows where it is missing"):
+        fit.resample(4, fold_groups=wards["ward"].where(wards.index > 2))
+    with pytest.raises(OptionError, match="one value per row, 400"):
+        fit.resample(4, fold_groups=np.arange(7))
+    two = wards.assign(y=wards["ward"] == "w0")
+    alone = treeselect.select("y ~ gene + n0", two, method="lasso", k=1, seed=1, fold_groups="ward")
+    with pytest.raises(StabilityError, match="too few groups with rows of a class"):
+        alone.resample(30)

@@ -1,0 +1,492 @@
+"""Looking inside: trees, shapes, interactions and importances on the path."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+import treeselect
+from treeselect import ControlBurn
+from treeselect.designs.association import Coded, association, coded_number
+from treeselect.errors import DataError, MethodError, OptionError
+from treeselect.results.curves import curves
+from treeselect.results.inside import association_table
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(rng.uniform(-2, 2, size=(600, 5)), columns=list("abcde"))
+    frame["soil"] = rng.choice(["clay", "sand", "silt"], size=600)
+    frame["y"] = (
+        frame["a"] ** 2 + frame["b"] * frame["c"] + 2 * (frame["soil"] == "sand")
+    ) + 0.1 * rng.normal(size=600)
+    frame["two"] = np.where(frame["y"] > frame["y"].median(), "yes", "no")
+    frame.loc[::50, "a"] = np.nan
+    return frame
+
+
+@pytest.fixture(scope="module")
+def fit(data):
+    return treeselect.select("y ~ . - two", data, k=4, seed=1, forests=2)
+
+
+@pytest.fixture(scope="module")
+def sparse(data):
+    return treeselect.select("y ~ . - two", data, k=4, seed=1, forests=2, refit=None)
+
+
+def test_trees_are_those_with_a_weight(fit, sparse):
+    table = fit.trees()
+    pd.testing.assert_frame_equal(table.drop(columns="terms"), sparse.trees().drop(columns="terms"))
+    assert (table["weight"] > 0).all()
+    assert table["share"].sum() == pytest.approx(1)
+    assert table["share"].is_monotonic_decreasing
+    assert set().union(*table["terms"]) == set(fit.selected)
+    nodes = fit.nodes()
+    for row in table.itertuples():
+        own = nodes[nodes["tree"] == row.tree]
+        assert own["depth"].max() == row.depth
+        assert own["split"].isna().sum() == row.leaves
+        assert set(own["term"].dropna()) == set(row.terms)
+    assert fit.rules(int(table["tree"][0])).startswith("if ")
+
+
+def test_weights_times_leaves_is_what_the_sparse_forest_predicts(data, sparse):
+    model = sparse.model
+    assert sparse.subforest is model
+    assert "refit=None" in sparse.summary().as_text()
+    nodes = sparse.nodes()
+    weights = sparse.trees().set_index("tree")["weight"]
+    total = np.full(len(data), float(model.constant[0]))
+    for tree, own in nodes.groupby("tree"):
+        total += weights[tree] * walk(own.set_index("node"), data)
+    np.testing.assert_allclose(sparse.predict(data), total, atol=1e-9)
+
+
+def walk(own, data):
+    """Values of the leaves of one tree, by what the table says."""
+    values = np.empty(len(data))
+    for i, row in enumerate(data.to_dict("records")):
+        node = 1
+        while not pd.isna(own.loc[node, "split"]):
+            here = own.loc[node]
+            value = row[here["term"]]
+            if here["term"] == "soil":
+                goes_left = here["split"].endswith(f"[{value}]")
+            elif here["split"].endswith("is missing"):
+                goes_left = np.isnan(value)
+            else:
+                goes_left = (
+                    here["missing"] == "left" if np.isnan(value) else (value <= here["threshold"])
+                )
+            node = here["left"] if goes_left else here["right"]
+        values[i] = own.loc[node, "value"]
+    return values
+
+
+def test_the_intercept_is_free_and_the_score_that_of_the_predictions(sparse):
+    model, step = sparse.model, sparse.step
+    problem = sparse.design.problem
+    fitted = model.predict(problem)
+    assert np.mean(problem.y - fitted) == pytest.approx(0, abs=1e-8)
+    assert 1 - np.var(problem.y - fitted) / np.var(problem.y) == pytest.approx(step.train_score)
+
+
+def test_it_explains_new_data_and_is_kept_in_files(data, sparse, tmp_path):
+    rng = np.random.default_rng(9)
+    new = data.assign(a=rng.permutation(data["a"]))
+    again = treeselect.load(sparse.save(tmp_path / "fit"))
+    pd.testing.assert_series_equal(again.predict(new), sparse.predict(new))
+    pd.testing.assert_frame_equal(again.trees(), sparse.trees())
+    with pytest.raises(DataError, match="without the data"):
+        again.shape("a")
+    whole = treeselect.load(sparse.save(tmp_path / "whole", include_data=True))
+    pd.testing.assert_frame_equal(whole.shape("a"), sparse.shape("a"))
+
+
+@pytest.mark.parametrize("response", ["y", "two"])
+def test_a_forest_of_others_can_be_pruned_and_predicts(data, response, tmp_path):
+    numbers = ["e", "d", "c", "b", "a"]
+    frame = data.fillna({"a": 0.0})
+    kind = GradientBoostingRegressor if response == "y" else RandomForestClassifier
+    model = kind(n_estimators=60, max_depth=3, max_features=2, random_state=0)
+    model.fit(frame[numbers], frame[response])
+    fit = treeselect.select(
+        f"{response} ~ a + b + c + d + e", frame, seed=1, k=4, method=ControlBurn(forest=model,
+        refit=None),
+    )  # fmt: skip
+    assert fit.trees()["terms"].explode().isin(fit.selected).all()
+    score = treeselect.select(
+        f"{response} ~ a + b + c + d + e", frame, seed=1, k=4, method=ControlBurn(forest=model)
+    )
+    truth = frame["y"] if response == "y" else (frame["two"] == "yes").astype(float)
+    chosen = treeselect.select(
+        f"{response} ~ a + b + c + d + e", frame, seed=1, folds=3, keep="e",
+        method=ControlBurn(forest=model, refit=None),
+    )  # fmt: skip
+    assert "e" in chosen.selected
+    assert chosen.path["cv_score"].max() > 0.3
+    correlations = [np.corrcoef(f.predict(frame), truth)[0, 1] for f in (fit, score)]
+    assert correlations[0] > 0.6
+    again = treeselect.load(fit.save(tmp_path / "fit", include_data=True))
+    pd.testing.assert_series_equal(again.predict(frame), fit.predict(frame))
+    pd.testing.assert_frame_equal(again.nodes(), fit.nodes())
+    pd.testing.assert_frame_equal(again.shape("b"), fit.shape("b"))
+
+
+def test_a_cut_selection_has_a_sparse_forest_of_its_own(data):
+    for k in range(1, 6):
+        fit = treeselect.select("y ~ . - two", data, k=k, seed=3, forests=1, refit=None,
+                                adaptive=False, tail=2, min_trees=2)  # fmt: skip
+        if fit.step.cut_from is not None:
+            break
+    assert fit.step.cut_from is not None
+    assert fit.trees()["terms"].explode().isin(fit.selected).all()
+    assert np.mean(fit.predict(data)) == pytest.approx(data["y"].mean())
+
+
+def test_cross_validation_of_the_sparse_forest(data):
+    fit = treeselect.select("y ~ . - two", data, seed=1, forests=1, refit=None, folds=3)
+    assert fit.path["cv_score"].max() > 0.5
+    three = data.assign(y=pd.cut(data["y"], 3, labels=["low", "middle", "high"]))
+    classes = treeselect.select("y ~ . - two", three, seed=1, k=3, forests=1, refit=None)
+    np.testing.assert_allclose(classes.predict(data).sum(axis=1), 1)
+    shape = classes.shape(classes.selected[0])
+    assert {"mean_low", "effect_high"} <= set(shape)
+
+
+def test_an_offset_is_added_to_the_sparse_forest():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.uniform(size=500), "z": rng.uniform(size=500)})
+    frame["time"] = np.log(rng.uniform(1, 5, size=500))
+    frame["n"] = rng.poisson(np.exp(frame["time"] + frame["x"]))
+    fit = treeselect.select(
+        "n ~ x + z", frame, family="poisson", offset="time", k=1, seed=1, forests=1, refit=None
+    )
+    later = frame.assign(time=frame["time"] + np.log(2))
+    np.testing.assert_allclose(fit.predict(later), 2 * fit.predict(frame))
+    assert fit.predict(frame).mean() == pytest.approx(frame["n"].mean(), rel=1e-6)
+
+
+def test_shapes_are_those_of_the_truth(fit):
+    shape = fit.shape("a")
+    known = shape.dropna()
+    assert list(shape) == ["a", "share", "mean", "effect"]
+    assert shape["share"].sum() == pytest.approx(1)
+    assert shape["effect"] @ shape["share"] == pytest.approx(0, abs=1e-12)
+    assert np.corrcoef(known["a"] ** 2, known["effect"])[0, 1] > 0.95
+    assert shape["a"].isna().sum() == 1  # missing is a value of its own
+    soil = fit.shape("soil").set_index("soil")["effect"]
+    assert soil["sand"] > 1 > soil[["clay", "silt"]].max() + 1
+    both = fit.shape("b", "c")
+    assert np.corrcoef(both["b"] * both["c"], both["interaction"])[0, 1] > 0.8
+
+
+def test_the_map_of_two_terms_is_a_grid(fit):
+    both = fit.shape("a", "soil")
+    assert both["a"].nunique() <= 12
+    assert both.groupby("soil")["a"].nunique().max() == both["a"].nunique()
+    grid = both.pivot(index="a", columns="soil", values="mean")
+    assert grid.shape == (both["a"].nunique(dropna=False), 3)
+
+
+@pytest.mark.parametrize("term", ["bs(x, 5)", "poly(x, 3)", "I((x - 3) ** 2)", "I(x > 3)"])
+def test_the_shape_of_a_transform_is_that_of_the_number_behind_it(term):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.uniform(0, 6, 800)})
+    frame["y"] = np.sin(frame["x"]) + 0.1 * rng.normal(size=800)
+    if term.startswith("I("):
+        frame["y"] += (frame["x"] - 3) ** 2 * (term == "I((x - 3) ** 2)")
+        frame.loc[::40, "x"] = np.nan
+    fit = treeselect.select(f"y ~ {term}", frame, k=1, seed=1, forests=1, n_trees=20)
+    shape = fit.shape(fit.selected[0]).dropna()
+    assert next(iter(shape)) == "x"
+    assert shape["x"].is_monotonic_increasing
+    assert len(shape) >= 39
+    if term == "I((x - 3) ** 2)":  # the same on both sides of 3
+        assert shape["mean"].max() > shape["mean"].min() + 5
+        above, below = (np.interp(x, shape["x"], shape["mean"]) for x in ([4, 5], [2, 1]))
+        np.testing.assert_allclose(above, below, atol=0.4)  # neighbouring points of the grid
+    else:
+        truth = np.sign(3 - shape["x"]) if term == "I(x > 3)" else np.sin(shape["x"])
+        assert np.corrcoef(truth, shape["mean"])[0, 1] > 0.97
+
+
+def test_associations():
+    rng = np.random.default_rng(2)
+    n = 400
+    frame = pd.DataFrame({"x": rng.normal(size=n), "z": rng.normal(size=n)})
+    frame["monotone"] = np.exp(frame["x"])
+    frame["site"] = np.where(frame["x"] > 0, "east", "west")
+    frame["same"] = frame["site"].map({"east": "a", "west": "b"})
+    frame.loc[::9, "x"] = np.nan
+    frame["y"] = frame["monotone"] + frame["z"] + (frame["site"] == "east")
+    fit = treeselect.select(
+        "y ~ x + z + monotone + site + same + bs(z, 4)", frame, k=6, seed=1, method="rrf",
+        n_trees=5, keep=["x", "z", "monotone", "site", "same", "bs(z, 4)"],
+    )  # fmt: skip
+    table = association_table(fit)
+    assert list(table) == ["term", "other", "measure", "association"]
+    assert len(table) == fit.k * (fit.k - 1) // 2
+    assert table["association"].is_monotonic_decreasing
+    by_pair = {frozenset((r.term, r.other)): r for r in table.itertuples()}
+    known = frame.dropna()
+
+    def pair(a, b):
+        return by_pair[frozenset((a, b))]
+
+    assert pair("x", "monotone").association == pytest.approx(1)
+    assert pair("x", "z").association == pytest.approx(
+        abs(known["x"].corr(known["z"], method="spearman"))
+    )
+    assert pair("site", "same")[3:] == ("Cramer's V", pytest.approx(1))
+    ratio = pair("monotone", "site")
+    assert ratio.measure == "correlation ratio"
+    ranks = frame["monotone"].rank()  # of two levels it is the correlation with their indicator
+    indicator = (frame["site"] == "east").astype(float)
+    assert ratio.association == pytest.approx(ranks.corr(indicator))
+    assert pair("z", "bs(z, 4)").association > 0.9
+
+
+def test_associations_count_copies_and_know_constants():
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 9, size=(2, 50)).astype(float)
+    b[:30] = a[:30]
+    level = Coded(rng.integers(-1, 3, size=50), True)
+    other = Coded(rng.integers(0, 4, size=50), True)
+    weight = rng.integers(0, 4, size=50)
+    again = np.repeat(np.arange(50), weight)
+    ones = np.ones(len(again))
+    numbers = coded_number(a), coded_number(b)
+    for first, second in [numbers, (numbers[0], level), (level, numbers[0]), (level, other)]:
+        copied = [c._replace(codes=c.codes[again]) for c in (first, second)]
+        found = association(first, second, weight)
+        assert found == pytest.approx(association(*copied, ones))
+        assert found == pytest.approx(association(second, first, weight))
+        assert 0 < found < 1
+    constant = Coded(np.zeros(50, dtype=np.int64), True)
+    unknown = Coded(np.full(50, -1), False)
+    for one in (constant, unknown, coded_number(np.ones(50))):
+        assert association(one, numbers[0], weight) == 0
+        assert association(one, level, weight) == 0
+
+
+def test_variables_may_have_the_names_of_numbers(data):
+    frame = data.rename(columns={"a": "share", "b": "mean", "c": "effect"})
+    fit = treeselect.select("y ~ . - two", frame, k=4, seed=1, forests=1, n_trees=20)
+    shape = fit.shape("share")
+    assert list(shape) == ["share_value", "share", "mean", "effect"]
+    assert shape["share"].sum() == pytest.approx(1)
+    assert list(fit.shape("mean", "effect"))[:2] == ["mean_value", "effect_value"]
+    found = curves(fit, "share")[0]
+    assert [p.value for p in found.points if not p.is_missing] == pytest.approx(
+        shape["share_value"].dropna().to_list()
+    )
+
+
+def test_interactions_are_those_of_the_truth(fit):
+    table = fit.interactions()
+    assert len(table) == 6
+    assert set(table.loc[0, ["term", "other"]]) == {"b", "c"}
+    assert table["strength"].between(0, 1).all()
+    assert table["strength"][0] > 3 * table["strength"][1]
+
+
+def test_importances_on_the_path(fit):
+    table = fit.importance_path()
+    assert list(table) == ["k", "tuning", "term", "selected", "importance"]
+    for k, own in table.groupby("k"):
+        assert own["selected"].sum() == k
+        assert own["importance"].sum() == pytest.approx(1 if k else 0)
+        assert ((own["importance"] > 0) == own["selected"]).all()
+
+
+def test_other_methods_show_their_forest(data):
+    fit = treeselect.select("y ~ . - two", data, k=3, seed=1, method="rrf", n_trees=20)
+    table = fit.trees()
+    assert len(table) == 200
+    assert fit.subforest is None
+    np.testing.assert_allclose(table["weight"], 1 / 200)
+    assert set(table["terms"][0]) <= set(fit.selected)
+    assert len(fit.importance_path()) >= 3
+
+
+def test_nothing_selected_has_nothing_inside(data):
+    for options in ({"lam": 1e6}, {"lam": 1e6, "refit": None}):
+        fit = treeselect.select("y ~ . - two", data, seed=1, forests=1, **options)
+        assert len(fit.trees()) == 0
+        assert len(fit.interactions()) == 0
+        with pytest.raises(OptionError, match="no trees to show"):
+            fit.nodes()
+        with pytest.raises(OptionError, match="Selected: nothing"):
+            fit.shape("a")
+        assert fit.predict(data).nunique() == 1
+
+
+def test_what_is_not_used_has_no_interactions(data):
+    fit = treeselect.select(
+        "y ~ . - two", data, k=3, seed=1, forests=1, refit=None, keep=["d", "e"]
+    )
+    strengths = fit.interactions().set_index(["term", "other"])["strength"]
+    unused = [pair for pair in strengths.index if set(pair) == {"d", "e"}]
+    assert len(unused) == 1
+    assert strengths[unused[0]] == 0
+    assert "the nearer they are to the mean" in fit.summary().as_text()
+
+
+def test_a_cut_that_leaves_no_tree_is_an_error(data):
+    frame = data.fillna({"a": 0.0})
+    names = list("abcde")
+    model = RandomForestRegressor(20, max_depth=6, random_state=0).fit(frame[names], frame["y"])
+    with pytest.raises(MethodError, match="No tree of ControlBurn uses nothing but the 2 units"):
+        treeselect.select(
+            "y ~ a + b + c + d + e",
+            frame,
+            k=2,
+            seed=1,
+            method=ControlBurn(forest=model, refit=None),
+        )
+
+
+def test_forests_that_predict_something_else_are_refused(data):
+    frame = data.fillna({"a": 0.0})
+    names = list("abcde")
+    classifier = RandomForestClassifier(10, random_state=0).fit(frame[names], frame["two"])
+    formula = "y ~ a + b + c + d + e"
+    with pytest.raises(MethodError, match="must be a regressor for this response"):
+        treeselect.select(formula, frame, k=2, method=ControlBurn(forest=classifier))
+    turned = frame.assign(y=pd.Categorical(frame["two"], categories=["yes", "no"]))
+    with pytest.raises(MethodError, match="same classes in the same order"):
+        treeselect.select(formula, turned, k=2, method=ControlBurn(forest=classifier))
+    fit = treeselect.select(formula, frame.assign(y=frame["two"]), k=2, seed=1,
+                            method=ControlBurn(forest=classifier))  # fmt: skip
+    text = " ".join(fit.summary().as_text().split())
+    assert "assess the choice among them alone" in text
+    assert "min_trees" not in fit.chosen_method.options()
+
+
+def test_splits_of_what_is_missing_are_kept_in_files(data, tmp_path):
+    names = list("abcde")
+    frame = data.assign(y=data["y"] + 5 * data["a"].isna())
+    model = RandomForestRegressor(30, max_depth=3, random_state=0).fit(frame[names], frame["y"])
+    fit = treeselect.select("y ~ a + b + c + d + e", frame, k=None, lam=1e-3, seed=1,
+                            method=ControlBurn(forest=model, refit=None))  # fmt: skip
+    assert fit.nodes()["split"].eq("a is known").any()
+    again = treeselect.load(fit.save(tmp_path / "fit"))
+    pd.testing.assert_series_equal(again.predict(frame), fit.predict(frame))
+    pd.testing.assert_frame_equal(again.nodes(), fit.nodes())
+
+
+def test_thresholds_are_told_with_the_digits_that_they_need():
+    frame = pd.DataFrame({"day": 20230000.0 + np.arange(300) % 97})
+    frame["y"] = (frame["day"] > 20230050) + 0.01 * np.arange(300)
+    fit = treeselect.select("y ~ day", frame, k=1, refit=None, forests=1, seed=1)
+    splits = fit.nodes().dropna(subset="threshold")
+    for split, threshold in zip(splits["split"], splits["threshold"], strict=True):
+        told = float(split.removeprefix("day <= "))
+        assert ((frame["day"] <= told) == (frame["day"] <= threshold)).all()
+
+
+def test_two_terms_of_one_variable_have_no_map(data):
+    fit = treeselect.select("y ~ a + I(a > 0) + b", data, k=3, seed=1, forests=1,
+                            keep=["a", "I(a > 0)"])  # fmt: skip
+    with pytest.raises(OptionError, match="`other` must have other variables than `term`"):
+        fit.shape("a", "I(a > 0)")
+
+
+def test_variables_named_like_the_tables_numbers(data):
+    names = {"b": "mean", "c": "mean_value"}
+    fit = treeselect.select(
+        "y ~ mean + mean_value", data.rename(columns=names), k=2, seed=1, forests=1
+    )
+    both = fit.shape("mean", "mean_value")
+    assert list(both)[:2] == ["mean_value_value", "mean_value"]
+    assert (
+        np.corrcoef(both["mean_value_value"] * both["mean_value"], both["interaction"])[0, 1] > 0.7
+    )
+
+
+def test_folds_grow_their_trees_once(data, monkeypatch):
+    grown = []
+    pool = ControlBurn._pool
+
+    def counted(*args):
+        grown.append(1)
+        return pool(*args)
+
+    monkeypatch.setattr(ControlBurn, "_pool", counted)
+    treeselect.select("y ~ . - two", data, seed=1, forests=1, refit=None, folds=3)
+    assert len(grown) == 4  # three folds and the fit
+
+
+def test_what_has_no_shape(fit, data):
+    with pytest.raises(OptionError, match=r"Found: 'aa'\. Did you mean"):
+        fit.shape("aa")
+    with pytest.raises(OptionError, match="`other` must not be `term`"):
+        fit.shape("a", "a")
+    with pytest.raises(MethodError, match="`refit` of ControlBurn must be 'forest' or None"):
+        treeselect.select("y ~ a", data, k=1, refit="glm")
+
+
+@pytest.fixture(scope="module")
+def odd(data):
+    rng = np.random.default_rng(7)
+    frame = data[["a", "b"]].copy()
+    frame["kind"] = rng.choice(["oak", "ash", None], size=len(frame))
+    frame["wet"] = rng.random(len(frame)) < 0.5
+    frame["size"] = pd.array(rng.integers(1, 9, size=len(frame)), dtype="Int64")
+    frame.loc[5, "size"] = pd.NA
+    frame["z"] = frame["b"] ** 2 + (frame["kind"] == "oak") * frame["wet"] + frame["size"].fillna(0)
+    return frame.astype({"z": float})
+
+
+def test_points_are_told_by_the_term_or_by_what_is_behind_it(odd):
+    formula = "z ~ abs(b) + kind:wet + bs(a, 4) + size"
+    fit = treeselect.select(formula, odd, k=4, seed=1, forests=1, keep="bs(a, 4)")
+    absolute = fit.shape("abs(b)")
+    assert absolute["b"].is_monotonic_increasing
+    assert np.corrcoef(absolute["b"].abs(), absolute["effect"])[0, 1] > 0.9
+    both = fit.shape("kind:wet")
+    assert list(both)[:2] == ["kind", "wet"]
+    assert both[["kind", "wet"]].iloc[-1].isna().all()  # a missing part: the term is missing
+    best = both.loc[both["effect"].idxmax()]
+    assert (best["kind"], best["wet"]) == ("oak", True)
+    assert fit.shape("bs(a, 4)")["a"].dropna().is_monotonic_increasing
+    size = fit.shape("size")
+    assert size["size"].tolist()[:8] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert size["size"].isna().tolist() == [False] * 8 + [True]
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_tables_are_in_the_library_of_the_data(odd, library):
+    import polars
+    import pyarrow
+
+    formula = "z ~ b + kind + wet + size"
+    expected = treeselect.select(formula, odd, k=4, seed=1, forests=1)
+    table = pyarrow.Table.from_pandas(odd)
+    fit = treeselect.select(
+        formula, polars.from_arrow(table) if library == "polars" else table, k=4, seed=1, forests=1
+    )
+    for term in fit.selected:
+        frame = fit.shape(term)
+        names = frame.columns if library == "polars" else frame.column_names
+        assert list(names) == list(expected.shape(term))
+        effect = frame["effect"].to_pylist() if library == "pyarrow" else frame["effect"].to_list()
+        np.testing.assert_allclose(effect, expected.shape(term)["effect"])
+    kinds = fit.shape("kind")["kind"]
+    assert (kinds.to_pylist() if library == "pyarrow" else kinds.to_list()) == ["ash", "oak", None]
+    for name in ("trees", "nodes", "interactions", "importance_path", "tidy", "glance"):
+        table, pandas = getattr(fit, name)(), getattr(expected, name)()
+        assert list(table.columns if library == "polars" else table.column_names) == list(pandas)
+        assert len(table) == len(pandas)
+    left = fit.nodes()["left"]
+    first = left.to_pylist() if library == "pyarrow" else left.to_list()
+    assert [v is None for v in first] == expected.nodes()["left"].isna().tolist()

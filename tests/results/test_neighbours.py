@@ -1,0 +1,99 @@
+"""Which terms resemble which in the data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.designs.association import Coded, association, coded_number
+from treeselect.errors import DataError, OptionError
+from treeselect.results.neighbours import Associations
+
+
+def test_neighbours_of_one_term(fitted, mixed):
+    table = fitted.neighbours("copy", most=3)
+    assert list(table) == ["term", "other", "measure", "association", "selected"]
+    assert (table["term"] == "copy").all()
+    assert table["other"][0] == "signal"
+    assert table["association"][0] == pytest.approx(1)
+    assert table["association"].is_monotonic_decreasing
+    assert table["selected"].to_list() == [name in fitted.selected for name in table["other"]]
+
+
+def test_neighbours_against_scipy_and_pandas(fitted, mixed):
+    table = fitted.neighbours("noise").set_index("other")
+    assert set(table.index) == {"signal", "copy", "site", "colour", "flag"}
+    both = mixed[["noise", "signal"]].dropna()
+    expected = both["noise"].rank().corr(both["signal"].rank())
+    assert table.loc["signal", "association"] == pytest.approx(abs(expected))
+    assert table.loc["site", "measure"] == "correlation ratio"
+
+
+def test_neighbours_of_all_selected_terms(fitted):
+    table = fitted.neighbours(most=2)
+    assert table["term"].to_list() == [name for name in fitted.selected for _ in range(2)]
+    for name in fitted.selected:
+        one = fitted.neighbours(name, most=2)
+        pd.testing.assert_frame_equal(
+            one, table[table["term"] == name].reset_index(drop=True), check_dtype=False
+        )
+
+
+def test_the_strongest_column_of_a_term_and_of_a_group_counts(mixed):
+    rng = np.random.default_rng(0)
+    data = mixed.assign(a=rng.normal(size=400), b=mixed["signal"] ** 3)
+    fit = treeselect.select(
+        "dose ~ signal + a + b + noise",
+        data,
+        groups={"pair": ["a", "b"]},
+        k=1,
+        seed=1,
+        method="importance",
+        n_trees=5,
+    )
+    measured = Associations(fit.design)
+    assert measured.units("signal", "pair") == pytest.approx(1)
+    assert measured.terms("signal", "a")[1] < 0.3
+    assert measured.units("pair", "noise") == max(
+        measured.terms("a", "noise")[1], measured.terms("b", "noise")[1]
+    )
+
+
+def test_weights_are_copies(mixed):
+    weight = np.arange(len(mixed)) % 3
+    options = {"k": 1, "seed": 1, "method": "importance", "n_trees": 5}
+    fit = treeselect.select("dose ~ signal + site + noise", mixed, weights=weight, **options)
+    copied = mixed.loc[mixed.index.repeat(weight)].reset_index(drop=True)
+    again = treeselect.select("dose ~ signal + site + noise", copied, **options)
+    first, second = fit.neighbours("noise"), again.neighbours("noise")
+    pd.testing.assert_frame_equal(first, second)
+
+
+def test_columns_are_coded_once(fitted, monkeypatch):
+    measured = Associations(fitted.design)
+    found = measured.terms("signal", "noise")
+    monkeypatch.setattr("treeselect.results.neighbours.coded_number", None)
+    assert measured.terms("signal", "noise") == found
+    first, second = coded_number(np.array([1.0, 2.0])), Coded(np.array([0, 1]), True)
+    assert association(first, second, np.ones(2)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("sgnal",), "`term` must be a term .*\n  Found: 'sgnal'. Did you mean `signal`"),
+        ((3,), "`term` must be a term .*\n  Found: 3. Terms: `signal`"),
+        (("signal", 0), "`most` must be a whole number, at least 1"),
+    ],
+)
+def test_what_can_t_be_asked(fitted, arguments, says):
+    with pytest.raises(OptionError, match=says):
+        fitted.neighbours(*arguments)
+
+
+def test_without_the_data_there_are_none(fitted, tmp_path):
+    loaded = treeselect.load(fitted.save(tmp_path / "fit"))
+    with pytest.raises(DataError, match="without the data"):
+        loaded.neighbours()

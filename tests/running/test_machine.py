@@ -1,0 +1,113 @@
+"""What the machine does to the work is told, with the way out."""
+
+from __future__ import annotations
+
+import dataclasses
+import multiprocessing
+import os
+import threading
+from concurrent.futures.process import BrokenProcessPool
+from pickle import PicklingError
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.designs.scoring import with_scoring
+from treeselect.errors import OutOfMemoryError, TreeselectError, WorkerError
+from treeselect.running.machine import memory_is_told, workers_are_told
+from treeselect.running.parallel import run_all
+
+
+class HoldsALock:
+    """A score that no other process can be given."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+
+    def __call__(self, y, prediction):
+        return 0.0
+
+
+class Unreadable:
+    """A score that is packed here, and can't be unpacked there."""
+
+    def __call__(self, y, prediction):
+        return 0.0
+
+    def __reduce__(self):
+        return int, ("not a number",)
+
+
+def ends_the_process(y, prediction):
+    if multiprocessing.current_process().name != "MainProcess":
+        os._exit(3)
+    return 0.0
+
+
+def needs_too_much(y, prediction):
+    raise MemoryError("Unable to allocate 8.00 TiB")
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"a": rng.normal(size=40), "b": rng.normal(size=40)})
+    return frame.assign(y=frame["a"] + rng.normal(size=40))
+
+
+def test_a_process_that_dies_is_told(data):
+    with pytest.raises(WorkerError, match=r"before its work was done.\n  Found: Termin") as caught:
+        treeselect.select(
+            "y ~ .", data, method="mrmr", folds=2, seed=1, n_jobs=2, scoring=ends_the_process
+        )
+    assert "`n_jobs=1` works in this process alone" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "error", "says"),
+    [
+        (
+            HoldsALock(),
+            PicklingError("Could not pickle the task to send it to the workers."),
+            r"<.*HoldsALock.*>, as `scorer`: TypeError: cannot pickle '_thread.lock' object\n",
+        ),
+        (
+            Unreadable(),
+            BrokenProcessPool("A task has failed to un-serialize."),
+            r"BrokenProcessPool: A task has failed to un-serialize.\n",
+        ),
+    ],
+)
+def test_what_no_process_can_be_given_is_told(fitted, scoring, error, says):
+    family = with_scoring(fitted.design.response.family, scoring)
+    problem = dataclasses.replace(fitted.design.problem, family=family)
+    with (
+        pytest.raises(WorkerError, match=rf"can't be pickled.\n  Found: {says}.* `n_jobs=1` works"),
+        workers_are_told([(problem, 1, "text")]),
+    ):
+        raise error
+
+
+def test_memory_that_runs_out_is_told(data):
+    with pytest.raises(OutOfMemoryError, match=r"8\.00 TiB\n  Use fewer rows") as caught:
+        treeselect.select("y ~ .", data, method="mrmr", folds=2, seed=1, scoring=needs_too_much)
+    assert isinstance(caught.value, MemoryError)
+    with pytest.raises(OutOfMemoryError, match="fewer processes"):
+        list(run_all(needs_too_much, [(1, 2)], None))
+
+
+def test_memory_is_told_once():
+    @memory_is_told()
+    def inner():
+        raise MemoryError
+
+    @memory_is_told()
+    def outer():
+        inner()
+
+    with pytest.raises(OutOfMemoryError) as caught:
+        outer()
+    assert str(caught.value).count("Found: MemoryError") == 1
+    assert issubclass(OutOfMemoryError, TreeselectError)

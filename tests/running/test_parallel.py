@@ -1,0 +1,106 @@
+"""Arrays have one form wherever a piece of work is done, so that kernels are compiled once."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+import treeselect
+from treeselect import engine
+from treeselect.resampling.choosing import most_units
+from treeselect.resampling.cross_validation import follow_fold
+from treeselect.resampling.folds import Split
+from treeselect.running import parallel
+
+LARGE = 200_000
+"""Numbers that joblib shares with its workers in place of sending them: more than a megabyte."""
+
+
+def read_only(value):
+    """A copy whose arrays can't be written to."""
+    if isinstance(value, np.ndarray):
+        twin = value.copy()
+        twin.flags.writeable = False
+        return twin
+    if isinstance(value, tuple | list):
+        return getattr(type(value), "_make", type(value))([read_only(item) for item in value])
+    if dataclasses.is_dataclass(value):
+        new = {f.name: read_only(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return dataclasses.replace(value, **new)
+    return value
+
+
+def arrays_of(value):
+    if isinstance(value, np.ndarray):
+        return [value]
+    if dataclasses.is_dataclass(value):
+        value = [getattr(value, field.name) for field in dataclasses.fields(value)]
+    items = value if isinstance(value, tuple | list) else []
+    return [array for item in items for array in arrays_of(item)]
+
+
+def signatures():
+    """How often each kernel has been compiled."""
+    found = {}
+    for module in pkgutil.iter_modules(engine.__path__):
+        for name, value in vars(
+            importlib.import_module(f"{engine.__name__}.{module.name}")
+        ).items():
+            if hasattr(value, "signatures"):
+                found[name] = len(value.signatures)
+    return found
+
+
+def test_arrays_that_cant_be_written_to_are_copied_and_nothing_else_is(fitted):
+    problem = fitted.design.problem
+    given = (problem, [np.arange(3)], "text", None, {"a": 1})
+    assert parallel.writeable(given) is given
+    frozen = read_only(given[:2])
+    assert not any(array.flags.writeable for array in arrays_of(frozen))
+    found = parallel.writeable(frozen)
+    assert isinstance(found[0], type(problem))
+    assert isinstance(found[0].data, type(problem.data))
+    assert len(arrays_of(found)) == len(arrays_of(given)) > 8
+    for ours, theirs in zip(arrays_of(found), arrays_of(given), strict=True):
+        assert ours.flags.writeable
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("method", ["controlburn", "rrf"])
+def test_no_kernel_is_compiled_for_arrays_of_another_process(mixed, method):
+    fit = treeselect.select("died ~ . - dose", mixed, method=method, k=1, n_trees=10, seed=1)
+    problem, rows = fit.design.problem_for(fit.chosen_method), np.arange(len(mixed))
+    split = Split(rows[rows % 3 > 0], rows[rows % 3 == 0])
+    call = (problem, fit.chosen_method, fit.design.weight, split, (0, 1), 1)
+    assert most_units(problem.groups) > 1
+    ours = parallel._call(parallel.os.getpid(), follow_fold, call)
+    before = signatures()
+    theirs = parallel._call(-1, follow_fold, read_only(call))
+    assert signatures() == before
+    np.testing.assert_array_equal(theirs.scores, ours.scores)
+
+
+def written_to(values):
+    """Whether a worker can write to an array that it shares with others."""
+    values[0] += 1.0
+    return bool(values.flags.writeable), float(values[0])
+
+
+def test_what_workers_share_can_be_written_to_and_is_nobody_elses():
+    values = np.zeros(LARGE)
+    found = list(parallel.run_all(written_to, [(values,)] * 3, n_jobs=2))
+    assert [flag for flag, _ in found] == [True] * 3
+    assert values[0] == 0.0
+
+
+def test_a_loaded_model_predicts_with_the_same_kernels(fitted, mixed, tmp_path):
+    fitted.predict(mixed)
+    before = signatures()
+    fitted.save(tmp_path / "model", include_data=True)
+    loaded = treeselect.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(mixed), fitted.predict(mixed))
+    assert signatures() == before

@@ -1,0 +1,161 @@
+"""Elimination: the least important units go, and the others are judged anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.options import check_number, refuse_costs
+from treeselect.algorithms.shared.ranking import first_units, ranked_step, ranking
+from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.splitting.candidates import can_split
+
+_ONE_BY_ONE = 30
+"""Units from which on one goes at a time."""
+
+
+class Judged(Protocol):
+    """What is known of the units of a set."""
+
+    @property
+    def importance(self) -> FloatArray:
+        """Minus infinity for units that are of no use; shape (n_groups,)."""
+        ...
+
+
+J = TypeVar("J", bound=Judged)
+
+
+class LeavesShare(Protocol):
+    """A method that eliminates units until a share is left, of which the path is made."""
+
+    @property
+    def share(self) -> float | None: ...
+
+    @property
+    def step(self) -> float: ...
+
+    def longest(self, max_size: int, n_groups: int) -> int: ...
+
+    def path_at(
+        self, fixed: Step, problem: Problem, weight: WeightArray, *, seed: int
+    ) -> tuple[Step, ...]: ...
+
+    def path_along(
+        self,
+        steps: Sequence[Step],
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+    ) -> tuple[Step, ...]: ...
+
+
+def check_shares(method: LeavesShare) -> None:
+    """Raise a MethodError unless `share` and `step` are in their ranges."""
+    check_number(method, "share", above=0.0, most=1.0, optional=True)
+    check_number(method, "step", above=0.0, most=0.9)
+
+
+def path_of_shares(
+    method: LeavesShare,
+    problem: Problem,
+    weight: WeightArray,
+    judge: Callable[[BoolArray], Judged],
+    score: Callable[[BoolArray], float],
+    *,
+    max_size: int,
+    seed: int,
+) -> tuple[Step, ...]:
+    """Path of the units that are left (see ``base.SelectionMethod``).
+
+    Parameters
+    ----------
+    method : LeavesShare
+    problem, weight, max_size, seed
+        As for ``base.SelectionMethod.path``.
+    judge, score : callable
+        What a set tells of its units, and its training score.
+
+    Raises
+    ------
+    MethodError
+        If there are costs.
+    """
+    refuse_costs(method, problem.groups)
+    groups = problem.groups
+    able = can_split(problem.data, weight) | groups.keep
+    n = int(able.sum())
+    if method.share is None:
+        last, most = 0, method.longest(max_size, n)
+    else:
+        last = most = max(round(method.share * n), 1)
+    last = max(last, int(groups.keep.sum()))
+
+    def next_size(size: int) -> int | None:
+        return fewer(size, last, method.step)
+
+    found = eliminate(judge, able, groups.keep, groups.ranks(seed), next_size)
+    # Where none is of the largest size that is wanted, the next larger one has to be there.
+    sizes = [int(left.sum()) for left, _ in found]
+    enough = min((size for size in sizes if size >= most), default=max(sizes))
+    steps = []
+    for left, judged in reversed(found):
+        if left.sum() <= enough:
+            is_empty = not (left & ~groups.keep).any()
+            tuning = np.inf if is_empty else method.share or float(left.sum()) / n
+            steps.append(ranked_step(tuning, left, judged.importance, score(left)))
+    if method.share is not None:
+        return method.path_at(steps[0], problem, weight, seed=seed)
+    return method.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+
+
+def eliminate(
+    judge: Callable[[BoolArray], J],
+    first: BoolArray,
+    keep: BoolArray,
+    ranks: IntArray,
+    next_size: Callable[[int], int | None],
+) -> list[tuple[BoolArray, J]]:
+    """Nested sets from the largest on, each with what it tells of its units.
+
+    Units that are of no use go at once.
+
+    Parameters
+    ----------
+    judge : callable
+        What a set tells of its units.
+    first : ndarray of bool, shape (n_groups,)
+        The largest set: units that can split, and kept ones.
+    keep : ndarray of bool, shape (n_groups,)
+        Units that never go.
+    ranks : ndarray of int64, shape (n_groups,)
+        Who wins ties.
+    next_size : callable
+        How many of so many units are left when the next ones have gone; None at the end.
+    """
+    left = first
+    found: list[tuple[BoolArray, J]] = []
+    while True:
+        judged = judge(left)
+        order = ranking(judged.importance, keep, ranks)
+        if len(order) < left.sum():
+            left = first_units(order, len(order), len(left))
+        found.append((left, judged))
+        size = next_size(int(left.sum()))
+        if size is None:
+            return found
+        left = first_units(order, size, len(left))
+
+
+def fewer(size: int, last: int, share: float) -> int | None:
+    """How many units are left when a share of them has gone, of 30 and fewer one; None if none has
+    to go."""
+    if size <= last:
+        return None
+    gone = int(share * size) if size > _ONE_BY_ONE else 1
+    return max(size - max(gone, 1), min(_ONE_BY_ONE, size - 1), last)

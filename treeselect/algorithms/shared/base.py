@@ -1,0 +1,360 @@
+"""The question that every method answers, and the record of its answer."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.arguments.scalars import NotGiven
+from treeselect.designs.design import BoolArray, Design, FeatureGroups, FloatArray, WeightArray
+from treeselect.designs.families import Family
+from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.rounding import at_least
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from treeselect.algorithms.shared.decisions import Decisions
+    from treeselect.engine.growing.nodes import Trees
+    from treeselect.models.importing import ImportedBins
+    from treeselect.models.weighted import WeightedForest
+
+
+OWN = "own"
+"""The tuning value of a method that finds one set, of a size that is its own business."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Encoded data, units and response: all that a method sees.
+
+    Attributes
+    ----------
+    data : BinnedData
+    groups : FeatureGroups
+    y : ndarray of float, shape (n_rows,)
+    family : Family
+    offset : ndarray of float, shape (n_rows,), or None
+        Known part of the linear predictor.
+    exact : BinnedData or None
+        The same columns with a bin for each value, for methods that split exactly.
+    design : Design or None
+        The columns before they were binned, for methods that read them.
+    wants_scores : bool
+        Whether the training scores of steps are looked at: they are not in folds and resamples.
+        Where they need forests of their own, or predictions, they are NaN then.
+    """
+
+    data: BinnedData
+    groups: FeatureGroups
+    y: FloatArray
+    family: Family
+    offset: FloatArray | None = None
+    exact: BinnedData | None = None
+    design: Design | None = None
+    wants_scores: bool = True
+
+    def constant(self, weight: WeightArray) -> FloatArray:
+        """Linear predictor of the constant model, the offset included; shape (n_rows,), or
+        (n_rows, n_classes) for more than two classes, which take no offset."""
+        best = self.family.loss.constant(self.y, weight, self.offset)
+        if self.offset is None:
+            return np.tile(best, (len(self.y), 1)) if np.ndim(best) else np.full(len(self.y), best)
+        return np.asarray(best + self.offset)
+
+
+class Model(Protocol):
+    """What predicts from selected units.
+
+    Attributes
+    ----------
+    groups : ndarray of bool, shape (n_groups,)
+        Units whose columns it needs.
+    importance : ndarray of float, shape (n_groups,)
+        At least 0; 0 for units that it does not use.
+    is_link : bool
+        Whether :meth:`score` gives the linear predictor, without the offset; otherwise the mean.
+    description : str
+        What it is, for people.
+    note : str or None
+        What they should know of its predictions.
+    """
+
+    @property
+    def groups(self) -> BoolArray: ...
+
+    @property
+    def importance(self) -> FloatArray: ...
+
+    @property
+    def is_link(self) -> bool: ...
+
+    @property
+    def tree_weights(self) -> FloatArray:
+        """What each tree's values are multiplied by, shape (n_trees,)."""
+        ...
+
+    @property
+    def tree_shares(self) -> FloatArray:
+        """Share of each tree in what they move, shape (n_trees,)."""
+        ...
+
+    def joined(self) -> Trees | None:
+        """All trees on the columns that :meth:`bin` makes; None if there are none."""
+        ...
+
+    def own_bins(self, design: Design) -> ImportedBins | None:
+        """How the trees tell the columns of :attr:`groups` apart, if not by the design's edges."""
+        ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def note(self) -> str | None: ...
+
+    def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
+        """Bin the columns of :attr:`groups` of some rows as the trees want them."""
+        ...
+
+    def predict_binned(
+        self, data: BinnedData, offset: FloatArray | None = None, n_threads: int = 1
+    ) -> FloatArray:
+        """Mean response of rows that :meth:`bin` made; shape (n_rows,), or (n_rows, n_classes) for
+        more than two classes."""
+        ...
+
+    def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
+        """The same for the rows of a problem."""
+        ...
+
+    def score(self, data: BinnedData) -> FloatArray:
+        """What the trees add up to, on their own scale; shape (n_rows, n_outputs)."""
+        ...
+
+    def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
+        """What the constant model predicts for so many rows."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a path.
+
+    Attributes
+    ----------
+    tuning : float
+        Value of the method's tuning parameter; infinite where nothing has entered.
+    selected : ndarray of bool, shape (n_groups,)
+    importance : ndarray of float, shape (n_groups,)
+        Share of the unpenalised gain, summing to 1, or all 0 if nothing is selected.
+    train_score : float
+        Score of the method's own ensemble on its training rows, out of bag where it has bags; NaN
+        if it was not wanted.
+    cut_from : int or None
+        Number of units of the step that this one was cut from, if it was.
+    error : float or None
+        Out-of-bag error of a forest on the selected units, if it decided: in the backward pass, or
+        by the method's own rule.
+    gap : float or None
+        Optimality gap of a best subset: how much lower, as a share, the objective of another set
+        of the size could be; 0 if it is proved that none is.
+    warning : str or None
+        What a reader must know of how the step was found.
+    note : str or None
+        The same, where it was warned of already.
+    ensemble : WeightedForest or None
+        The trees behind the step, of methods that weight them; of a cut or pruned step still those
+        of the larger one.
+    decisions : Decisions or None
+        What the method says of all units, if it decides by itself; the same of all steps.
+    """
+
+    tuning: float
+    selected: BoolArray
+    importance: FloatArray
+    train_score: float
+    cut_from: int | None = None
+    error: float | None = None
+    gap: float | None = None
+    warning: str | None = None
+    note: str | None = None
+    ensemble: WeightedForest | None = None
+    decisions: Decisions | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of selected units."""
+        return int(self.selected.sum())
+
+
+@runtime_checkable
+class SelectionMethod(Protocol):
+    """A feature-selection method: a frozen record of validated options.
+
+    Attributes
+    ----------
+    name : str
+        Name in the registry, or that of a selector of another package.
+    title, paper : str
+        Name and reference for people.
+    tuning_name : str
+        Option that holds the path's tuning value.
+    splits_exactly : bool
+        Whether its trees tell all values of a number apart (``Problem.exact``), or quantiles.
+    reads_columns : bool
+        Whether it needs the columns before they are binned (``Problem.design``).
+    scores_out_of_bag : bool
+        Whether the training scores of its steps are those of out-of-bag predictions.
+    left_out : str
+        Why units never enter the path: half a sentence.
+    own_value : float or None
+        Tuning value at which the method decides by itself which units are in, where nobody says
+        anything of their number; None if scores choose it.
+    """
+
+    tuning_name: ClassVar[str]
+    splits_exactly: ClassVar[bool]
+    scores_out_of_bag: ClassVar[bool]
+    left_out: ClassVar[str]
+    own_value: ClassVar[float | None]
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def paper(self) -> str: ...
+
+    @property
+    def reads_columns(self) -> bool:
+        """Whether ``Problem.design`` must be there."""
+        ...
+
+    @property
+    def was_fitted(self) -> bool:
+        """Whether its trees were grown before, on rows that nobody knows."""
+        ...
+
+    @property
+    def note(self) -> str | None:
+        """What a reader of any result with these options should know."""
+        ...
+
+    @property
+    def tuning_value(self) -> float | str | None:
+        """The tuning value that the user fixed, None to go through the path; ``OWN`` for one set
+        that is not tuned."""
+        ...
+
+    def path(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        max_size: int,
+        seed: int,
+        every_size: bool = True,
+        n_threads: int = 1,
+    ) -> tuple[Step, ...]:
+        """Path of selected units for the rows with positive weight, sizes increasing.
+
+        Goes on until `max_size` units are selected or no more can be; if the user fixed the
+        tuning value, until that value, whose step is the last. Where sizes have to be looked for,
+        `every_size` tells whether only `max_size` is wanted.
+        """
+        ...
+
+    def final_model(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        step: Step,
+        *,
+        seed: int,
+        n_threads: int = 1,
+    ) -> Model:
+        """The model that predicts from the units that a step selects, with the seed of its path."""
+        ...
+
+    def options(self) -> dict[str, Any]:
+        """All options by name, for the report."""
+        ...
+
+
+def empty_step(n_groups: int) -> Step:
+    """The step at which nothing is selected."""
+    nothing = np.zeros(n_groups)
+    return Step(np.inf, nothing > 0, nothing, np.nan)
+
+
+def step_of_gains(tuning: float, gains: FloatArray, keep: BoolArray, train_score: float) -> Step:
+    """The step of an ensemble by the unpenalised gain of each unit in it."""
+    return Step(
+        tuning=tuning,
+        selected=(gains > 0) | keep,
+        importance=shares(gains),
+        train_score=train_score,
+    )
+
+
+def shares(values: FloatArray) -> FloatArray:
+    """Each of some values, at least 0, by their sum; as they are if all are 0."""
+    total = np.cumsum(values)[-1] if len(values) else 0.0  # one by one: zeros change no bit of it
+    return np.asarray(values / total) if total > 0 else values
+
+
+def best_of_each_size(steps: Iterable[Step]) -> dict[int, Step]:
+    """Of the steps of each size the first, or that of the least error where errors are known."""
+    best: dict[int, Step] = {}
+    for step in steps:
+        other = best.setdefault(step.size, step)
+        errors = step.error, other.error
+        if None not in errors and not at_least(*errors):
+            best[step.size] = step
+    return best
+
+
+def without_tuning(method: SelectionMethod) -> SelectionMethod:
+    """The same method with its tuning value left open, so that a size can decide."""
+    free: SelectionMethod = dataclasses.replace(method, **{method.tuning_name: None})  # type: ignore[type-var]
+    return free
+
+
+def settled(method: SelectionMethod, k: object) -> SelectionMethod:
+    """The method for what was said of `k`: where nothing was, one that decides by itself does."""
+    said = k is not None and not isinstance(k, NotGiven)
+    if said or method.own_value is None or method.tuning_value is not None:
+        return method
+    own: SelectionMethod = dataclasses.replace(method, **{method.tuning_name: method.own_value})  # type: ignore[type-var]
+    return own
+
+
+def tuning_words(method: SelectionMethod) -> str:
+    """The fixed tuning value, for people: ``"lam = 0.1"``."""
+    value = method.tuning_value
+    if value == OWN:
+        return f"as {method.name} finds right"
+    shown = value if isinstance(value, str | None) else f"{value:g}"
+    return f"{method.tuning_name} = {shown}"
+
+
+def is_method(value: object) -> TypeIs[SelectionMethod]:
+    """Whether it is a method: a record of options, and nothing that only answers to every name."""
+    return dataclasses.is_dataclass(value) and isinstance(value, SelectionMethod)
+
+
+def changed_options(method: Any) -> dict[str, Any]:
+    """The options that are not the default."""
+    defaults = {field.name: field.default for field in dataclasses.fields(method)}
+    known = method.options()
+    return {
+        name: known[name] for name in known if name in defaults and known[name] != defaults[name]
+    }

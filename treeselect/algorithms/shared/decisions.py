@@ -1,0 +1,42 @@
+"""What a method that decides by itself says of each unit, and what it went by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from treeselect.designs.design import BoolArray, FloatArray, IntArray
+
+CONFIRMED, TENTATIVE, REJECTED = 1, 0, -1
+
+WORDS = {CONFIRMED: "confirmed", TENTATIVE: "tentative", REJECTED: "rejected"}
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """Decisions on all units, and the importances of each round that led to them.
+
+    Attributes
+    ----------
+    decision : ndarray of int, shape (n_groups,)
+        ``CONFIRMED``, ``TENTATIVE`` or ``REJECTED``.
+    history : ndarray of float, shape (n_rounds, n_groups)
+        Importance of each unit in each round, NaN once it is left out.
+    shadows : ndarray of float, shape (n_rounds, 3)
+        Least, mean and greatest importance of the shadows of a round, the greatest at least 0: what
+        a unit must exceed.
+    """
+
+    decision: IntArray
+    history: FloatArray
+    shadows: FloatArray
+
+    def are(self, decision: int) -> BoolArray:
+        """Which units have that decision, shape (n_groups,)."""
+        return np.asarray(self.decision == decision)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The decision on each unit in words."""
+        return tuple(WORDS[int(d)] for d in self.decision)

@@ -1,0 +1,167 @@
+"""What one partition of the rows tells of another: cells of units, entropy, information."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from treeselect.algorithms.shared.base import Problem
+from treeselect.designs.design import FloatArray, IntArray, WeightArray
+from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.rounding import PRECISION, levels
+
+_MOST_EMPTY = 100
+"""Cells of a table for each row, up to which the empty ones are counted along."""
+
+_ROUNDING = 1e-12
+"""Information that is none."""
+
+
+def row_mass(weight: WeightArray) -> tuple[IntArray, FloatArray]:
+    """The rows with weight and how often each counts: whole weights are copies, others have the
+    mean 1."""
+    rows = np.flatnonzero(weight > 0)
+    scale = len(rows) / weight[rows].sum() if weight.dtype.kind == "f" else 1.0
+    return rows, np.asarray(weight[rows] * scale)
+
+
+def mutual_information(x: IntArray, y: IntArray, mass: FloatArray) -> float:
+    """Mutual information of two partitions of the rows, in nats, less what is expected of
+    independent ones.
+
+    Parameters
+    ----------
+    x, y : ndarray of int64, shape (n_rows,)
+        Cells, numbered from 0 without gaps.
+    mass : ndarray of float, shape (n_rows,)
+        How often each row counts.
+    """
+    n_x, n_y = int(x.max()) + 1, int(y.max()) + 1
+    total = mass.sum()
+    both = np.bincount(x * n_y + y, mass, n_x * n_y).reshape(n_x, n_y) / total
+    apart = both.sum(axis=1, keepdims=True) * both.sum(axis=0, keepdims=True)
+    there = both > 0
+    plain = float((both[there] * np.log(both[there] / apart[there])).sum())
+    return plain - (n_x - 1) * (n_y - 1) / (2 * float(total))
+
+
+def unit_cells(
+    data: BinnedData, group: int, rows: IntArray, mass: FloatArray, n_bins: int
+) -> IntArray:
+    """Cells of a unit: the combinations of its columns' bins that are there."""
+    columns = []
+    for j in range(data.group_start[group], data.group_start[group + 1]):
+        codes = data.column(j)[rows].astype(np.int64)
+        if not data.is_factor[j]:
+            known = codes > 0
+            codes[known] = 1 + coarsened(codes[known], mass[known], n_bins)
+        columns.append(codes)
+    return joint_cells(columns, len(rows))
+
+
+def joint_cells(columns: Iterable[IntArray], n_rows: int) -> IntArray:
+    """Number, from 0 without gaps, of the combination of codes that each row has."""
+    cells = np.zeros(n_rows, dtype=np.int64)
+    for column in columns:
+        codes = np.unique(column, return_inverse=True)[1]
+        cells = np.unique(cells * (codes.max() + 1) + codes, return_inverse=True)[1]
+    return cells
+
+
+def coarsened(values: IntArray | FloatArray, mass: FloatArray, n_bins: int) -> IntArray:
+    """Bins of about equal weight, numbered from 0 with gaps; equal values stay together, and few
+    distinct ones as they are."""
+    place = levels(np.asarray(values, dtype=np.float64))
+    if place.max(initial=0) < n_bins:
+        return place
+    share = np.bincount(place, mass)
+    middle = (np.cumsum(share) - share / 2) / share.sum()
+    return np.asarray(
+        np.minimum(((middle + PRECISION) * n_bins).astype(np.int64), n_bins - 1)[place]
+    )
+
+
+def response_cells(
+    problem: Problem, weight: WeightArray, rows: IntArray, mass: FloatArray, n_bins: int
+) -> IntArray:
+    """Classes as they are, numbers and counts in bins; with an offset the bins are those of the
+    negative gradient at the constant model."""
+    if problem.family.has_classes and problem.offset is None:
+        labels = problem.y[rows].astype(np.int64)
+    else:
+        eta = problem.constant(weight)
+        left = problem.family.loss.negative_gradient(problem.y, eta)[rows]
+        labels = coarsened(left, mass, n_bins)
+    return joint_cells([labels], len(rows))
+
+
+class Uncertainties:
+    """Symmetrical uncertainty of units with the response and with each other, as it is asked for.
+
+    That is ``I(x, y) / H``, where I is the mutual information of the cells of the two and H the
+    mean of their entropies: 0 if they are independent, 1 if each tells the other. What is expected
+    of independent ones (see :func:`mutual_information`) is subtracted from both: it would be 1 for
+    units of many cells otherwise. Values are at least 0, and rounded to 12 digits, so that exact
+    copies are equal.
+
+    Parameters
+    ----------
+    cells : sequence of ndarray of int64, each of shape (n_rows,)
+        Of each unit, numbered from 0 without gaps.
+    response : ndarray of int64, shape (n_rows,)
+    mass : ndarray of float, shape (n_rows,)
+        How often each row counts.
+    """
+
+    def __init__(self, cells: Sequence[IntArray], response: IntArray, mass: FloatArray) -> None:
+        # The bytes of a partition are those of its largest number: units may be thousands.
+        self.n_cells = np.array([c.max() + 1 for c in cells])
+        self._cells = [c.astype(np.min_scalar_type(int(c.max()))) for c in cells]
+        self._mass = mass
+        self._entropy = _entropies(cells, self.n_cells, mass)
+        self._n_response = int(response.max()) + 1
+        self._response = response
+
+    def relevance(self) -> FloatArray:
+        """Of each unit with the response, shape (n_units,)."""
+        own = _entropies([self._response], np.array([self._n_response]), self._mass)
+        everything = np.arange(len(self._cells))
+        return self._with(self._response, self._n_response, float(own[0]), everything)
+
+    def between(self, unit: int, others: IntArray) -> FloatArray:
+        """Of a unit with some units, shape (n_others,)."""
+        cells = self._cells[unit].astype(np.int64)
+        return self._with(cells, int(self.n_cells[unit]), float(self._entropy[unit]), others)
+
+    def _with(self, y: IntArray, n_y: int, entropy: float, units: IntArray) -> FloatArray:
+        n_cells = self.n_cells[units]
+        joint = (self._cells[u] * np.int64(n_y) + y for u in units)
+        apart = self._entropy[units] + entropy
+        by_chance = (n_cells - 1) * (n_y - 1) / (2 * self._mass.sum())
+        shared = apart - _entropies(joint, n_cells * n_y, self._mass) - by_chance
+        # I is at most H: where anything is left of I, so it is of H.
+        most = np.maximum(apart / 2 - by_chance, _ROUNDING)
+        found = np.where(shared > _ROUNDING, np.minimum(shared / most, 1.0), 0.0)
+        return np.asarray(np.round(found, 12))
+
+
+def uncertainties(problem: Problem, weight: WeightArray, n_bins: int) -> Uncertainties:
+    """The symmetrical uncertainties of a problem, from the rows with weight."""
+    rows, mass = row_mass(weight)
+    units = range(len(problem.groups.names))
+    cells = [unit_cells(problem.data, g, rows, mass, n_bins) for g in units]
+    return Uncertainties(cells, response_cells(problem, weight, rows, mass, n_bins), mass)
+
+
+def _entropies(cells: Iterable[IntArray], n_cells: IntArray, mass: FloatArray) -> FloatArray:
+    """Entropy of each partition, in nats; cells may be empty."""
+    found = np.empty(len(n_cells))
+    total = mass.sum()
+    for at, (own, n) in enumerate(zip(cells, n_cells, strict=True)):
+        if n > _MOST_EMPTY * len(own):
+            own = np.unique(own, return_inverse=True)[1]
+        share = np.bincount(own, mass) / total
+        share = share[share > 0]
+        found[at] = -(share @ np.log(share))
+    return found

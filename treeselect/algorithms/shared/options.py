@@ -1,0 +1,130 @@
+"""Checks that methods make of their options when they are built.
+
+None is without an upper bound: each stands for work or memory, or is multiplied by something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from treeselect.arguments.scalars import described, finite, plain, truth, whole
+from treeselect.designs.design import FeatureGroups
+from treeselect.engine.growing.growth import UNBOUNDED
+from treeselect.errors import MethodError, quoted
+
+MOST_TREES = 1_000_000
+"""Most trees, and of whatever else has no bound of its own."""
+
+MOST_LEAF = 10**12
+"""Most rows that a leaf can be asked to have."""
+
+MOST_DEPTH = UNBOUNDED
+"""Greatest depth, which no tree reaches."""
+
+MOST_UNITS = 10**9
+"""Most units that can be tried at a node."""
+
+_LARGEST = 1e150
+"""Largest number, whose square is still one."""
+
+
+def check_integer(
+    method: object,
+    option: str,
+    *,
+    least: int,
+    most: int | None = None,
+    limit: int = MOST_TREES,
+    optional: bool = False,
+) -> None:
+    """Make the option Python's whole number; a MethodError unless it is from `least` to `most`.
+
+    Without `most` it is at most `limit`, of which only those are told who pass it.
+    """
+    value = getattr(method, option)
+    if value is None and optional:
+        return
+    found = whole(value)
+    bounds = f"at least {least}" if most is None else f"from {least} to {most}"
+    if found is not None and found > (limit if most is None else most) and most is None:
+        found, bounds = None, f"at most {limit:,}"
+    if found is None or found < least or (most is not None and found > most):
+        raise _error(method, option, f"a whole number, {bounds}", optional, value)
+    object.__setattr__(method, option, found)  # a frozen record's own checks may settle it
+
+
+def check_number(
+    method: object,
+    option: str,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    most: float | None = None,
+    limit: float = _LARGEST,
+    optional: bool = False,
+) -> None:
+    """Make the option Python's finite number; a MethodError unless it is in these bounds.
+
+    Without `most` its size is at most `limit`, of which only those are told who pass it.
+    """
+    value = getattr(method, option)
+    if value is None and optional:
+        return
+    found = finite(value)
+    bounds = [f"above {above:g}"] if above is not None else []
+    bounds += [f"at least {least:g}"] if least is not None else []
+    bounds += [f"at most {most:g}"] if most is not None else []
+    if found is not None and abs(found) > limit:
+        found, bounds = None, [f"from {-limit:g} to {limit:g}"]
+    if (
+        found is None
+        or (above is not None and found <= above)
+        or (least is not None and found < least)
+        or (most is not None and found > most)
+    ):
+        raise _error(method, option, f"a finite number {' and '.join(bounds)}", optional, value)
+    # numpy has no whole number so large, and would take it for an object
+    object.__setattr__(method, option, found if abs(found) <= 2**53 else float(found))
+
+
+def check_choice(method: object, option: str, allowed: Sequence[str | None]) -> None:
+    """Make the option Python's text; a MethodError unless it is one of the allowed."""
+    value = plain(getattr(method, option))
+    if not isinstance(value, str | None) or value not in allowed:
+        words = " or ".join(repr(choice) for choice in allowed)
+        raise _error(method, option, words, False, value)
+    object.__setattr__(method, option, value)
+
+
+def refuse_together(method: object, *, way: str, **values: str) -> None:
+    """Raise a MethodError if all these options have these values."""
+    if all(getattr(method, option) == value for option, value in values.items()):
+        said = " and ".join(f"`{option}={value!r}`" for option, value in values.items())
+        raise MethodError(f"{type(method).__name__} can't have {said} together.\n  {way}")
+
+
+def refuse_costs(method: object, groups: FeatureGroups) -> None:
+    """Raise a MethodError if anything has a price other than 1."""
+    if (groups.item_costs != 1).any():
+        raise MethodError(
+            f"{type(method).__name__} ranks units by what they tell, and has no part for `costs`.\n"
+            "  Leave them out, or take a method that knows prices, such as `controlburn`."
+        )
+
+
+def check_flag(method: object, option: str, *, optional: bool = False) -> None:
+    """Make the option Python's truth value; a MethodError unless it is one."""
+    value = getattr(method, option)
+    if value is None and optional:
+        return
+    found = truth(value)
+    if found is None:
+        raise _error(method, option, "True or False", optional, value)
+    object.__setattr__(method, option, found)
+
+
+def _error(method: object, option: str, allowed: str, optional: bool, value: object) -> MethodError:
+    return MethodError(
+        f"{quoted(option)} of {type(method).__name__} must be {allowed}"
+        f"{', or None' if optional else ''}.\n  Found: {described(value)}."
+    )

@@ -1,0 +1,185 @@
+"""Ensembles whose trees share one used-set: what regularised forests have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from treeselect.algorithms.shared.base import Problem
+from treeselect.designs.design import FloatArray, WeightArray
+from treeselect.engine.data.targets import Target, copies, target_of_classes, target_of_mean
+from treeselect.engine.ensembles.forests import Sampling, bagged_forest
+from treeselect.engine.ensembles.out_of_bag import out_of_bag
+from treeselect.engine.growing.growth import BREADTH_FIRST, UNBOUNDED, Growth
+from treeselect.engine.growing.nodes import group_gains
+from treeselect.engine.random import stream_seed
+from treeselect.engine.splitting.candidates import n_able
+from treeselect.engine.splitting.penalty import SplitPenalty
+from treeselect.errors import MethodError
+
+Criterion = Literal["gini", "entropy"]
+Gain = Literal["uncentred", "decrease"]
+Ties = Literal["used", "random"]
+
+_HALF = 0.5
+"""What is taken from the indicator of two classes (see ``engine.penalty``)."""
+
+_TREES_AT_ONCE = 100
+"""Trees that are grown before their gains are summed and the trees forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedForest:
+    """A forest whose trees share one used-set, without its trees.
+
+    Attributes
+    ----------
+    gains : ndarray of float, shape (n_groups,)
+        Unpenalised gain of each unit, mean over the trees; 0 for units that no tree splits on.
+    train_score : float
+        Score of the out-of-bag predictions.
+    """
+
+    gains: FloatArray
+    train_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRules:
+    """How the trees of a regularised forest grow (see ``RRF`` for the meaning of each)."""
+
+    n_trees: int
+    mtry: int | None
+    sample_fraction: float
+    replace: bool
+    max_depth: int | None
+    min_leaf: int
+    criterion: Criterion
+    gain: Gain
+    ties: Ties
+    all_open: bool = True
+
+    def growth(self, n_groups: int) -> Growth:
+        """The engine's rules on data with so many units that can split."""
+        return Growth(
+            max_depth=self.max_depth or UNBOUNDED,
+            min_weight=self.min_leaf,
+            n_candidates=self.mtry or int(np.ceil(np.sqrt(n_groups))),
+            min_gain=0.0,
+            all_open=self.all_open,
+            order=BREADTH_FIRST,
+            random_ties=self.ties == "random",
+        )
+
+
+def forest_target(
+    problem: Problem, weight: WeightArray, criterion: Criterion
+) -> tuple[Target, bool]:
+    """What the trees are grown on, and whether they predict classes.
+
+    Classes by the Gini index or the entropy. Two classes by Gini are the mean of their indicator
+    less one half, of which it is twice the decrease. Numbers by the sum of squares, centred, so
+    that the un-centred criterion does not depend on their mean. With an offset, the negative
+    gradient at the constant model takes the place of the response.
+
+    Raises
+    ------
+    MethodError
+        If entropy is asked for numbers, or with an offset.
+    """
+    family, y = problem.family, problem.y
+    if not family.has_classes or problem.offset is not None:
+        if criterion == "entropy":
+            raise MethodError(
+                '`criterion="entropy"` needs a response with classes and no offset.\n'
+                f"  Found: family {family.name!r}"
+                f'{"" if problem.offset is None else " and an offset"}. Leave it at "gini", which'
+                " is the sum of squares here."
+            )
+        residual = family.loss.negative_gradient(y, problem.constant(weight))
+        centred = residual - np.average(residual, weights=weight)
+        return target_of_mean(centred, weight), False
+    if family.n_classes > 2 or criterion == "entropy":
+        entropy = criterion == "entropy"
+        return target_of_classes(y, family.n_classes, weight, entropy=entropy), True
+    return target_of_mean(y - _HALF, weight), False
+
+
+def grow_shared(
+    problem: Problem,
+    weight: WeightArray,
+    rules: ForestRules,
+    scale: FloatArray,
+    *,
+    seed: int,
+) -> SharedForest:
+    """Grow trees one after the other; a unit that one has used is open to all later ones.
+
+    Parameters
+    ----------
+    scale : ndarray of float, shape (n_groups,)
+        Factor on the gain of each unit that is not open, in [0, 1].
+    """
+    data, groups = problem.exact or problem.data, problem.groups
+    target, has_classes = forest_target(problem, weight, rules.criterion)
+    counts, rank = copies(weight), groups.ranks(seed)
+    sampling = Sampling(rules.replace, rules.sample_fraction)
+    penalty = SplitPenalty(
+        scale[groups.ids], np.zeros(len(groups.ids)), uncentred=rules.gain == "uncentred",
+        level=_HALF**2 if problem.family.has_classes and problem.offset is None else 0.0,
+    )  # fmt: skip
+    is_open = groups.keep.copy()
+    gains = np.zeros(data.n_groups)
+    outside = np.zeros((len(problem.y), problem.family.n_classes if has_classes else 1))
+    seen = np.zeros(len(problem.y))
+    for first in range(0, rules.n_trees, _TREES_AT_ONCE):
+        own_seed = stream_seed(seed, "trees", first)
+        trees = bagged_forest(
+            data, target, counts, n_trees=min(_TREES_AT_ONCE, rules.n_trees - first),
+            growth=rules.growth(n_able(data, weight)), seed=own_seed, rank=rank, sampling=sampling,
+            penalty=penalty, is_open=is_open, shared=True,
+        )  # fmt: skip
+        gains += group_gains(trees, data).sum(axis=0)
+        if problem.wants_scores:
+            found = out_of_bag(trees, data, counts, sampling, own_seed)
+            seen += found.n_trees
+            outside += np.nan_to_num(found.prediction) * found.n_trees[:, np.newaxis]
+    score = out_of_bag_score(problem, weight, outside, seen)
+    return SharedForest(gains / rules.n_trees, score)
+
+
+def out_of_bag_score(
+    problem: Problem, weight: WeightArray, total: FloatArray, seen: FloatArray
+) -> float:
+    """Score of the rows that some tree has not seen; NaN if there is none."""
+    rows = (seen > 0) & (weight > 0)
+    if not rows.any():
+        return float("nan")
+    fitted = out_of_bag_mean(problem, weight, total, seen)
+    return problem.family.score(problem.y[rows], fitted[rows], weight[rows])
+
+
+def out_of_bag_mean(
+    problem: Problem, weight: WeightArray, total: FloatArray, seen: FloatArray
+) -> FloatArray:
+    """Mean response by the trees that have not seen a row, shape (n_rows,), or (n_rows, n_classes)
+    for more than two classes; NaN where there is none, or no weight."""
+    family = problem.family
+    rows = (seen > 0) & (weight > 0)
+    fitted = total[rows] / seen[rows, np.newaxis]
+    if family.n_classes > 2:
+        # Pure leaves of a few trees would be certain: one more vote for the classes' shares.
+        shares = np.bincount(problem.y.astype(np.int64), weight, family.n_classes) / weight.sum()
+        fitted = (total[rows] + shares) / (seen[rows, np.newaxis] + 1)
+    else:
+        fitted = fitted[:, -1]
+        if family.has_classes and problem.offset is None and total.shape[1] == 1:
+            fitted = fitted + _HALF
+    if problem.offset is not None or not family.has_classes:
+        # Minus the gradient at the constant model is the response minus its mean there.
+        fitted = fitted + family.mean(problem.constant(weight)[rows])
+    mean = np.full((len(rows), *fitted.shape[1:]), np.nan)
+    mean[rows] = fitted
+    return mean

@@ -1,0 +1,283 @@
+"""From a pool of trees to a path of selections: the sparse-forest problem and its solutions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.pools import TreePool
+from treeselect.arguments.scalars import described
+from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.losses import HingeLoss, explicable
+from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import falling
+from treeselect.engine.sparse.best_subset import SubsetValues, best_subset
+from treeselect.engine.sparse.gram_forest import sparse_forest
+from treeselect.engine.sparse.modelled_forest import ModelledForest
+from treeselect.engine.sparse.tree_weights import SparseForest, WeightedTrees
+from treeselect.engine.sparse.weight_path import (
+    last_solution,
+    solution_path,
+    support,
+    weighted_importance,
+)
+from treeselect.errors import MethodError, did_you_mean, listing, near, quoted, said_by
+from treeselect.models.weighted import WeightedForest
+
+FIRST_PATH = 10
+"""Units at which the first of the two solutions ends, at least; with fewer, it goes to the end of
+the path, so that what enters last has an importance by then."""
+
+_LEAST_IMPORTANCE = 1e-3
+"""Least importance, relative to the largest, that the second solution reckons with."""
+
+
+_SUBSET_RIDGE = 0.01
+"""Ridge of best subsets, where none is given, as a share of the constant model's loss. With it
+the gap closes in seconds; a tenth of it took minutes on 20 columns (``best_subset`` says why)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SparsityRules:
+    """How the problem is posed.
+
+    Attributes
+    ----------
+    adaptive : bool
+        Whether it is solved twice, the second time with prices by the importances of the first.
+    ridge : float
+        At least 0.
+    sketch : int or None
+        Rows of a sketch.
+    sketch_kind : {"rows", "gaussian"}
+    subset : bool
+        Whether best subsets are wanted.
+    hinge : bool
+        Whether the loss is the hinge loss instead of the family's.
+    constrain : callable or None
+        From :class:`UnitWeights` to a sequence of cvxpy constraints.
+    """
+
+    adaptive: bool
+    ridge: float
+    sketch: int | None
+    sketch_kind: str
+    subset: bool = False
+    hinge: bool = False
+    constrain: Callable[[UnitWeights], Sequence[Any]] | None = None
+
+
+def _constraint(made: object) -> object:
+    from cvxpy.constraints.constraint import Constraint
+
+    if not isinstance(made, Constraint):
+        raise TypeError(f"{described(made)} is no constraint of cvxpy")
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class UnitWeights:
+    """The weights of the trees as cvxpy knows them, for constraints.
+
+    ``weights["age"]`` is the sum of the weights of the trees that use the unit `age`.
+
+    Attributes
+    ----------
+    trees : cvxpy.Variable, shape (n_trees,)
+    uses : ndarray of bool, shape (n_trees, n_units)
+    names : tuple of str
+        The units.
+    """
+
+    trees: Any
+    uses: BoolArray
+    names: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> Any:
+        """Sum of the weights of the trees that use a unit.
+
+        Raises
+        ------
+        MethodError
+            If there is no such unit.
+        """
+        if name not in self.names:
+            close = near(name, self.names)
+            way = did_you_mean(close) if close else f"Units: {listing(self.names)}."
+            raise MethodError(
+                f"`constraints` of ControlBurn names a unit that is not there.\n"
+                f"  Found: {quoted(name)}. {way}"
+            )
+        return self.uses[:, self.names.index(name)].astype(np.float64) @ self.trees
+
+
+class Sparsifier:
+    """The sparse-forest problem of some trees.
+
+    Parameters
+    ----------
+    problem : Problem
+    weight : ndarray, shape (n_rows,)
+    pool : TreePool
+    rules : SparsityRules
+    seed : int
+        Of the sketch.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        pool: TreePool,
+        rules: SparsityRules,
+        seed: int,
+    ) -> None:
+        self._problem, self._pool, self._rules = problem, pool, rules
+        rows = _rows(weight, rules, seed)
+        self._weight = weight[rows]
+        if len(np.unique(problem.y[rows])) < 2:
+            raise MethodError(
+                f"`sketch` of ControlBurn has {len(rows)} rows, all with the same response.\n"
+                "  Give a larger one."
+            )
+        if rules.hinge:  # not the log-odds of the family, but a margin
+            family = dataclasses.replace(problem.family, loss=HingeLoss())
+            problem = dataclasses.replace(problem, family=family)
+        loss, groups = problem.family.loss, problem.groups
+        task = (
+            pool.columns(rows, loss.n_outputs),
+            loss,
+            problem.y[rows],
+            self._weight,
+            problem.constant(weight)[rows],
+            groups.prices(pool.uses, np.ones(len(groups.names))),
+        )
+        ridge = self._ridge(problem, weight)
+        if rules.constrain is None:
+            sketch = _gaussian_sketch(rules, seed)
+            self._forest = sparse_forest(*task, ridge=ridge, sketch=sketch)
+        else:
+            self._forest = ModelledForest(SparseForest(*task, ridge=ridge), self._constraints)
+        self._constant = np.atleast_1d(loss.constant(problem.y, weight, problem.offset))
+
+    def path(self, max_size: int, last_lam: float | None = None) -> tuple[Step, ...]:
+        """The path up to a size, or to a penalty (see ``weight_path.solution_path``)."""
+        forest, keep = self._priced(max_size), self._problem.groups.keep
+        solutions = solution_path(forest, self._pool.uses, keep, max_size, last_lam=last_lam)
+        return tuple(self._step(forest, solution) for solution in solutions)
+
+    def at(self, lam: float) -> Step:
+        """The solution at a penalty alone."""
+        forest = self._priced(len(self._problem.groups.names))
+        empty = forest.empty()
+        return self._step(forest, forest.solve(lam, empty) if np.isfinite(lam) else empty)
+
+    def best_subsets(self, sizes: Sequence[int], time_limit: float) -> tuple[Step, ...]:
+        """The empty step, and the best subset of each size that another unit helps to reach.
+
+        Parameters
+        ----------
+        sizes : sequence of int
+            Rising, above the number of kept units.
+        time_limit : float
+            Seconds for each.
+        """
+        uses, keep, forest = self._pool.uses, self._problem.groups.keep, self._forest
+        steps = [self._step(forest, forest.empty())]
+        path = self.path(max(sizes, default=0))
+        order = falling(np.where(keep, np.inf, path[-1].importance))
+        values = SubsetValues(forest, uses)
+        for size in sizes:
+            likely = np.zeros_like(keep)
+            likely[order[:size]] = True
+            starts = [likely, *(s.selected for s in (*path, *steps) if s.size <= size)]
+            found = best_subset(values, keep, size, starts, time_limit)
+            step = self._step(forest, found.solution)
+            if step.size > steps[-1].size:
+                steps.append(dataclasses.replace(step, gap=found.gap))
+        return tuple(steps)
+
+    def _ridge(self, problem: Problem, weight: WeightArray) -> float:
+        """The ridge penalty: best subsets need one."""
+        if self._rules.ridge > 0 or not self._rules.subset:
+            return self._rules.ridge
+        base = problem.constant(weight)
+        return _SUBSET_RIDGE * explicable(problem.family.loss, problem.y, base, weight)
+
+    def _constraints(self, trees: Any) -> Sequence[Any]:
+        assert self._rules.constrain is not None
+        names = self._problem.groups.names
+        weights = UnitWeights(trees, self._pool.uses, names)
+        try:
+            return [_constraint(made) for made in self._rules.constrain(weights)]
+        except (MethodError, MemoryError):
+            raise
+        except Exception as error:
+            raise MethodError(
+                "The function given as `constraints` must return constraints of cvxpy on weights of"
+                f" terms.\n  It fails: {said_by(error)}\n"
+                '  An example: `lambda w: [w["age"] >= w["sex"]]`.'
+            ) from error
+
+    def _priced(self, max_size: int) -> SparseForest:
+        """The problem at the prices of its second solution, if it is solved twice."""
+        if not self._rules.adaptive:
+            return self._forest
+        pool, groups = self._pool, self._problem.groups
+        first = last_solution(self._forest, pool.uses, groups.keep, max(max_size, FIRST_PATH))
+        importance = weighted_importance(first, self._forest.spread(), pool.gains)
+        return self._forest.with_prices(groups.prices(pool.uses, _discount(importance)))
+
+    def _step(self, forest: SparseForest, solution: WeightedTrees) -> Step:
+        family, pool = self._problem.family, self._pool
+        spread = forest.spread()
+        importance = weighted_importance(solution, spread, pool.gains)
+        selected = support(solution, pool.uses, self._problem.groups.keep)
+        used = np.flatnonzero(solution.weights)
+        moved = (solution.weights * spread)[used]
+        return Step(
+            tuning=solution.lam,
+            selected=selected,
+            importance=importance,
+            train_score=family.score(forest.y, family.mean(solution.eta), self._weight),
+            ensemble=WeightedForest(
+                groups=selected,
+                trees=tuple(pool.trees[t] for t in used),
+                weights=solution.weights[used],
+                gains=pool.gains[used],
+                shares=moved / max(moved.sum(), 1e-300),
+                constant=self._constant + solution.intercept,
+                importance=importance,
+                group_of=pool.group_of,
+                family=family,
+                bins=pool.bins,
+            ),
+        )
+
+
+def _rows(weight: WeightArray, rules: SparsityRules, seed: int) -> IntArray:
+    """Rows of the problem: those with weight, or a sample of them."""
+    rows = np.flatnonzero(weight)
+    if rules.sketch is None or rules.sketch_kind != "rows" or rules.sketch >= len(rows):
+        return rows
+    rng = np.random.default_rng(stream_seed(seed, "sketch"))
+    return np.sort(rng.choice(rows, rules.sketch, replace=False))
+
+
+def _gaussian_sketch(rules: SparsityRules, seed: int) -> tuple[int, int] | None:
+    """Rows and seed of a Gaussian sketch, if one was asked for."""
+    if rules.sketch is None or rules.sketch_kind == "rows":
+        return None
+    return rules.sketch, stream_seed(seed, "sketch")
+
+
+def _discount(importance: FloatArray) -> FloatArray:
+    """Factor on each unit's price: one over the root of its relative importance."""
+    largest = importance.max(initial=0.0)
+    relative = importance / largest if largest > 0 else np.ones_like(importance)
+    return np.asarray(np.maximum(relative, _LEAST_IMPORTANCE) ** -0.5)

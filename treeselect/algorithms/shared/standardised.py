@@ -1,0 +1,97 @@
+"""Columns for linear methods: standardised numbers, levels and missing values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.designs.design import Design, FloatArray, IntArray, WeightArray
+from treeselect.engine.data.binning import OTHER
+from treeselect.engine.rounding import slack
+
+_CONSTANT = 1e-10
+"""Spread, relative to the largest value, up to which a column is constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinearColumns:
+    """Columns of the rows with weight, unit after unit.
+
+    Attributes
+    ----------
+    x : ndarray of float, shape (n_used_rows, n_columns)
+        Mean 0 and variance 1 under the weights, unless they were left as they are.
+    start : ndarray of int64, shape (n_groups + 1,)
+        Columns ``start[i]`` to ``start[i + 1] - 1`` belong to the i-th unit of `order`.
+    order : ndarray of int64, shape (n_groups,)
+        The units.
+    """
+
+    x: FloatArray
+    start: IntArray
+    order: IntArray
+
+
+def linear_columns(
+    design: Design, weight: WeightArray, order: IntArray, *, standardise: bool = True
+) -> LinearColumns:
+    """Columns of the units in some order, learned on the rows with weight.
+
+    A number has its missing values at the median and, if there are any, an indicator of them; a
+    factor has an indicator for each level that is there, missing included. Constant columns are
+    left out. Without `standardise` the others stay as they are.
+    """
+    rows = np.flatnonzero(weight > 0)
+    share = weight[rows] / weight[rows].sum()
+    columns: list[FloatArray] = []
+    ends = [0]
+    for group in order:
+        for j in np.flatnonzero(design.groups.ids == group):
+            values = design.columns[j][rows]
+            is_number = design.n_levels[j] is None
+            made = of_number(values, share) if is_number else _of_factor(values)
+            for values in made:
+                scaled = standardised(values, share)
+                if scaled is not None:
+                    columns.append(scaled if standardise else values)
+        ends.append(len(columns))
+    x = np.array(columns).T if columns else np.empty((len(rows), 0))
+    return LinearColumns(np.asfortranarray(x), np.array(ends), np.asarray(order))
+
+
+def of_number(values: FloatArray, share: FloatArray) -> list[FloatArray]:
+    """A number with its missing values at the median, and an indicator of them if there are any;
+    nothing if all are missing."""
+    missing = np.isnan(values)
+    if not missing.any():
+        return [values]
+    if missing.all():
+        return []
+    filled = np.where(missing, _median(values[~missing], share[~missing]), values)
+    return [filled, missing.astype(np.float64)]
+
+
+def _of_factor(codes: NDArray[Any]) -> list[FloatArray]:
+    none = OTHER if codes.dtype == np.uint8 else -1
+    return [(codes == code).astype(np.float64) for code in np.unique(codes) if code != none]
+
+
+def _median(values: FloatArray, share: FloatArray) -> float:
+    """Least value with at least half of the weight at or below it."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(share[order])
+    return float(values[order[np.searchsorted(below, below[-1] / 2 - slack(below))]])
+
+
+def standardised(values: FloatArray, share: FloatArray) -> FloatArray | None:
+    """Mean 0 and variance 1; None for a constant."""
+    # By a power of two, which rounds nothing: squares of huge or tiny numbers are not numbers.
+    values = np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))
+    centred = values - share @ values
+    spread = float(np.sqrt(share @ centred**2))
+    if spread <= _CONSTANT * np.abs(values).max():
+        return None
+    return np.asarray(centred / spread)

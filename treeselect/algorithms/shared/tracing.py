@@ -1,0 +1,91 @@
+"""A path over one tuning value, for methods that grow a whole ensemble at each value.
+
+The number of units that an ensemble uses rises with the tuning value only on the whole: each
+ensemble is grown greedily, so that sizes are met by looking for them. Of the values that give one
+size the most regularised one stands for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+from treeselect.algorithms.shared.base import Step, best_of_each_size
+
+_FIRST = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Positions that are always tried."""
+
+_AT_ONCE = 4
+"""Positions tried together from then on, whatever the number of threads."""
+
+_MOST_TRIALS = 33
+_FINEST = 2.0**-8
+
+
+def trace(
+    try_at: Callable[[float], Step],
+    max_size: int,
+    *,
+    every_size: bool,
+    n_threads: int = 1,
+    prune: Callable[[Sequence[Step]], Sequence[Step]] | None = None,
+) -> tuple[Step, ...]:
+    """Steps of sizes up to `max_size`.
+
+    Parameters
+    ----------
+    try_at : callable
+        The step at a position between 0, where only kept units are in, and 1, where least is
+        regularised.
+    max_size : int
+        Goes on until an ensemble of this size is found, or the values on both sides of it are too
+        close; then the next larger one ends the path.
+    every_size : bool
+        Whether smaller sizes are looked for, too.
+    n_threads : int
+        Has no influence on the answer.
+    prune : callable, optional
+        What is made of the steps that were found, before one of each size is taken.
+
+    Returns
+    -------
+    tuple of Step
+        Of rising size.
+    """
+    trials: dict[float, Step] = {}
+    with ThreadPoolExecutor(n_threads) as pool:
+        positions: Sequence[float] = _FIRST
+        while positions:
+            trials |= zip(positions, pool.map(try_at, positions), strict=True)
+            positions = _next_positions(trials, max_size, every_size=every_size)
+    steps = [trials[position] for position in sorted(trials)]
+    return rising(steps if prune is None else prune(steps), max_size)
+
+
+def _next_positions(trials: dict[float, Step], max_size: int, *, every_size: bool) -> list[float]:
+    """Middles of the gaps in which sizes are missing, those of `max_size` first."""
+    if len(trials) >= _MOST_TRIALS:
+        return []
+    found = {step.size for step in trials.values()}
+    largest = max(found)
+    least = min(found) + 1 if every_size else max_size
+    missing = [s for s in range(least, min(max_size, largest) + 1) if s not in found]
+    gaps = []
+    for low, high in pairwise(sorted(trials)):
+        sizes = sorted((trials[low].size, trials[high].size))
+        inside = sum(sizes[0] < size < sizes[1] for size in missing)
+        if inside and high - low >= 2 * _FINEST:
+            holds_last = max_size in missing and sizes[0] < max_size < sizes[1]
+            gaps.append((not holds_last, -inside, (low + high) / 2))
+    return [middle for _, _, middle in sorted(gaps)[:_AT_ONCE]]
+
+
+def rising(steps: Sequence[Step], max_size: int) -> tuple[Step, ...]:
+    """One step of each size up to `max_size`; if that is not there, the next larger one, too."""
+    by_size = best_of_each_size(steps)
+    sizes = sorted(by_size)
+    kept = [size for size in sizes if size <= max_size]
+    if max_size not in by_size:
+        kept += [size for size in sizes if size > max_size][:1]
+    return tuple(by_size[size] for size in kept)

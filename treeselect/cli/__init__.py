@@ -1,0 +1,4 @@
+"""The command line.
+
+In come words of a shell; out come text, files and an exit code.
+"""

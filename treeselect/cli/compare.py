@@ -1,0 +1,114 @@
+"""``treeselect compare``: arguments to :func:`treeselect.compare` to a summary or a report."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from treeselect.arguments.checks import USUAL_SIZE
+from treeselect.cli.shared import (
+    add_data,
+    add_problem,
+    add_run,
+    check_places,
+    data_of,
+    json_text,
+    print_written,
+    put,
+    read_whole,
+    records,
+    write_text,
+)
+
+if TYPE_CHECKING:
+    from treeselect.comparison.record import Comparison
+
+DEFAULT_METHODS = ("controlburn", "rrf", "grrf", "rboost", "gbfs", "lasso", "importance")
+"""The methods of the papers, the linear model, and the ranking that is most often used."""
+
+
+def add_compare(commands: Any) -> None:
+    """Add the command to those of the parser."""
+    compare = commands.add_parser(
+        "compare",
+        help="compare methods in the same folds",
+        description="Compare methods in the same folds: score against size, paired differences,"
+        " stability and time. In each fold every method selects on the other rows.",
+    )
+    add_data(compare)
+    compare.add_argument(
+        "--methods",
+        "-m",
+        metavar="A,B,C",
+        default=",".join(DEFAULT_METHODS),
+        help="see `treeselect methods`; default: %(default)s",
+    )
+    compare.add_argument(
+        "-k",
+        default=USUAL_SIZE,
+        type=_sizes,
+        help="where methods are compared: each at its own size by the rule 1se (the default) or"
+        " best, all at a whole number, or a list such as 3,5,10 of the sizes to score",
+    )
+    compare.add_argument(
+        "--folds", metavar="N", type=int, default=5, help="parts of the rows (default: 5)"
+    )
+    compare.add_argument(
+        "--repeats", metavar="R", type=int, default=1, help="draw the folds R times (default: 1)"
+    )
+    add_problem(compare)
+    add_run(compare, seed=None)
+    compare.add_argument("--report", metavar="FILE.html", help="write an HTML report")
+    compare.add_argument("--json", metavar="FILE", help="write the tables as JSON")
+    compare.set_defaults(run=_compare)
+
+
+def _sizes(text: str) -> int | str | list[int | str]:
+    """A size, a rule, or sizes between commas."""
+    return (
+        [read_whole(part.strip()) for part in text.split(",")] if "," in text else read_whole(text)
+    )
+
+
+def _compare(options: argparse.Namespace) -> None:
+    from treeselect.comparison.comparing import compare
+
+    check_places(report=options.report, json=options.json)
+    found = compare(
+        options.formula,
+        data_of(options),
+        [name.strip() for name in options.methods.split(",")],
+        k=options.k,
+        folds=options.folds,
+        repeats=options.repeats,
+        fold_groups=options.fold_groups,
+        scoring=options.scoring,
+        family=options.family,
+        weights=options.weights,
+        offset=options.offset,
+        keep=options.keep,
+        seed=options.seed,
+        n_jobs=options.jobs,
+    )
+    put(str(found.summary()))
+    written = []
+    if options.report:
+        written.append(f"Report: {found.report(options.report)}")
+    if options.json:
+        written.append(f"Tables: {write_text(options.json, json_text(_tables(found)), 'json')}")
+    print_written(written)
+
+
+def _tables(found: Comparison) -> dict[str, Any]:
+    """Tables of a comparison as lists of objects, one for each row."""
+    return {
+        "call": found.call,
+        "seed": found.seed,
+        "score": found.score_name,
+        "best": found.best,
+        "glance": records(found.glance()),
+        "curves": records(found.curves()),
+        "differences": records(found.differences()),
+        "terms": records(found.terms()),
+        "tidy": records(found.tidy()),
+    }

@@ -1,0 +1,291 @@
+"""Command line: arguments to calls of the package to summaries and reports."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from treeselect._version import __version__
+from treeselect.arguments.checks import USUAL_SIZE
+from treeselect.cli.compare import add_compare
+from treeselect.cli.shared import (
+    add_data,
+    add_file,
+    add_problem,
+    add_run,
+    check_places,
+    data_of,
+    end_output,
+    json_text,
+    print_written,
+    put,
+    read_whole,
+    records,
+    write_text,
+)
+from treeselect.cli.spreadsheets import guard_formulas
+from treeselect.errors import TreeselectError
+from treeselect.shown import shown
+
+if TYPE_CHECKING:
+    from treeselect.resampling.performance import Performance
+    from treeselect.results.result import SelectionResult
+
+DEMO_FORMULA = "survived ~ . - name - ticket - cabin - boat - body - home_dest"
+"""The raw passenger list without its identifiers and without what was recorded afterwards."""
+
+_DEMO_SEED = 1912
+
+_FOLDS = 5
+"""Folds of `--performance` without a number."""
+
+_DEMO_FOLDS = 10
+"""The standard error behind the choice of size is too noisy from five folds of 1,309 rows."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code, 0 or 2.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        ``sys.argv[1:]`` by default.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):  # what the terminal does not know is escaped
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        _run(arguments)
+    except TreeselectError as error:
+        return _failed(str(error))
+    except KeyboardInterrupt:
+        return _failed("stopped.")
+    except MemoryError:
+        return _failed("there is not enough memory.")
+    return 0
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints hold no control characters of what was typed."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(shown(message))
+
+
+def _run(arguments: Sequence[str] | None) -> None:
+    try:
+        options = _parser().parse_args(arguments)
+        options.run(options)
+    finally:
+        end_output()
+
+
+def _failed(said: str) -> int:
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):  # there is nowhere left to say it
+            print(f"treeselect: {said}", file=sys.stderr)
+    return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="treeselect",
+        description="Which few of these variables carry the signal, and how stable is the answer?",
+    )
+    parser.add_argument("--version", action="version", version=f"treeselect {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for add in (_add_select, add_compare, _add_predict, _add_methods, _add_demo):
+        add(commands)
+    return parser
+
+
+def _add_select(commands: Any) -> None:
+    select = commands.add_parser(
+        "select",
+        help="select terms and print the summary",
+        description="Select terms and print the summary.",
+    )
+    add_data(select)
+    select.add_argument("--method", "-m", default="controlburn", help="see `treeselect methods`")
+    select.add_argument(
+        "-k",
+        default=USUAL_SIZE,
+        type=read_whole,
+        help="a whole number, 1se (the default, but for methods that decide by themselves) or best",
+    )
+    add_problem(select)
+    select.add_argument(
+        "--new-levels",
+        default="error",
+        help="what prediction does with labels that are not in DATA: error, missing or other",
+    )
+    select.add_argument(
+        "--performance",
+        metavar="FOLDS",
+        nargs="?",
+        type=int,
+        const=_FOLDS,
+        help="repeat the whole selection inside each of so many folds, and print how well it"
+        f" predicts the rows held out (default: {_FOLDS} folds); stands after FORMULA and DATA",
+    )
+    _add_common(select, resamples=0, seed=None)
+    select.add_argument("--report", metavar="FILE.html", help="write an HTML report")
+    select.add_argument("--save", metavar="FILE", help="save the model, for `treeselect predict`")
+    select.add_argument("--json", metavar="FILE", help="write the tables of the result as JSON")
+    select.set_defaults(run=_select)
+
+
+def _add_predict(commands: Any) -> None:
+    predict = commands.add_parser(
+        "predict",
+        help="predict new data from a saved model",
+        description="Predict new data from a model that `treeselect select --save` wrote. One"
+        " column as CSV, one line per row of the data.",
+    )
+    predict.add_argument("model", metavar="MODEL", help="a file written by --save")
+    add_file(predict)
+    predict.add_argument("--type", default="response", help="response (the default), link or class")
+    predict.add_argument("--output", "-o", metavar="FILE.csv", help="default: standard output")
+    predict.add_argument(
+        "--guard-formulas",
+        action="store_true",
+        help="put an apostrophe before labels and names that begin with =, +, -, @, a tab or a"
+        " carriage return, so that no spreadsheet runs them; numbers stay as they are. By default"
+        " labels are written as they are",
+    )
+    predict.set_defaults(run=_predict)
+
+
+def _add_methods(commands: Any) -> None:
+    listed = commands.add_parser(
+        "methods",
+        help="list the methods",
+        description="List the methods with their options and papers.",
+    )
+    listed.set_defaults(run=_methods)
+
+
+def _add_demo(commands: Any) -> None:
+    demo = commands.add_parser(
+        "demo",
+        help="the passengers of the Titanic: summary and titanic.html",
+        description="Select terms for the survival of the Titanic's passengers, print the summary"
+        " and write the report.",
+    )
+    _add_common(demo, resamples=100, seed=_DEMO_SEED)
+    demo.set_defaults(jobs=-1)
+    demo.add_argument("--report", metavar="FILE.html", default="titanic.html")
+    demo.set_defaults(run=_demo)
+
+
+def _add_common(parser: argparse.ArgumentParser, *, resamples: int, seed: int | None) -> None:
+    parser.add_argument(
+        "--resamples",
+        metavar="B",
+        type=int,
+        default=resamples,
+        help=f"bootstrap resamples to assess stability on (default: {resamples})",
+    )
+    add_run(parser, seed=seed)
+
+
+def _select(options: argparse.Namespace) -> None:
+    from treeselect.selection import select
+
+    check_places(report=options.report, save=options.save, json=options.json)
+    result = select(
+        options.formula,
+        data_of(options),
+        method=options.method,
+        k=options.k,
+        family=options.family,
+        weights=options.weights,
+        offset=options.offset,
+        fold_groups=options.fold_groups,
+        scoring=options.scoring,
+        keep=options.keep,
+        new_levels=options.new_levels,
+        resamples=options.resamples,
+        seed=options.seed,
+        n_jobs=options.jobs,
+    )
+    put(str(result.summary()))
+    found = None
+    if options.performance is not None:
+        found = result.performance(options.performance)
+        put("", str(found.summary()))
+    written = []
+    if options.report:
+        written.append(f"Report: {result.report(options.report, performance=found)}")
+    if options.save:
+        written.append(f"Model: {result.save(options.save)}")
+    if options.json:
+        tables = json_text(_tables(result, found))
+        written.append(f"Tables: {write_text(options.json, tables, 'json')}")
+    print_written(written)
+
+
+def _tables(result: SelectionResult, performance: Performance | None) -> dict[str, Any]:
+    """Tables of a result: ``glance`` an object, ``tidy`` and ``path`` lists of them; of its
+    performance an object with ``glance`` and ``tidy``."""
+    tables: dict[str, Any] = {
+        "call": result.call.text,
+        "formula": result.formula,
+        "selected": result.selected,
+        "groups": result.groups,
+        "variables": result.variables,
+        "glance": records(result.glance())[0],
+        "tidy": records(result.tidy()),
+        "path": records(result.path),
+    }
+    if result.resampled is not None:
+        tables["stability"] = records(result.stability.tidy())
+        tables["substitutes"] = records(result.stability.substitutes)
+    if performance is not None:
+        tables["performance"] = {
+            "glance": records(performance.glance())[0],
+            "tidy": records(performance.tidy()),
+        }
+    return tables
+
+
+def _predict(options: argparse.Namespace) -> None:
+    from treeselect.modelfile.file import load
+
+    check_places(output=options.output)
+    fitted = load(options.model).predict(data_of(options), type=options.type)
+    frame = fitted if fitted.ndim == 2 else fitted.to_frame()
+    if options.guard_formulas:
+        frame = guard_formulas(frame)
+    text = frame.to_csv(index=False)
+    if options.output:
+        write_text(options.output, text, "output")
+    else:
+        put(text.removesuffix("\n"))
+
+
+def _methods(options: argparse.Namespace) -> None:
+    from treeselect.algorithms.registry import methods
+
+    for row in methods().itertuples():
+        put(f"{row.method}: {row.title}\n  options: {row.options}\n  paper: {row.paper}")
+
+
+def _demo(options: argparse.Namespace) -> None:
+    from treeselect import datasets
+    from treeselect.selection import select
+
+    check_places(report=options.report)
+    result = select(
+        DEMO_FORMULA,
+        datasets.load("titanic"),
+        folds=_DEMO_FOLDS,
+        resamples=options.resamples,
+        seed=options.seed,
+        n_jobs=options.jobs,
+    )
+    put(str(result.summary()))
+    print_written([f"Report: {result.report(options.report)}"])

@@ -1,0 +1,94 @@
+"""Score against number of units, method by method: what figures of a comparison draw."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from treeselect.comparison.words import size_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.comparison.record import Comparison
+
+MOST_LINES = 8
+"""Methods in a figure with lines; colours and marks tell so many apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePoint:
+    """A method at one size.
+
+    Attributes
+    ----------
+    size : float
+        The size that was asked for; the mean number of units where a tuning value decides.
+    score, error : float
+        Mean over the folds, and its standard error.
+    stability : float
+        Not a number where it is not defined.
+    compared : bool
+        Whether the method is compared here.
+    """
+
+    size: float
+    score: float
+    error: float
+    stability: float
+    compared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreLine:
+    """A method along its sizes; one point if it has but one.
+
+    Attributes
+    ----------
+    method : str
+    size : str
+        Where it is compared, in words: "3", or "(2.6)" for a mean number of units.
+    points : tuple of ScorePoint
+    """
+
+    method: str
+    size: str
+    points: tuple[ScorePoint, ...]
+
+
+def score_lines(found: Comparison, most: int | None = None) -> tuple[ScoreLine, ...]:
+    """Methods along their sizes, those of the best scores first.
+
+    Sizes at which no fold selects anything are left out, unless the method is compared there: the
+    constant model is the same for all, and far below what is worth a look.
+
+    Parameters
+    ----------
+    found : Comparison
+    most : int, optional
+        So many of the best methods; all by default.
+    """
+    compared = found.ranked_table()
+    curves = dict(list(found.curve_table().groupby("method", sort=False)))
+    rows = compared.to_dict("records")[:most]
+    return tuple(_line(row, curves[row["method"]]) for row in rows)
+
+
+def _line(compared: Mapping[Hashable, Any], curve: pd.DataFrame) -> ScoreLine:
+    import pandas as pd
+
+    own = bool(curve["k"].isna().all())
+    points = [
+        ScorePoint(
+            size=float(row["n_selected"] if own else row["k"]),
+            score=row["score"],
+            error=row["standard_error"],
+            stability=row["stability"],
+            compared=own or row["k"] == compared["k"],
+        )
+        for row in curve.to_dict("records")
+        if row["n_selected"] > 0 or pd.isna(row["k"]) or row["k"] == compared["k"]
+    ]
+    size = size_text(compared["k"], compared["n_selected"])
+    return ScoreLine(str(compared["method"]), size, tuple(points))

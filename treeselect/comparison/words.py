@@ -1,0 +1,154 @@
+"""What a comparison of methods says in its printed summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeselect.results.summary import SummaryContent, options_text, p_text
+
+if TYPE_CHECKING:
+    from treeselect.comparison.record import Comparison
+
+_NONE = "–"
+
+
+def summarise_comparison(found: Comparison) -> SummaryContent:
+    """What the summary of a comparison says."""
+    return SummaryContent(
+        title="Comparison of methods: selection repeated inside each fold",
+        facts=comparison_facts(found),
+        columns=comparison_columns(found),
+        rows=comparison_rows(found),
+        notes=comparison_notes(found),
+    )
+
+
+def comparison_facts(found: Comparison) -> tuple[tuple[str, str], ...]:
+    """What was asked, and of what."""
+    return (
+        ("Call", found.call),
+        ("Data", found.data),
+        ("Family", found.family),
+        ("Folds", f"{found.scheme}, the same for every method"),
+        ("Compared at", _rule(found)),
+        ("Score", f"{found.score_name} on held-out rows"),
+        ("Seed", str(found.seed)),
+    )
+
+
+def _rule(found: Comparison) -> str:
+    sizes = [size for run in found.runs for size in found.choices(run)]
+    if not sizes:
+        return "the set that each method's tuning value leads to"
+    if isinstance(found.rule, int):
+        text = f"k = {found.rule}: the largest set of at most so many units"
+    else:
+        name = "1 s.e. rule" if found.rule == "1se" else "best score"
+        listed = sorted(set(sizes))
+        whole = listed == list(range(listed[0], listed[-1] + 1))
+        among = f"{listed[0]} to {listed[-1]}" if whole else ", ".join(map(str, listed))
+        text = f"each method's own k by the {name}, of {among}"
+    if any(run.sizes is None for run in found.runs):
+        text += "; where a tuning value is given, the set that it leads to"
+    return text
+
+
+def comparison_columns(found: Comparison) -> tuple[str, ...]:
+    """Head of the table of methods."""
+    columns = ["Method", "k"]
+    columns += ["k (1 s.e.)"] if isinstance(found.rule, int) else []
+    columns += [found.score_name, "s.e."]
+    columns += ["Difference", "95 % interval"] if len(found.runs) > 1 else []
+    return (*columns, "Stability", "Seconds", *(["Front"] if len(found.runs) > 1 else []))
+
+
+def comparison_rows(found: Comparison) -> tuple[tuple[str, ...], ...]:
+    """A row for each method, those of the best scores first."""
+    table = found.ranked_table()
+    against = found.difference_table().set_index("method").to_dict("index")
+    rows = []
+    for row in table.to_dict("records"):
+        cells = [str(row["method"]), size_text(row["k"], row["n_selected"])]
+        cells += [size_text(row["k_1se"], np.nan)] if isinstance(found.rule, int) else []
+        cells += [f"{row['score']:.3f}", f"{row['standard_error']:.3f}"]
+        if len(found.runs) > 1:
+            other = against.get(row["method"])
+            cells += ("reference", "") if other is None else difference_cells(other)[:2]
+        cells += [number(row["stability"], ".2f"), f"{row['seconds']:.2g}"]
+        cells += ["yes" if row["front"] else "no"] if len(found.runs) > 1 else []
+        rows.append(tuple(cells))
+    return tuple(rows)
+
+
+def size_text(k: object, mean: float) -> str:
+    """A size, or the mean size where none was asked for."""
+    import pandas as pd
+
+    if pd.isna(k):  # type: ignore[call-overload]
+        return _NONE if np.isnan(mean) else f"({mean:.1f})"
+    return str(k)
+
+
+def number(value: float, form: str) -> str:
+    """A number, or a dash where there is none."""
+    return format(value, form) if np.isfinite(value) else _NONE
+
+
+def difference_cells(row: Mapping[Any, Any]) -> tuple[str, str, str]:
+    """A difference with its interval and its p-value."""
+    return (
+        f"{row['difference']:+.3f}",
+        interval_text(row["ci_low"], row["ci_high"]),
+        p_text(row["p_value"]) if np.isfinite(row["p_value"]) else _NONE,
+    )
+
+
+def interval_text(low: float, high: float) -> str:
+    """An interval of a difference; a dash where there is none."""
+    return f"{low:+.3f} to {high:+.3f}" if np.isfinite(low) else _NONE
+
+
+def comparison_notes(found: Comparison) -> tuple[str, ...]:
+    """What a reader should know of these numbers."""
+    notes = []
+    if any(run.sizes is None for run in found.runs):
+        notes.append("k in brackets: the mean number of units that a tuning value leads to.")
+    if isinstance(found.rule, str) and any(run.sizes for run in found.runs):
+        notes.append(
+            "The same folds chose k, so scores can be slightly optimistic, those of some methods"
+            " more than others; `select(...).performance()` chooses it inside each fold."
+        )
+    if len(found.runs) > 1:
+        notes += [
+            f"Differences are from {found.best}, which has the best mean, paired by fold: corrected"
+            " resampled t (Nadeau and Bengio 2003; p-values in `.differences()`), not adjusted for"
+            " the number of methods nor for the choice of the best.",
+            "Front: no other method is at least as good in score, number of units and stability,"
+            " and better in one of them.",
+        ]
+    if found.difference_table()["p_value"].isna().any():
+        notes.append(
+            "No interval and no p-value where a difference is the same in every fold: what chance"
+            " does is not seen there."
+        )
+    notes += [
+        "Stability: Nogueira's index over the folds. Training sets of folds share rows, so it is"
+        " higher than on new samples.",
+        "Seconds: the whole path and the refitted model on one fold's training rows, median over"
+        " the folds, by the clock.",
+        "Terms, their number and the model of a fold come from its training rows alone. Levels of"
+        " factors, bin edges and what transforms learn are those of all rows, without the"
+        " response.",
+    ]
+    return (*notes, *method_notes(found), *found.notes)
+
+
+def method_notes(found: Comparison) -> tuple[str, ...]:
+    """Which method each name stands for, with the options that are not the default."""
+    return tuple(
+        f"{run.label}: {', '.join(filter(None, (run.title, options_text(run.options))))}."
+        for run in found.runs
+    )

@@ -1,0 +1,5 @@
+"""Terms to coded columns.
+
+In come terms and a frame; out come columns of codes and numbers, units with their prices, response,
+weights and offset: the problem that methods solve.
+"""

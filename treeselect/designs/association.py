@@ -1,0 +1,103 @@
+"""How strongly two columns go together, from 0 to 1: one measure for each pair of kinds."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.designs.design import FloatArray, IntArray
+
+
+class Coded(NamedTuple):
+    """A column as codes.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, shape (n_rows,)
+        Of a number the place of its value among the distinct ones, of a factor its level; -1 where
+        it is missing.
+    is_factor : bool
+    """
+
+    codes: IntArray
+    is_factor: bool
+
+
+def coded_number(values: FloatArray) -> Coded:
+    """A number as codes; NaN is missing."""
+    codes = np.full(len(values), -1, dtype=np.int64)
+    known = ~np.isnan(values)
+    codes[known] = np.unique(values[known], return_inverse=True)[1]
+    return Coded(codes, False)
+
+
+def association(first: Coded, second: Coded, weight: FloatArray) -> float:
+    """Strength of the association of two columns, over the rows that have both.
+
+    Parameters
+    ----------
+    first, second : Coded
+    weight : ndarray, shape (n_rows,)
+        Copies of each row.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 where one of them does not vary. Of two numbers the absolute rank correlation
+        of Spearman (1904); of a number and a factor the correlation ratio of Pearson (1905), the
+        root of the share of the variance of the ranks that is between the levels; of two factors
+        Cramer's V (1946).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.designs.association import association, coded_number
+    >>> age, fare = coded_number(np.array([1.0, 2.0, 3.0])), coded_number(np.array([9.0, 5.0, 0.1]))
+    >>> print(round(association(age, fare, np.ones(3)), 3))
+    1.0
+    """
+    rows = (first.codes >= 0) & (second.codes >= 0) & (weight > 0)
+    if not rows.any():
+        return 0.0
+    a, b, own = first.codes[rows], second.codes[rows], weight[rows].astype(np.float64)
+    if first.is_factor and second.is_factor:
+        return _cramers_v(a, b, own)
+    if first.is_factor:
+        return _correlation_ratio(a, _ranks(b, own), own)
+    if second.is_factor:
+        return _correlation_ratio(b, _ranks(a, own), own)
+    return _correlation(_ranks(a, own), _ranks(b, own), own)
+
+
+def _ranks(codes: IntArray, weight: FloatArray) -> FloatArray:
+    """Middle rank of each row among copies, less a constant."""
+    at = np.bincount(codes, weight)
+    return np.asarray((np.cumsum(at) - at / 2)[codes])
+
+
+def _correlation(a: FloatArray, b: FloatArray, weight: FloatArray) -> float:
+    a, b = a - np.average(a, weights=weight), b - np.average(b, weights=weight)
+    spread = (weight @ a**2) * (weight @ b**2)
+    return min(abs(float(weight @ (a * b))) / float(np.sqrt(spread)), 1.0) if spread > 0 else 0.0
+
+
+def _correlation_ratio(level: IntArray, values: FloatArray, weight: FloatArray) -> float:
+    centred = values - np.average(values, weights=weight)
+    total = float(weight @ centred**2)
+    of_level = np.bincount(level, weight)
+    sums = np.bincount(level, weight * centred)
+    between = float((sums[of_level > 0] ** 2 / of_level[of_level > 0]).sum())
+    return float(np.sqrt(min(between / total, 1.0))) if total > 0 else 0.0
+
+
+def _cramers_v(a: IntArray, b: IntArray, weight: FloatArray) -> float:
+    n_levels = int(b.max()) + 1
+    table = np.bincount(a * n_levels + b, weight, (int(a.max()) + 1) * n_levels)
+    table = table.reshape(-1, n_levels) / weight.sum()
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    fewest = min(table.shape)
+    if fewest < 2:
+        return 0.0
+    chance = np.outer(table.sum(axis=1), table.sum(axis=0))
+    return float(np.sqrt(min(((table - chance) ** 2 / chance).sum() / (fewest - 1), 1.0)))

@@ -1,0 +1,334 @@
+"""From the values of a term's factors to the columns of a design, and back to their one-hot form.
+
+A factor (in the statistician's sense) stays one column of codes, and so does an interaction of
+factors: its levels are the combinations that occur. Splines and polynomials are several columns;
+an interaction of numbers with factors has one column per level and number.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.designs.evaluation import Basis, FloatArray, Values, as_factor
+from treeselect.engine.data.binning import MAX_BINS, OTHER
+from treeselect.errors import DataError, quoted
+from treeselect.formulas.terms import Factor, Term
+from treeselect.frames.reading import Labels, Numbers
+
+MISSING = -1
+"""Code of a missing label."""
+
+UNSEEN = -2
+"""Code of a label that is none of the levels."""
+
+_MOST_COLUMNS = 100_000
+"""Most columns of one interaction."""
+
+_MOST_VALUES = 250_000_000
+"""Most values of one interaction, 2 GB."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactorSpec:
+    """What was learned of one factor of a term.
+
+    Attributes
+    ----------
+    factor : Factor
+    levels : tuple or None
+        Levels of a factor with labels, None for numbers.
+    fields : tuple of str
+        Names of the columns of a spline or polynomial, ``("",)`` for one number.
+    is_bool : bool
+        Whether the values are truth values.
+    """
+
+    factor: Factor
+    levels: tuple[Any, ...] | None
+    fields: tuple[str, ...] = ("",)
+    is_bool: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """formulaic's names of the columns that it would make of the factor."""
+        name = self.factor.name
+        if self.levels is not None:
+            return [f"{name}[{level}]" for level in self.levels]
+        return [f"{name}[{field}]" if field else name for field in self.fields]
+
+
+@dataclass(frozen=True, slots=True)
+class TermSpec:
+    """What was learned of one term.
+
+    Attributes
+    ----------
+    term : Term
+    factors : tuple of FactorSpec
+    combinations : tuple of tuple of int, or None
+        For an interaction of several factors with labels: the combinations of level numbers that
+        occur, in order; None otherwise. Factors count in alphabetical order here.
+    """
+
+    term: Term
+    factors: tuple[FactorSpec, ...]
+    combinations: tuple[tuple[int, ...], ...] | None = None
+
+    @property
+    def order(self) -> list[int]:
+        """Alphabetical order of the factors: the columns of ``a:b`` are those of ``b:a``."""
+        return sorted(range(len(self.factors)), key=lambda i: self.factors[i].factor.name)
+
+    @property
+    def kind(self) -> str:
+        """``"factor"``, ``"logical"``, ``"numeric"``, or ``"factor x numeric"``."""
+        labelled = [spec.levels is not None for spec in self.factors]
+        if all(labelled):
+            return "factor"
+        if any(labelled):
+            return "factor x numeric"
+        return "logical" if all(spec.is_bool for spec in self.factors) else "numeric"
+
+    @property
+    def n_levels(self) -> int | None:
+        """Number of levels, None for a number."""
+        labelled = [spec.levels for spec in self.factors if spec.levels is not None]
+        if not labelled:
+            return None
+        return len(labelled[0]) if self.combinations is None else len(self.combinations)
+
+    @property
+    def n_fields(self) -> int:
+        """Number of numeric columns, for each level if there are any."""
+        return math.prod(len(spec.fields) for spec in self.factors if spec.levels is None)
+
+    @property
+    def column_levels(self) -> tuple[int | None, ...]:
+        """Number of levels of each design column, None for a number."""
+        n = self.n_levels
+        if n is None:
+            return (None,) * self.n_fields
+        if self.kind != "factor":
+            return (None,) * (n * self.n_fields)
+        return tuple(min(MAX_BINS, n - start) for start in range(0, max(n, 1), MAX_BINS))
+
+
+def learn(term: Term, values: Sequence[Values]) -> TermSpec:
+    """What has to be known of a term to make the same columns of other data."""
+    specs = tuple(
+        _learn_factor(factor, value) for factor, value in zip(term.factors, values, strict=True)
+    )
+    spec = TermSpec(term, specs)
+    codes = [v.codes for i in spec.order if isinstance(v := values[i], Labels)]
+    if len(codes) > 1:
+        _check_combinations(term, specs)
+        known = np.logical_and.reduce([c >= 0 for c in codes])
+        found = np.unique(np.stack([c[known] for c in codes], axis=1), axis=0)
+        spec = TermSpec(term, specs, tuple(map(tuple, found.tolist())))
+    if len(specs) > 1:
+        _check_size(spec, _n_rows(values[0]))
+    return spec
+
+
+def _check_combinations(term: Term, specs: Sequence[FactorSpec]) -> None:
+    """The number of a combination must be a whole number of the machine."""
+    n = math.prod(len(spec.levels) for spec in specs if spec.levels)
+    if n >= 2**62:
+        raise DataError(
+            f"The term {quoted(term.name)} must have at most 2**62 combinations of levels.\n"
+            f"  Found: {n:.3g}. Write its factors as terms of their own."
+        )
+
+
+def _check_size(spec: TermSpec, n_rows: int) -> None:
+    """Refuse interactions that would fill the memory."""
+    n_columns = len(spec.column_levels)
+    n_values = n_columns * n_rows
+    if n_columns > _MOST_COLUMNS or n_values > _MOST_VALUES:
+        raise DataError(
+            f"The term {quoted(spec.term.name)} must have at most {_MOST_COLUMNS:,} columns and"
+            f" {_MOST_VALUES:,} values.\n"
+            f"  Found: {n_columns:,} columns of {n_rows:,} rows. Trees find interactions by"
+            " themselves: write its factors as terms of their own."
+        )
+
+
+def _n_rows(values: Values) -> int:
+    if isinstance(values, Labels):
+        return len(values.codes)
+    return len(values.values if isinstance(values, Numbers) else values.columns[0])
+
+
+def _learn_factor(factor: Factor, values: Values) -> FactorSpec:
+    if isinstance(values, Labels):
+        return FactorSpec(factor, values.levels)
+    if isinstance(values, Basis):
+        return FactorSpec(factor, None, values.fields)
+    return FactorSpec(factor, None, is_bool=values.is_bool)
+
+
+def conform(values: Values, spec: FactorSpec) -> Values | None:
+    """Values of other data in the form that was learned, or None if they are of another kind.
+
+    Labels get the codes of the learned levels, :data:`UNSEEN` if they are none of them.
+    """
+    if isinstance(values, Numbers) and not (~np.isnan(values.values)).any():
+        return _all_missing(spec, len(values.values))
+    if spec.levels is not None:
+        if isinstance(values, Basis):
+            return None
+        labels = as_factor(values)
+        number = {level: code for code, level in enumerate(spec.levels)}
+        lookup = np.array([*(number.get(v, UNSEEN) for v in labels.levels), MISSING])
+        return Labels(lookup[labels.codes], spec.levels)
+    fields = values.fields if isinstance(values, Basis) else ("",)
+    return None if isinstance(values, Labels) or fields != spec.fields else values
+
+
+def _all_missing(spec: FactorSpec, n: int) -> Values:
+    if spec.levels is not None:
+        return Labels(np.full(n, MISSING, dtype=np.int32), spec.levels)
+    if spec.fields == ("",):
+        return Numbers(np.full(n, np.nan))
+    return Basis(spec.fields, tuple(np.full(n, np.nan) for _ in spec.fields))
+
+
+def design_columns(spec: TermSpec, values: Sequence[Values]) -> tuple[NDArray[Any], ...]:
+    """The columns of a term, from the conforming values of its factors.
+
+    Returns
+    -------
+    tuple of ndarray, each of shape (n_rows,)
+        Codes (uint8: 0 missing, level + 1, 255 none of the column's levels) or float64.
+
+    Raises
+    ------
+    DataError
+        If a product of numbers is beyond what a number can hold.
+    """
+    values = [values[i] for i in spec.order]
+    labels = [value.codes for value in values if isinstance(value, Labels)]
+    numbers = [_number_columns(value) for value in values if not isinstance(value, Labels)]
+    products = _products(spec, numbers) if numbers else ()
+    if not labels:
+        return products
+    codes = labels[0] if spec.combinations is None else _cross(labels, spec)
+    if not numbers:
+        return _code_columns(codes, spec.n_levels or 0)
+    # One column per level and number, 0 where the row has another level.
+    columns = []
+    for level in range(spec.n_levels or 0):
+        here = codes == level
+        for number in products:
+            column = np.where(here, number, 0.0)
+            column[(codes == MISSING) | np.isnan(number)] = np.nan
+            columns.append(column)
+    return tuple(columns)
+
+
+def _number_columns(value: Numbers | Basis) -> tuple[FloatArray, ...]:
+    return value.columns if isinstance(value, Basis) else (value.values,)
+
+
+def _products(spec: TermSpec, numbers: Sequence[tuple[FloatArray, ...]]) -> tuple[FloatArray, ...]:
+    """Row-wise products of columns, the first factor's varying fastest, as formulaic has them."""
+    products = []
+    for chosen in itertools.product(*reversed(numbers)):
+        product = chosen[-1]
+        for column in reversed(chosen[:-1]):
+            with np.errstate(over="ignore"):
+                product = product * column
+            _check_finite(spec, product)  # at once, as infinity times 0 would be a missing value
+        products.append(product)
+    return tuple(products)
+
+
+def _check_finite(spec: TermSpec, product: FloatArray) -> None:
+    """Raise a DataError for products that overflow: the numbers themselves are finite."""
+    n_rows = int(np.isinf(product).sum())
+    if n_rows:
+        raise DataError(
+            f"The products of {quoted(spec.term.name)} must be finite.\n"
+            f"  Found: {n_rows:,} row{'s' if n_rows > 1 else ''} with a product above 1.8e308, the"
+            " largest number.\n"
+            "  Rescale the variables first, for example `I(x / 1e200)`."
+        )
+
+
+def _cross(labels: Sequence[NDArray[Any]], spec: TermSpec) -> NDArray[np.int64]:
+    """Number of the combination of labels of each row."""
+    assert spec.combinations is not None
+    factors = [spec.factors[i] for i in spec.order]
+    sizes = [len(factor.levels) for factor in factors if factor.levels is not None]
+    flat = np.zeros(len(labels[0]), dtype=np.int64)
+    learned = np.zeros(len(spec.combinations), dtype=np.int64)
+    table = np.array(spec.combinations, dtype=np.int64).reshape(-1, len(sizes))
+    for i, (codes, size) in enumerate(zip(labels, sizes, strict=True)):
+        flat = flat * size + codes
+        learned = learned * size + table[:, i]
+    at = np.searchsorted(learned, flat)
+    at[at == len(learned)] = 0
+    found = learned[at] == flat if len(learned) else np.zeros(len(flat), dtype=bool)
+    crossed = np.where(found, at, UNSEEN)
+    crossed[np.logical_or.reduce([codes == UNSEEN for codes in labels])] = UNSEEN
+    crossed[np.logical_or.reduce([codes == MISSING for codes in labels])] = MISSING
+    return crossed
+
+
+def _code_columns(codes: NDArray[Any], n_levels: int) -> tuple[NDArray[np.uint8], ...]:
+    """Codes of a factor: one column, or several with a share of the levels each."""
+    columns = []
+    for start in range(0, max(n_levels, 1), MAX_BINS):
+        inside = min(MAX_BINS, n_levels - start)
+        # Entry c of the table is for code c; the last two are for UNSEEN and MISSING.
+        table = np.full(n_levels + 2, OTHER, dtype=np.uint8)
+        table[start : start + inside] = np.arange(1, inside + 1)
+        table[MISSING] = 0
+        columns.append(table[codes])
+    return tuple(columns)
+
+
+def one_hot(spec: TermSpec, columns: Sequence[NDArray[Any]]) -> Mapping[str, NDArray[np.float64]]:
+    """formulaic's columns of a term, from its design columns.
+
+    Missing labels are 0 in all columns of the factor; missing numbers are NaN.
+    """
+    n_rows = len(columns[0]) if columns else 0
+    expanded: dict[str, NDArray[np.float64]] = {}
+    labelled = [i for i in spec.order if spec.factors[i].levels is not None]
+    numeric = [i for i in spec.order if spec.factors[i].levels is None]
+    sizes = [len(factor.names) for factor in spec.factors]
+    if math.prod(sizes) > _MOST_COLUMNS:
+        raise DataError(
+            f"The term {quoted(spec.term.name)} must stand for at most {_MOST_COLUMNS:,} columns of"
+            f" zeros and ones.\n  Found: {math.prod(sizes):,}. Leave the term out, or write its"
+            " factors as terms of their own."
+        )
+    number = {c: i for i, c in enumerate(spec.combinations or ())}
+    for reverse in itertools.product(*(range(size) for size in reversed(sizes))):
+        at = reverse[::-1]
+        name = ":".join(factor.names[i] for factor, i in zip(spec.factors, at, strict=True))
+        field = 0
+        for i in reversed(numeric):
+            field = field * sizes[i] + at[i]
+        if not labelled:
+            expanded[name] = columns[field]
+            continue
+        level = at[labelled[0]]
+        if spec.combinations is not None:
+            level = number.get(tuple(at[i] for i in labelled), -1)
+        if level < 0:  # does not occur
+            expanded[name] = np.zeros(n_rows)
+        elif numeric:
+            expanded[name] = columns[level * spec.n_fields + field]
+        else:
+            here = columns[level // MAX_BINS] == level % MAX_BINS + 1
+            expanded[name] = here.astype(np.float64)
+    return expanded

@@ -1,0 +1,162 @@
+"""What every method receives: columns, groups and their prices; arrays only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
+from treeselect.engine.random import stream_seed
+
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+WeightArray = NDArray[np.int64] | NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureGroups:
+    """The units of selection: which columns belong together, and what they cost.
+
+    Units stand in order of their names, so that no answer depends on the order of the columns in
+    the user's data.
+
+    Attributes
+    ----------
+    names : tuple of str, length n_groups
+        A term's name, or the name the user gave to a group of terms.
+    terms : tuple of tuple of str, length n_groups
+        Terms of each unit.
+    ids : ndarray of int64, shape (n_columns,)
+        Unit of each column, not decreasing.
+    items : tuple of ndarray of int64, length n_items
+        What has to be paid for to use a unit: the units that need each item. An item that several
+        units need (a variable behind two terms) is paid for once.
+    item_costs : ndarray of float, shape (n_items,)
+        At least 0.
+    keep : ndarray of bool, shape (n_groups,)
+        Units that are always in.
+    keys : tuple of str, length n_groups
+        What ties go by: the names, with the factors of an interaction in alphabetical order.
+    """
+
+    names: tuple[str, ...]
+    terms: tuple[tuple[str, ...], ...]
+    ids: IntArray
+    items: tuple[IntArray, ...]
+    item_costs: FloatArray
+    keep: BoolArray
+    keys: tuple[str, ...]
+
+    @property
+    def costs(self) -> FloatArray:
+        """Price of each unit alone, shape (n_groups,)."""
+        total = np.zeros(len(self.names))
+        for units, cost in zip(self.items, self.item_costs, strict=True):
+            total[units] += cost
+        return total
+
+    def prices(self, uses: BoolArray, discount: FloatArray) -> FloatArray:
+        """Price of sets of units: each item once, kept units for nothing.
+
+        Parameters
+        ----------
+        uses : ndarray of bool, shape (n_sets, n_groups)
+            Units in each set.
+        discount : ndarray of float, shape (n_groups,)
+            Factor on what a unit's items cost. An item that several units of a set share has the
+            smallest of their factors.
+
+        Returns
+        -------
+        ndarray of float, shape (n_sets,)
+        """
+        alone = np.zeros(len(self.names))
+        total = np.zeros(len(uses))
+        for units, cost in zip(self.items, self.item_costs, strict=True):
+            if self.keep[units].any():
+                continue  # paid for by a unit that is in anyway
+            if len(units) == 1:
+                alone[units] += cost
+                continue
+            price = np.where(uses[:, units], cost * discount[units], np.inf).min(axis=1)
+            total += np.where(np.isfinite(price), price, 0.0)
+        return np.asarray(total + uses @ (alone * discount))
+
+    def ranks(self, seed: int) -> IntArray:
+        """Order in which units win ties, shape (n_groups,): kept, then cheap, then by a hash.
+
+        The hash is that of the seed and the unit's key. Exact copies of a column thus share the
+        places across seeds and resamples, and of two copies the cheaper one is taken.
+        """
+        hashes = np.array([stream_seed(seed, "tie", key) for key in self.keys], dtype=np.uint64)
+        order = np.lexsort((hashes, np.where(self.keep, 0.0, self.costs), ~self.keep))
+        ranks = np.empty(len(order), dtype=np.int64)
+        ranks[order] = np.arange(len(order))
+        return ranks
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """Encoded data.
+
+    Attributes
+    ----------
+    column_names : tuple of str, length n_columns
+        Term behind each column, in the order of the units; a term may have several columns.
+    columns : tuple of ndarray, each of shape (n_rows,)
+        Numbers as float64 (NaN is missing); factors as uint8 codes (level + 1, 0 is missing, 255
+        is none of the column's levels).
+    n_levels : tuple, length n_columns
+        Number of levels of a factor column, None for a number.
+    edges : tuple, length n_columns
+        Edges between the bins of a number, None for a factor.
+    groups : FeatureGroups
+    binned : BinnedData
+        The columns as the engine takes them.
+    """
+
+    column_names: tuple[str, ...]
+    columns: tuple[NDArray[Any], ...]
+    n_levels: tuple[int | None, ...]
+    edges: tuple[FloatArray | None, ...]
+    groups: FeatureGroups
+    binned: BinnedData
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.columns[0])
+
+    def exact(self, weight: WeightArray) -> BinnedData:
+        """The columns with a bin for each value, as far as there are codes for them; where there
+        are not, rows count in the quantiles by their weights."""
+        if not any(e is not None and len(e) == MAX_BINS - 1 for e in self.edges):
+            return self.binned
+        edges = [
+            None if own is None else bin_edges(column, max_bins=None, weight=weight)
+            for column, own in zip(self.columns, self.edges, strict=True)
+        ]
+        return bin_columns(self.columns, edges, [n or 0 for n in self.n_levels], self.groups.ids)
+
+    def bin(self, columns: tuple[NDArray[Any], ...], groups: BoolArray | None = None) -> BinnedData:
+        """Bin other rows of the columns of some groups by the edges of this design.
+
+        Parameters
+        ----------
+        columns : tuple of ndarray, each of shape (n_rows,)
+            The columns of the groups, in order.
+        groups : ndarray of bool, shape (n_groups,), optional
+            All of them by default. They are renumbered from 0, as by
+            ``engine.binning.select_groups``.
+        """
+        if groups is None:
+            groups = np.ones(len(self.groups.names), dtype=bool)
+        used = np.flatnonzero(groups[self.groups.ids])
+        numbers = (np.cumsum(groups) - 1)[self.groups.ids[used]]
+        return bin_columns(
+            columns, [self.edges[j] for j in used], [self.n_levels[j] or 0 for j in used], numbers
+        )

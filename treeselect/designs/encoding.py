@@ -1,0 +1,391 @@
+"""From a parsed formula and a frame to a design, and the same for new data.
+
+:class:`DesignSpec` holds what was learned (schema, levels, state of transforms) and replays it;
+:class:`~treeselect.designs.design.Design` holds the arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.designs.columns import (
+    UNSEEN,
+    FactorSpec,
+    TermSpec,
+    conform,
+    design_columns,
+    learn,
+    one_hot,
+)
+from treeselect.designs.design import Design, WeightArray
+from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
+from treeselect.designs.units import Units
+from treeselect.engine.data.binning import bin_columns, bin_edges
+from treeselect.errors import DataError, NewDataError, listing, quoted
+from treeselect.formula import ParsedFormula
+from treeselect.formulas.terms import Factor, Term
+from treeselect.frames.reading import Labels, Numbers, read_column, read_data
+from treeselect.shown import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NewLevels = Literal["error", "missing", "other"]
+
+_IDENTIFIER_LEVELS = 10
+"""Text with more levels than this, and than half of its rows, is taken for an identifier."""
+
+_KINDS = {"number": "numbers", "logical": "truth values", "text": "text or categories"}
+
+
+@dataclass(frozen=True, slots=True)
+class DesignSpec:
+    """How to encode new data as the training data were encoded.
+
+    Attributes
+    ----------
+    formula : ParsedFormula
+    terms : tuple of TermSpec
+        In the user's order.
+    schema : dict
+        ``"number"``, ``"logical"`` or ``"text"`` for each variable.
+    state : dict
+        What the transforms of each factor learned, by the factor's name.
+    units : Units
+    new_levels : {"error", "missing", "other"}
+        What to do with labels that were not there when the model was fitted: refuse them, treat
+        them as missing, or treat them as none of the known levels.
+    """
+
+    formula: ParsedFormula
+    terms: tuple[TermSpec, ...]
+    schema: Mapping[str, str]
+    state: Mapping[str, Any]
+    units: Units
+    new_levels: NewLevels
+    _by_name: dict[str, TermSpec] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_name", {spec.term.name: spec for spec in self.terms})
+
+    def __getitem__(self, name: str) -> TermSpec:
+        """The term of that name."""
+        return self._by_name[name]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Columns of the data that the terms read."""
+        return tuple(self.schema)
+
+    def encode(self, new: Any, terms: Sequence[str] | None = None) -> tuple[NDArray[Any], ...]:
+        """Encode new data.
+
+        Parameters
+        ----------
+        new : frame or path
+            Must hold the variables; other columns are ignored.
+        terms : sequence of str, optional
+            Encode only these terms, from their variables; all of them by default.
+
+        Returns
+        -------
+        tuple of ndarray, each of shape (n_rows,)
+            One array per column of the design, in its order: numbers as float64, factors as
+            uint8 codes.
+
+        Raises
+        ------
+        NewDataError
+            If a column is missing, can't be used, holds text instead of numbers or the reverse,
+            or (with ``new_levels="error"``) holds new labels.
+        """
+        frame = read_data(new)
+        wanted = [self[name] for name in self.units.term_order if terms is None or name in terms]
+        used = {v for spec in wanted for v in spec.term.variables}
+        variables = [name for name in self.schema if name in used]
+        absent = [name for name in variables if name not in frame]
+        if absent:
+            raise NewDataError(
+                f"New data must have the columns of the model.\n  Missing: {listing(absent)}.\n"
+                f"  Found: {listing(frame.columns)}."
+            )
+        columns = {name: self._read(frame, name) for name in variables}
+        values: dict[str, Values] = {}
+        encoded: list[NDArray[Any]] = []
+        for spec in wanted:
+            for part in spec.factors:
+                name = part.factor.name
+                if name not in values:
+                    values[name] = self._conform(part, columns, spec.term)
+            try:
+                encoded += design_columns(spec, [values[p.factor.name] for p in spec.factors])
+            except DataError as error:
+                raise NewDataError(str(error)) from None
+        return tuple(encoded)
+
+    def _conform(
+        self, spec: FactorSpec, columns: Mapping[str, Numbers | Labels], term: Term
+    ) -> Values:
+        if not has_learned(spec.factor, self.state[spec.factor.name]):
+            # Of a column without a value nothing was learned: new data must not teach it.
+            n_rows = len(missing_rows({v: columns[v] for v in spec.factor.variables}))
+            columns = {**columns, **{v: Numbers(np.full(n_rows, np.nan)) for v in term.variables}}
+        try:
+            values = evaluate(spec.factor, columns, deepcopy(self.state[spec.factor.name]))
+        except NewDataError:
+            raise
+        except DataError as error:
+            raise NewDataError(str(error)) from error
+        same = conform(values, spec)
+        if same is None:
+            raise NewDataError(
+                f"The term {quoted(term.name)} must give values as when the model was fitted.\n"
+                "  Found: labels instead of numbers, or the reverse."
+            )
+        if isinstance(same, Labels) and self.new_levels != "other":
+            unseen = same.codes == UNSEEN
+            if unseen.any() and self.new_levels == "error":
+                assert isinstance(values, Labels | Numbers)
+                self._refuse_levels(as_factor(values), unseen, spec)
+            same = Labels(np.where(unseen, -1, same.codes), same.levels)
+        return same
+
+    def _read(self, frame: pd.DataFrame, name: str) -> Numbers | Labels:
+        try:
+            column = read_column(frame[name], name, needed=True)
+        except DataError as error:
+            raise NewDataError(str(error)) from None
+        learned, found = self.schema[name], _kind(column)
+        if learned == "text" and found == "text":
+            return column
+        if isinstance(column, Numbers) and learned == "number":
+            return Numbers(column.values, is_integer=column.is_integer or column.is_bool)
+        if isinstance(column, Numbers) and learned == "logical":
+            known = column.values[~np.isnan(column.values)]
+            if np.isin(known, (0.0, 1.0)).all():
+                return Numbers(column.values, is_bool=True)
+        if frame[name].isna().all():
+            # A column without a single value has no type of its own.
+            if learned != "text":
+                return Numbers(np.full(len(frame), np.nan), is_bool=learned == "logical")
+            return Labels(np.full(len(frame), -1), ())
+        way = {"number": "float", "logical": "bool", "text": "str"}[learned]
+        raise NewDataError(
+            f"Column {quoted(name)} must hold {_KINDS[learned]} as when the model was"
+            f" fitted.\n  Found: {_KINDS[found]} ({frame[name].dtype}).\n"
+            f"  Convert it, for example with `.astype({way})`."
+        )
+
+    def _refuse_levels(self, labels: Labels, unseen: NDArray[np.bool_], spec: FactorSpec) -> None:
+        assert spec.levels is not None
+        counts = np.bincount(labels.codes[unseen], minlength=len(labels.levels))
+        new = [(v, n) for v, n in zip(labels.levels, counts, strict=True) if n]
+        found = ", ".join(f'"{shown(str(v))}" ({n} row{"s" if n > 1 else ""})' for v, n in new[:8])
+        levels = ", ".join(f'"{shown(str(v))}"' for v in spec.levels[:12])
+        raise NewDataError(
+            f"Column {quoted(spec.factor.name)} must only have levels seen when the model was"
+            f" fitted.\n  Unseen: {found}{' and more' if len(new) > 8 else ''}."
+            f" Seen: {levels}{' and more' if len(spec.levels) > 12 else ''}.\n"
+            '  Or fit with `new_levels="missing"` or `new_levels="other"`.'
+        )
+
+    def one_hot(self, design: Design) -> tuple[list[str], NDArray[np.float64]]:
+        """Names and values of the columns as formulaic would expand them, term after term.
+
+        Rows with a missing label are 0 in all columns of the factor; missing numbers are NaN.
+        """
+        return self.one_hot_of(self.units.term_order, design.columns)
+
+    def one_hot_of(
+        self, terms: Sequence[str], columns: Sequence[NDArray[Any]]
+    ) -> tuple[list[str], NDArray[np.float64]]:
+        """The same of some terms, whose columns :meth:`encode` gives."""
+        expanded: dict[str, NDArray[np.float64]] = {}
+        start = 0
+        for name in (name for name in self.units.term_order if name in terms):
+            spec = self[name]
+            end = start + len(spec.column_levels)
+            own = one_hot(spec, columns[start:end])
+            if twice := own.keys() & expanded.keys():
+                raise DataError(
+                    f"Columns of different terms must have different names.\n  More than once:"
+                    f" {listing(sorted(twice))}. Rename the column."
+                )
+            expanded |= own
+            start = end
+        if not expanded:  # only factors, none with a level
+            return [], np.empty((len(columns[0]) if columns else 0, 0))
+        return list(expanded), np.column_stack(list(expanded.values())).astype(np.float64)
+
+
+def build_design(
+    formula: ParsedFormula,
+    frame: pd.DataFrame,
+    units: Units,
+    weight: WeightArray | None = None,
+    *,
+    new_levels: NewLevels = "error",
+) -> tuple[Design, DesignSpec, list[str]]:
+    """Encode the right-hand side of a formula and bin it.
+
+    Parameters
+    ----------
+    formula : ParsedFormula
+    frame : pandas.DataFrame
+        Checked, without rows that are not to be used.
+    units : Units
+    weight : ndarray, shape (n_rows,), optional
+        How often each row counts where numbers are binned, above 0; once by default. What
+        transforms learn (a mean, knots) does not depend on it.
+
+    Returns
+    -------
+    design : Design
+    spec : DesignSpec
+    notes : list of str
+        What a reader of the summary should know of the columns.
+
+    Raises
+    ------
+    DataError
+        If a column can't be used; text that looks like an identifier among them.
+    """
+    spec, values = learn_design(formula, frame, units, new_levels=new_levels)
+    names: list[str] = []
+    columns: list[NDArray[Any]] = []
+    n_levels: list[int | None] = []
+    for name in units.term_order:
+        term = spec[name]
+        columns += design_columns(term, [values[part.factor.name] for part in term.factors])
+        n_levels += (own := term.column_levels)
+        names += [name] * len(own)
+    groups = units.feature_groups(names)
+    edges = tuple(
+        None if n is not None else bin_edges(column, weight=weight)
+        for column, n in zip(columns, n_levels, strict=True)
+    )
+    design = Design(
+        column_names=tuple(names),
+        columns=tuple(columns),
+        n_levels=tuple(n_levels),
+        edges=edges,
+        groups=groups,
+        binned=bin_columns(columns, edges, [n or 0 for n in n_levels], groups.ids),
+    )
+    return design, spec, _notes(spec, values, design)
+
+
+def learn_design(
+    formula: ParsedFormula,
+    frame: pd.DataFrame,
+    units: Units,
+    *,
+    new_levels: NewLevels = "error",
+) -> tuple[DesignSpec, dict[str, Values]]:
+    """What :func:`build_design` learns, and the values of every factor, by its name.
+
+    Only the terms' own columns are looked at, never the response: what is learned may be shared by
+    folds and resamples.
+    """
+    names = dict.fromkeys(v for term in formula.terms for v in term.variables)
+    columns = {name: read_column(frame[name], name) for name in names}
+    factors = {f.name: f for term in formula.terms for f in term.factors}
+    state: dict[str, dict[str, Any]] = {name: {} for name in factors}
+    values = {name: evaluate(factor, columns, state[name]) for name, factor in factors.items()}
+    _check_identifiers(formula, values)
+    spec = DesignSpec(
+        formula=formula,
+        terms=tuple(learn(term, [values[f.name] for f in term.factors]) for term in formula.terms),
+        schema={name: _kind(column) for name, column in columns.items()},
+        state=state,
+        units=units,
+        new_levels=new_levels,
+    )
+    return spec, values
+
+
+def _kind(column: Numbers | Labels) -> str:
+    if isinstance(column, Labels):
+        return "text"
+    return "logical" if column.is_bool else "number"
+
+
+def _check_identifiers(formula: ParsedFormula, values: Mapping[str, Values]) -> None:
+    """A text key as a factor would fit every row by itself."""
+    suspects: dict[str, tuple[Factor, int, int]] = {}
+    for factor in (f for term in formula.terms for f in term.factors if f.is_plain):
+        column = values[factor.name]  # C(x) would say that it is meant as a factor
+        if not isinstance(column, Labels):
+            continue
+        n_known = int(np.count_nonzero(column.codes >= 0))
+        if len(column.levels) > max(_IDENTIFIER_LEVELS, n_known / 2):
+            suspects[factor.name] = (factor, len(column.levels), n_known)
+    if not suspects:
+        return
+    found = "; ".join(
+        f"{quoted(f.name)} has {a:,} different in {b:,} rows" for f, a, b in suspects.values()
+    )
+    removal = " ".join(f"- {factor.text}" for factor, *_ in suspects.values())
+    kept = shown(f"{formula.text.strip()} {removal}")
+    first = next(iter(suspects.values()))[0]
+    raise DataError(
+        f"Text columns with so many different values look like identifiers:"
+        f" {listing(suspects)}.\n  Found: {found}.\n"
+        f"  Leave them out: `{kept}`. A column that is a factor all"
+        f" the same may be written `C({shown(first.text)})`."
+    )
+
+
+def _notes(spec: DesignSpec, values: Mapping[str, Values], design: Design) -> list[str]:
+    varying = {
+        name
+        for name, column in zip(design.column_names, design.columns, strict=True)
+        if _varies(column)
+    }
+    empty, constant, keys = [], [], []
+    for term in spec.formula.terms:
+        columns = [values[factor.name] for factor in term.factors]
+        if any(_is_empty(column) for column in columns):
+            empty.append(term.name)
+        elif term.name not in varying:
+            constant.append(term.name)
+        elif term.is_plain and _counts_rows(columns[0]):
+            keys.append(term.name)
+    notes = []
+    if empty:
+        notes.append(f"No known value, can't be selected: {listing(empty)}.")
+    if constant:
+        notes.append(f"Constant, can't be selected: {listing(constant)}.")
+    if keys:
+        notes.append(
+            f"Whole numbers that rise from row to row, perhaps an identifier: {listing(keys)}."
+        )
+    return notes
+
+
+def _varies(column: NDArray[Any]) -> bool:
+    first = column[0]
+    if first != first:  # missing
+        return not bool(np.isnan(column).all())
+    return not bool((column == first).all())
+
+
+def _is_empty(values: Values) -> bool:
+    if isinstance(values, Labels):
+        return not bool((values.codes >= 0).any())
+    first = values.values if isinstance(values, Numbers) else values.columns[0]
+    return bool(np.isnan(first).all())
+
+
+def _counts_rows(values: Values) -> bool:
+    if not isinstance(values, Numbers) or len(values.values) <= _IDENTIFIER_LEVELS:
+        return False
+    column = values.values
+    rises = column[0] < column[1] and bool((column[1:] > column[:-1]).all())
+    return rises and bool((column == np.floor(column)).all())

@@ -1,0 +1,330 @@
+"""The encoded data of one fit: what is kept so that later calls need no data argument."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeselect.algorithms.shared.base import Problem, SelectionMethod
+from treeselect.arguments.scalars import described
+from treeselect.designs.design import Design, FloatArray, IntArray, WeightArray
+from treeselect.designs.encoding import DesignSpec
+from treeselect.designs.response import Response, response_with_weight
+from treeselect.designs.weights import check_offset, read_offset, read_weights
+from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
+from treeselect.formula import model_matrix, term_matrix
+from treeselect.frames.reading import read_data
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INTERCEPT = "Intercept"
+"""Name of the intercept where terms are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowCounts:
+    """What became of the rows of the data.
+
+    Attributes
+    ----------
+    used : int
+    no_response : int
+        Left out because the response is missing, though the weight is above 0.
+    no_weight : int
+        Left out because the weight is 0.
+    """
+
+    used: int
+    no_response: int
+    no_weight: int
+
+    @property
+    def total(self) -> int:
+        """All rows of the data."""
+        return self.used + self.no_response + self.no_weight
+
+
+def row_counts(weight: WeightArray, response: Response) -> RowCounts:
+    """What became of all rows, by their weights and the response of those that have one."""
+    return RowCounts(len(response.rows), response.n_dropped, int((weight == 0).sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class ModelData:
+    """Encoded data and how they were encoded.
+
+    Attributes
+    ----------
+    arrays : Design
+        Columns, groups and bins; nothing of pandas. Without rows in a model that was saved
+        without its data.
+    spec : DesignSpec
+        Encodes new data in the same way.
+    response : Response
+    weight : ndarray of int64 or float, shape (n_rows,)
+        Case weights of the rows that are used, which have a response and a weight; 1 without
+        weights.
+    weights : str, bool
+        Column of the data with the case weights; else whether an array was given.
+    offset : ndarray of float, shape (n_rows,), or None
+        Known part of the linear predictor.
+    offset_name : str, bool
+        Column of the data with the offset; else whether there is one, which was an array.
+    rows : RowCounts
+    notes : tuple of str
+        What a reader should know of the data.
+    sources : pandas.DataFrame
+        The columns behind the terms, for :meth:`model_matrix`.
+    library : str
+        Library of the user's data, in which tables are given.
+    """
+
+    arrays: Design
+    spec: DesignSpec
+    response: Response
+    weight: WeightArray
+    weights: str | bool
+    offset: FloatArray | None
+    offset_name: str | bool
+    rows: RowCounts
+    notes: tuple[str, ...]
+    sources: pd.DataFrame
+    library: str = "pandas"
+
+    @property
+    def has_data(self) -> bool:
+        """Whether the rows are here."""
+        return len(self.weight) > 0
+
+    def terms_of(self, units: Iterable[str]) -> tuple[str, ...]:
+        """Terms of these units, in their order; those of a unit in the user's order."""
+        groups = self.arrays.groups
+        members = dict(zip(groups.names, groups.terms, strict=True))
+        order = [spec.term.name for spec in self.spec.terms]
+        return tuple(term for name in units for term in sorted(members[name], key=order.index))
+
+    def offset_of(self, frame: pd.DataFrame, given: Sequence[float] | None) -> FloatArray | None:
+        """Offset of all rows of `frame`: its column, or the array given.
+
+        Raises
+        ------
+        OptionError
+            If it is needed and not given, or given and not needed.
+        NewDataError
+            If its column is not there.
+        """
+        if isinstance(self.offset_name, str):
+            if self.offset_name not in frame:
+                raise NewDataError(
+                    "New data must have the column of the offset.\n"
+                    f"  Missing: {quoted(self.offset_name)}."
+                )
+            return read_offset(self.offset_name, frame)
+        if self.offset_name != (given is not None):
+            raise OptionError(
+                "`offset` must be given: the model was fitted with an array of it."
+                if self.offset_name
+                else "`offset` must not be given: the model was fitted without an array of it."
+            )
+        return read_offset(given, frame)
+
+    def again(
+        self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
+    ) -> ModelData:
+        """The same with its rows, which are those of `data` if they are given.
+
+        Raises
+        ------
+        OptionError
+            If weights or an offset are given without data, or do not fit them.
+        DataError
+            If the rows are not here and not given, or are not those of the fit.
+        """
+        if data is not None:
+            return self.with_data(data, weights, offset)
+        for name, given in (("weights", weights), ("offset", offset)):
+            if given is not None:
+                raise OptionError(
+                    f"`{name}` must be given together with `data`, or left out: the model has those"
+                    f" of the fit.\n  Found: {described(given)}."
+                )
+        self.check_data()
+        return self
+
+    def with_data(
+        self,
+        data: Any,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> ModelData:
+        """The same with the rows of `data`, which were left out when the model was saved.
+
+        Parameters
+        ----------
+        data : frame or path
+            The data of the fit.
+        weights : sequence of int, optional
+            The case weights, if the fit had an array of them.
+        offset : sequence of float, optional
+            The offset, if the fit had an array of it.
+
+        Raises
+        ------
+        NewDataError
+            If these are not the data of the fit.
+        OptionError
+            If the case weights are missing or do not fit.
+        """
+        frame = read_data(data)
+        absent = [name for name in self.spec.formula.response.variables if name not in frame]
+        if absent:
+            raise NewDataError(
+                "`data` must have the columns of the response.\n"
+                f"  Missing: {listing(absent)}. Give the data of the fit."
+            )
+        formula = self.spec.formula
+        given: str | Sequence[float] | None = weights
+        if isinstance(self.weights, str):
+            given = self.weights
+        if weights is not None and self.weights is not True:
+            raise OptionError(
+                "`weights` must not be given: the model was fitted without an array of them."
+            )
+        if self.weights is True and weights is None:
+            raise OptionError(
+                "`weights` must be given with `data`: the model was fitted with an array of them."
+            )
+        every = read_weights(given, frame)
+        response = response_with_weight(formula, frame, every, self.response.family.name)
+        weight = every[response.rows]
+        known = self.offset_of(frame, offset)
+        check_offset(known, response.rows)
+        used = frame.iloc[response.rows].reset_index(drop=True)
+        columns = self.spec.encode(used)
+        found = row_counts(every, response)
+        if found != self.rows or response.classes != self.response.classes:
+            raise NewDataError(
+                "`data` must be the data of the fit.\n"
+                f"  Found: {found.used:,} rows with a response and a weight, {found.no_response:,}"
+                f" without a response; the fit had {self.rows.used:,} and"
+                f" {self.rows.no_response:,}."
+            )
+        arrays = dataclasses.replace(self.arrays, columns=columns, binned=self.arrays.bin(columns))
+        return dataclasses.replace(
+            self,
+            arrays=arrays,
+            response=dataclasses.replace(self.response, y=response.y, rows=response.rows),
+            weight=weight,
+            offset=None if known is None else known[response.rows],
+            sources=used[list(self.spec.variables)],
+        )
+
+    @property
+    def problem(self) -> Problem:
+        """What a method sees."""
+        self.check_data()
+        return Problem(
+            self.arrays.binned,
+            self.arrays.groups,
+            self.response.y,
+            self.response.family,
+            self.offset,
+        )
+
+    def problem_for(self, method: SelectionMethod) -> Problem:
+        """What this method sees."""
+        return self.problems_for([method])[0]
+
+    def problems_for(self, methods: Sequence[SelectionMethod]) -> list[Problem]:
+        """What each of these methods sees; the arrays are the same for all of them."""
+        problem = self.problem
+        exact = self.arrays.exact(self.weight) if any(m.splits_exactly for m in methods) else None
+        return [
+            dataclasses.replace(
+                problem,
+                exact=exact if method.splits_exactly else None,
+                design=self.arrays if method.reads_columns else None,
+            )
+            for method in methods
+        ]
+
+    def all_rows(self) -> pd.DataFrame:
+        """The columns behind the terms for all rows of the data, missing in those that are not
+        used."""
+        return self.sources.set_axis(self.response.rows).reindex(range(self.rows.total))
+
+    def model_matrix(self, *, full_rank: bool = False) -> pd.DataFrame:
+        """formulaic's own matrix of the right-hand side, without an intercept.
+
+        Parameters
+        ----------
+        full_rank : bool
+            Drop a reference level of each factor.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Only the rows without a missing value in any variable, under their numbers among the
+            rows that are used.
+
+        Raises
+        ------
+        DataError
+            If the model was saved without its data.
+        """
+        self.check_data()
+        complete = self.sources.dropna()
+        terms = [spec.term for spec in self.spec.terms]
+        return model_matrix(
+            self.spec.formula.text,
+            complete,
+            terms,
+            full_rank=full_rank,
+        )
+
+    def linear_matrix(
+        self, terms: Sequence[str], rows: IntArray
+    ) -> tuple[pd.DataFrame, list[str], IntArray]:
+        """formulaic's full-rank matrix of some terms, with an intercept.
+
+        Parameters
+        ----------
+        terms : sequence of str
+        rows : ndarray of int64
+            Numbers of rows among those that are used.
+
+        Returns
+        -------
+        matrix : pandas.DataFrame
+            Of the rows without a missing value in these terms. A factor's levels are those that
+            occur in them.
+        term_of : list of str, length n_columns
+            ``"Intercept"`` for the intercept.
+        used : ndarray of int64
+            Those rows, by their numbers.
+        """
+        chosen = [spec.term for spec in self.spec.terms if spec.term.name in set(terms)]
+        variables = list(dict.fromkeys(v for term in chosen for v in term.variables))
+        frame = self.sources[variables].iloc[rows].set_axis(rows, axis=0)
+        frame = frame[frame.notna().all(axis=1)]
+        for name in variables:
+            if frame[name].dtype == "category":
+                frame[name] = frame[name].cat.remove_unused_categories()
+        matrix, number = term_matrix(self.spec.formula.text, frame, chosen)
+        matrix = matrix[np.isfinite(matrix.to_numpy()).all(axis=1)]
+        names = [term.name for term in chosen]
+        term_of = [names[i] if i >= 0 else INTERCEPT for i in number]
+        return matrix, term_of, matrix.index.to_numpy(dtype=np.int64)
+
+    def check_data(self) -> None:
+        """Raise a DataError if the rows are not here."""
+        if not self.has_data:
+            raise DataError(
+                "Can't do this without the data of the fit, which were not saved.\n"
+                "  Pass them as `data=` where it is an argument, or save with `include_data=True`."
+            )

@@ -1,0 +1,103 @@
+"""What a user asks, apart from the method: formula and data to what is modelled."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from treeselect.arguments.checks import check_choice, check_flag
+from treeselect.designs.encoding import NewLevels, build_design
+from treeselect.designs.modeldata import ModelData, row_counts
+from treeselect.designs.response import response_with_weight
+from treeselect.designs.scoring import Scoring, check_scoring, with_scoring
+from treeselect.designs.units import make_units
+from treeselect.designs.weights import check_offset, read_offset, read_weights
+from treeselect.errors import OptionError, quoted
+from treeselect.formula import parse_formula
+from treeselect.frames.reading import check_rows
+from treeselect.running.machine import memory_is_told
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NEW_LEVELS = ("error", "missing", "other")
+
+
+@memory_is_told()
+def prepare(
+    formula: str,
+    frame: pd.DataFrame,
+    hidden: Sequence[str],
+    weights: str | Sequence[float] | None,
+    offset: str | Sequence[float] | None,
+    groups: Mapping[str, Sequence[str]] | None,
+    costs: Mapping[str, float] | None,
+    keep: Iterable[str] | str | None,
+    family: str,
+    scoring: Scoring,
+    new_levels: NewLevels,
+    *,
+    trusted: bool,
+) -> ModelData:
+    """Read everything but the method from the arguments of that name of :func:`treeselect.select`.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    hidden : sequence of str
+        Columns that are not among the terms of ``.``.
+
+    Raises
+    ------
+    FormulaError
+        If the formula can't be read, names what is not there, or would run code.
+    DataError
+        If the data can't be used as they are.
+    OptionError
+        If another argument is not allowed.
+    """
+    check_choice("new_levels", new_levels, _NEW_LEVELS)
+    trusted = check_flag("trusted", trusted)
+    check_rows(frame)
+    parsed = parse_formula(formula, list(frame.columns), hidden=hidden, trusted=trusted)
+    if isinstance(offset, str) and offset in parsed.response.variables:
+        raise OptionError(
+            f"`offset` must not be the response.\n  Found: {offset!r}, which is on the left."
+        )
+    units = make_units(parsed.terms, groups, costs, keep)
+    every = read_weights(weights, frame)
+    response = response_with_weight(parsed, frame, every, family)
+    weight = every[response.rows]
+    scored = with_scoring(response.family, scoring)
+    check_scoring(scored, response.y, weight)
+    response = dataclasses.replace(response, family=scored)
+    known = read_offset(offset, frame)
+    check_offset(known, response.rows)
+    if known is not None and response.family.n_classes > 2:
+        raise OptionError(
+            "`offset` must be left out for more than two classes, each of which has its own linear"
+            f" predictor.\n  Found: {response.family.n_classes} classes in {quoted(response.name)}."
+        )
+    used = frame[list(dict.fromkeys(v for term in parsed.terms for v in term.variables))]
+    if len(response.rows) < len(frame):
+        used = used.iloc[response.rows].reset_index(drop=True)
+    design, spec, notes = build_design(parsed, used, units, weight, new_levels=new_levels)
+    if isinstance(weights, str):
+        notes.append(f"Case weights: {quoted(weights)}, which is not among the terms of `.`.")
+    if offset is not None:
+        name = quoted(offset) if isinstance(offset, str) else "an array"
+        notes.append(f"Offset: {name}, added to the linear predictor of every model.")
+    sources = used[list(spec.variables)]
+    return ModelData(
+        arrays=design,
+        spec=spec,
+        response=response,
+        weight=weight,
+        weights=weights if isinstance(weights, str) else weights is not None,
+        offset=None if known is None else known[response.rows],
+        offset_name=offset if isinstance(offset, str) else offset is not None,
+        rows=row_counts(every, response),
+        notes=tuple(notes),
+        sources=sources,
+    )

@@ -1,0 +1,240 @@
+"""The left-hand side: values, classes, family, and the rows that can be used."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.arguments.checks import check_choice
+from treeselect.designs.design import WeightArray
+from treeselect.designs.evaluation import Basis, evaluate
+from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, Family, multinomial
+from treeselect.engine.data.targets import MOST_CLASSES
+from treeselect.errors import DataError, FormulaError, OptionError, listing, quoted
+from treeselect.formula import ParsedFormula
+from treeselect.frames.reading import Labels, Numbers, read_column
+from treeselect.shown import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FAMILIES = ("auto", "gaussian", "binomial", "multinomial", "poisson")
+
+
+_LARGEST = 1e70
+"""Largest response whose fourth powers (variances of squared errors) sum to finite numbers."""
+
+_SMALLEST = 1e-70
+"""The same for responses whose fourth powers would be 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The response of the rows where it is known.
+
+    Attributes
+    ----------
+    name : str
+        The left-hand side.
+    y : ndarray of float, shape (n_rows,)
+        For two classes the indicator of the second, for more their number from 0.
+    rows : ndarray of int64, shape (n_rows,)
+        Rows of the data that are used.
+    family : Family
+    reason : str
+        How the family was found.
+    classes : tuple
+        The classes, as the user has them, of two the positive one last; empty for numbers.
+    n_dropped : int
+        Rows with a weight that are left out because the response is missing.
+    """
+
+    name: str
+    y: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    family: Family
+    reason: str
+    classes: tuple[Any, ...]
+    n_dropped: int
+
+
+def read_response(formula: ParsedFormula, frame: pd.DataFrame, family: str) -> Response:
+    """Evaluate the left-hand side and settle the family.
+
+    Text, truth values, categories and numbers that are only 0 and 1 are classes. Of two, the
+    positive one is 1, True, the last category, else the second in sorted order.
+
+    Raises
+    ------
+    OptionError
+        If `family` is unknown or does not fit the response.
+    DataError
+        If there is one class only, no variation, nothing known, or too many classes.
+    """
+    check_choice("family", family, FAMILIES)
+    term = formula.response
+    columns = {name: read_column(frame[name], name, needed=True) for name in term.variables}
+    values = evaluate(term.factors[0], columns, {})
+    if isinstance(values, Labels):
+        return _classes(term.name, values, family)
+    if isinstance(values, Basis):
+        raise FormulaError(
+            f"The response {quoted(term.name)} must be one column.\n  {shown(formula.text)}\n"
+            f"  Found: {len(values.fields)}. A spline or polynomial belongs on the right."
+        )
+    return _numbers(term.name, values, family)
+
+
+def response_with_weight(
+    formula: ParsedFormula,
+    frame: pd.DataFrame,
+    weight: WeightArray,
+    family: str,
+) -> Response:
+    """The response of the rows with a weight above 0; the others are as if they were not there.
+
+    Parameters
+    ----------
+    weight : ndarray, shape (n_rows,)
+        Of all rows of `frame`.
+
+    Raises
+    ------
+    OptionError
+        As :func:`read_response`.
+    DataError
+        As :func:`read_response`, or if no row has a weight.
+    """
+    rows = np.flatnonzero(weight)
+    if len(rows) == len(frame):
+        return read_response(formula, frame, family)
+    if not len(rows):
+        raise DataError("Case weights must not all be zero.")
+    there = frame[list(formula.response.variables)].iloc[rows].reset_index(drop=True)
+    try:
+        found = read_response(formula, there, family)
+    except DataError as error:
+        left_out = len(frame) - len(rows)
+        raise DataError(
+            f"{error}\n  That is among the rows with a positive weight; {left_out:,} with a weight"
+            f" of 0 {'are' if left_out > 1 else 'is'} left out."
+        ) from None
+    return dataclasses.replace(found, rows=rows[found.rows])
+
+
+def _classes(name: str, labels: Labels, family: str) -> Response:
+    if family in ("gaussian", "poisson"):
+        raise OptionError(
+            f"`family={family!r}` needs a numeric response.\n"
+            f"  Found: {quoted(name)} holds text or categories."
+        )
+    rows = np.flatnonzero(labels.codes >= 0)
+    present, y = np.unique(labels.codes[rows], return_inverse=True)
+    kind = "a category" if labels.declared else "text"
+    classes = tuple(labels.levels[c] for c in present)
+    reason = f"{quoted(name)} is {kind} with {_COUNTS.get(len(classes), len(classes))} classes"
+    return _class_response(name, classes, y, rows, len(labels.codes), family, reason)
+
+
+_COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+
+
+def _numbers(name: str, numbers: Numbers, family: str) -> Response:
+    rows = np.flatnonzero(~np.isnan(numbers.values))
+    y = numbers.values[rows]
+    distinct = np.unique(y)
+    if not len(distinct):
+        raise DataError(f"The response {quoted(name)} must have known values.\n  Found: none.")
+    zero_one = bool(np.isin(distinct, (0.0, 1.0)).all())
+    if family in ("gaussian", "poisson") or (family == "auto" and not zero_one):
+        _check_numbers(name, y, distinct, family)
+        reason = f"{quoted(name)} is numeric" if family == "auto" else "as asked"
+        kind = POISSON if family == "poisson" else GAUSSIAN
+        return _response(name, y, rows, len(numbers.values), kind, reason, ())
+    classes = tuple(bool(v) if numbers.is_bool else _plain(v) for v in distinct)
+    reason = (
+        f"{quoted(name)} holds truth values"
+        if numbers.is_bool
+        else f"{quoted(name)} is 0 and 1"
+        if zero_one
+        else "as asked"
+    )
+    at = np.searchsorted(distinct, y)
+    return _class_response(name, classes, at, rows, len(numbers.values), family, reason)
+
+
+def _check_numbers(
+    name: str, y: NDArray[np.float64], distinct: NDArray[np.float64], family: str
+) -> None:
+    if len(distinct) < 2:
+        raise DataError(
+            f"The response {quoted(name)} must vary.\n  Found: {distinct[0]:g} in every row."
+        )
+    if np.abs(y).max() > _LARGEST:
+        raise DataError(
+            f"The response {quoted(name)} must be at most {_LARGEST:g} in absolute value.\n"
+            f"  Found: {y[np.argmax(np.abs(y))]:g}. Give it in other units."
+        )
+    if np.abs(y).max() < _SMALLEST:
+        raise DataError(
+            f"The response {quoted(name)} must reach {_SMALLEST:g} in absolute value.\n"
+            f"  Found: {np.abs(y).max():g} at most. Give it in other units."
+        )
+    odd = np.flatnonzero((y < 0) | (y != np.floor(y)))
+    if family == "poisson" and len(odd):
+        raise OptionError(
+            '`family="poisson"` needs counts: whole numbers, at least 0.\n'
+            f"  Found: {y[odd[0]]:g} in {quoted(name)}. Rates become counts again if they are"
+            " multiplied by their exposure, whose logarithm is then the `offset`."
+        )
+
+
+def _plain(value: float) -> int | float:
+    return int(value) if value == int(value) else float(value)
+
+
+def _class_response(
+    name: str,
+    classes: tuple[Any, ...],
+    y: NDArray[Any],
+    rows: NDArray[np.int64],
+    n_rows: int,
+    family: str,
+    reason: str,
+) -> Response:
+    """Classes numbered in their order."""
+    if len(classes) < 2:
+        found = f"only {classes[0]!r}" if classes else "no known value"
+        raise DataError(
+            f"The response {quoted(name)} must have at least two classes.\n  Found: {found}.\n"
+            "  Nothing can explain a response that does not vary: check which rows are in `data`."
+        )
+    if len(classes) > 2 and family == "binomial":
+        raise OptionError(
+            f'`family="binomial"` needs two classes.\n'
+            f"  Found: {quoted(name)} has {len(classes)}: {listing(classes, 6)}. Leave `family` out"
+            ' or write `family="multinomial"`.'
+        )
+    if len(classes) > MOST_CLASSES:
+        raise DataError(
+            f"The response {quoted(name)} must have at most {MOST_CLASSES} classes.\n"
+            f"  Found: {len(classes)}. Is it an identifier, or a number as text?"
+        )
+    kind = BINOMIAL if len(classes) == 2 else multinomial(len(classes))
+    return _response(name, y.astype(np.float64), rows, n_rows, kind, reason, classes)
+
+
+def _response(
+    name: str,
+    y: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    n_rows: int,
+    family: Family,
+    reason: str,
+    classes: tuple[Any, ...],
+) -> Response:
+    return Response(name, y, rows, family, reason, classes, n_rows - len(rows))

@@ -1,0 +1,268 @@
+"""Scores of one's own: any scorer of scikit-learn, or a function, in place of the family's."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.arguments.scalars import answer, described, finite
+from treeselect.designs.design import FloatArray, WeightArray
+from treeselect.designs.families import Family
+from treeselect.engine.rounding import at_least, largest_in_row, settled
+from treeselect.errors import OptionError, did_you_mean, near, quoted, said_by
+
+Scoring = str | Callable[..., float] | None
+
+_LEAST_MEAN = 1e-6
+"""Mean counts and probabilities of one of several classes are kept this far above 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class CustomScore:
+    """A score in the place of the family's: ``score(y, prediction, weight)``.
+
+    Attributes
+    ----------
+    name : str
+        For people.
+    scorer : callable or None
+        ``scorer(estimator, X, y)`` of scikit-learn, or ``scorer(y_true, prediction)``. None in a
+        model that was loaded from a file, which holds no functions: the score is NaN then.
+    of_scikit_learn : bool
+        Which of the two.
+    by_name : bool
+        Whether it was asked for by its name.
+    weighted : bool
+        Whether it takes ``sample_weight``.
+    n_classes : int
+        Number of classes of the response; 0 for numbers.
+    is_count : bool
+        Whether means must be above 0.
+    """
+
+    name: str
+    scorer: Callable[..., float] | None
+    of_scikit_learn: bool
+    by_name: bool
+    weighted: bool
+    n_classes: int
+    is_count: bool
+
+    def __call__(self, y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
+        """Score of the rows with a positive weight; NaN where it is not defined.
+
+        Raises
+        ------
+        OptionError
+            If the scorer fails, as it does when it needs what the model does not predict.
+        """
+        if self.scorer is None:
+            return float("nan")
+        rows = weight > 0
+        truth = y[rows].astype(np.int64) if self.n_classes else y[rows]
+        known = settled(self._within_range(prediction[rows]))
+        extra = {"sample_weight": weight[rows]} if self.weighted else {}
+        try:
+            with warnings.catch_warnings():
+                # scikit-learn warns where a score is not defined, and gives 0 or NaN.
+                warnings.simplefilter("ignore")
+                if self.of_scikit_learn:
+                    return float(
+                        self.scorer(frozen_model(known, self.n_classes), known, truth, **extra)
+                    )
+                return float(self.scorer(truth, known, **extra))
+        except MemoryError:
+            raise
+        except Exception as error:  # a function of the user's can fail in any way
+            raise self._failed(error, truth) from error
+
+    def _failed(self, error: Exception, truth: NDArray[Any]) -> OptionError:
+        """The error for a scorer that fails, with what it says or needs."""
+        kind = f"{self.n_classes} classes" if self.n_classes else "a response of numbers"
+        way = "Give another, or leave it out for the family's own."
+        said = said_by(error)
+        found = f"which says: {said}"
+        if isinstance(error, AttributeError) and "predict_proba" in said:
+            found = "which needs probabilities of classes; the model gives the mean response."
+        elif isinstance(error, AttributeError) and "decision_function" in said:
+            found = "which needs `decision_function`; the model gives probabilities."
+            way = "Give a scorer of these, such as `neg_log_loss`, or leave it out."
+        present = len(np.unique(truth))
+        if self.n_classes and present < self.n_classes:
+            way = (
+                f"These {len(truth)} rows hold {present} of the {self.n_classes} classes: give"
+                " other `folds`, or a score that is defined without the others, such as `accuracy`."
+            )
+        return OptionError(
+            f"`scoring` must be a score of what the model predicts for {kind}.\n"
+            f"  Found: {quoted(self.name)}, {found}\n  {way}"
+        )
+
+    def _within_range(self, prediction: FloatArray) -> FloatArray:
+        """Predictions that are probabilities or mean counts, as scikit-learn checks that."""
+        if self.is_count:
+            return np.asarray(np.clip(prediction, _LEAST_MEAN, None))
+        if self.n_classes == 2:
+            return np.asarray(np.clip(prediction, 0.0, 1.0))
+        if self.n_classes > 2:
+            shares = np.clip(prediction, _LEAST_MEAN, None)
+            return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        return prediction
+
+
+def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
+    """An estimator of scikit-learn that has predicted already.
+
+    Parameters
+    ----------
+    prediction : ndarray of float, shape (n_rows,) or (n_rows, n_classes)
+        Mean response; of two classes the probability of the positive one, which is class 1.
+    n_classes : int
+        0 for numbers.
+
+    Returns
+    -------
+    estimator
+        Gives these predictions whatever it is asked about: ``predict``; and for classes
+        ``predict_proba`` and ``classes_``, the numbers of the classes from 0.
+    """
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+    class FrozenNumbers(RegressorMixin, BaseEstimator):
+        def predict(self, X: Any) -> FloatArray:
+            return prediction
+
+    class FrozenClasses(ClassifierMixin, BaseEstimator):
+        classes_ = np.arange(n_classes)
+
+        def predict(self, X: Any) -> Any:
+            if n_classes == 2:
+                return at_least(prediction, 0.5).astype(np.int64)
+            return largest_in_row(prediction)
+
+        def predict_proba(self, X: Any) -> FloatArray:
+            return np.column_stack([1 - prediction, prediction]) if n_classes == 2 else prediction
+
+    return FrozenClasses() if n_classes else FrozenNumbers()
+
+
+def with_scoring(family: Family, scoring: Scoring) -> Family:
+    """The family with its score replaced by the one asked for.
+
+    Parameters
+    ----------
+    family : Family
+    scoring : str, callable or None
+        Name of a scorer of scikit-learn, a scorer that ``make_scorer`` made, or
+        ``scorer(y_true, prediction, sample_weight=None)``. Greater is better.
+
+    Raises
+    ------
+    OptionError
+        If there is no scorer of that name, or it is no function.
+    """
+    if scoring is None:
+        return family
+    name, scorer, of_scikit_learn = _find(scoring)
+    function: Any = answer(scorer, "_score_func") if of_scikit_learn else scorer
+    by_name = isinstance(scoring, str)
+    return _scored(family, name, scorer, of_scikit_learn, by_name, _takes_weights(function))
+
+
+def with_lost_scoring(family: Family, name: str) -> Family:
+    """The family with the name of a score whose function is not here."""
+    return _scored(family, name, None, False, False, False)
+
+
+def is_lost(family: Family) -> bool:
+    """Whether the family's score is a function that is not here."""
+    return isinstance(family.score, CustomScore) and family.score.scorer is None
+
+
+def scoring_record(family: Family) -> list[str | bool] | None:
+    """Name of the score asked for and whether scikit-learn has it by that name; None if it is the
+    family's own."""
+    if not isinstance(family.score, CustomScore):
+        return None
+    return [family.score.name, family.score.by_name]
+
+
+def _scored(
+    family: Family,
+    name: str,
+    scorer: Callable[..., float] | None,
+    of_scikit_learn: bool,
+    by_name: bool,
+    weighted: bool,
+) -> Family:
+    score = CustomScore(
+        name=name,
+        scorer=scorer,
+        of_scikit_learn=of_scikit_learn,
+        by_name=by_name,
+        weighted=weighted,
+        n_classes=family.n_classes,
+        is_count=family.name == "poisson",
+    )
+    return dataclasses.replace(
+        family,
+        score_name=name,
+        score=score,
+        null_score=float("nan"),
+        score_needs_variation=False,
+    )
+
+
+def _find(scoring: object) -> tuple[str, Callable[..., float], bool]:
+    """Name, function, and whether it is a scorer of scikit-learn."""
+    if isinstance(scoring, str):
+        from sklearn.metrics import get_scorer, get_scorer_names
+
+        names = get_scorer_names()
+        if scoring not in names:
+            close = near(scoring, names)
+            advice = did_you_mean(close) if close else "`roc_auc` and `r2` are two of them."
+            raise _no_scorer(scoring, advice)
+        return scoring, get_scorer(scoring), True
+    if not callable(scoring):
+        raise _no_scorer(scoring, "")
+    inside = answer(scoring, "_score_func")
+    own_name = answer(scoring if inside is None else inside, "__name__")
+    name = own_name if isinstance(own_name, str) else type(scoring).__name__
+    if (finite(answer(scoring, "_sign")) or 1) < 0:
+        name = f"neg_{name}"
+    return name, scoring, inside is not None
+
+
+def _no_scorer(scoring: object, advice: str) -> OptionError:
+    return OptionError(
+        "`scoring` must be the name of a scorer of scikit-learn, or a function"
+        f" `scorer(y_true, prediction)`.\n  Found: {described(scoring)}. {advice}".rstrip()
+    )
+
+
+def _takes_weights(function: Callable[..., float]) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters
+    except Exception:  # of a class or a callable of others
+        return False
+    return "sample_weight" in parameters
+
+
+def check_scoring(family: Family, y: FloatArray, weight: WeightArray) -> None:
+    """Raise an OptionError if the score can't be told of a constant prediction for these rows."""
+    rows = np.flatnonzero(weight)
+    if family.n_classes:
+        shares = np.bincount(y[rows].astype(np.int64), weight[rows], family.n_classes)
+        shares = shares / shares.sum()
+        mean = shares[1] if family.n_classes == 2 else shares
+    else:
+        mean = np.average(y[rows], weights=weight[rows])
+    family.score(y[rows], np.full((len(rows), *np.shape(mean)), mean), weight[rows])

@@ -1,0 +1,108 @@
+"""What trees are grown on: means, Newton steps or classes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.engine.arrays import (
+    AnyArray,
+    FloatArray,
+    IntArray,
+    UInt8Array,
+    WeightArray,
+)
+
+MEAN, NEWTON, GINI, ENTROPY, VECTOR = 0, 1, 2, 3, 4
+"""Kinds of target; those from ``GINI`` on have a cell of several integers, one per output."""
+
+MOST_CLASSES = 255
+
+
+class Target(NamedTuple):
+    """The target of each row, as the kernels take it; arrays that a kind has no use for are empty.
+
+    ``MEAN`` splits by the decrease of the sum of squares of `gradient`, with whole row weights.
+    ``NEWTON`` splits by the decrease of the quadratic approximation of a loss, of `gradient` and
+    `curvature` (Friedman, Hastie and Tibshirani 2000); a mean with real weights ``w`` is the case
+    ``gradient = w * y``, ``curvature = w``. ``GINI`` and ``ENTROPY`` split by the decrease of
+    these impurities of `label`, real weights of rows being in `curvature`. ``VECTOR`` splits by the
+    decrease of the sum of squares of several gradients at once, with whole row weights.
+
+    Attributes
+    ----------
+    kind : int
+    gradient : ndarray of float64, shape (n_rows,)
+        With several outputs (n_rows * n_outputs,), row after row.
+    curvature : ndarray of float64, shape (n_rows,)
+        At least 0.
+    label : ndarray of uint8, shape (n_rows,)
+        Class of each row, from 0.
+    n_classes : int
+        Outputs of a tree: classes, or gradients of a row; otherwise 1.
+    """
+
+    kind: int
+    gradient: FloatArray
+    curvature: FloatArray
+    label: UInt8Array
+    n_classes: int
+
+
+def mean_target(y: FloatArray) -> Target:
+    """Trees for the mean of `y`; rows are weighted by whole numbers."""
+    return Target(MEAN, y, np.empty(0), np.empty(0, dtype=np.uint8), 1)
+
+
+def vector_target(y: FloatArray) -> Target:
+    """Trees for the mean of several columns at once, shape (n_rows, n_outputs), at least two."""
+    flat = np.ascontiguousarray(y, dtype=np.float64).ravel()
+    return Target(VECTOR, flat, np.empty(0), np.empty(0, dtype=np.uint8), y.shape[1])
+
+
+def newton_target(gradient: FloatArray, curvature: FloatArray) -> Target:
+    """Trees for Newton steps: `gradient` is minus the first, `curvature` the second derivative."""
+    return Target(NEWTON, gradient, curvature, np.empty(0, dtype=np.uint8), 1)
+
+
+def weighted_mean_target(y: FloatArray, weight: FloatArray) -> Target:
+    """Trees for the mean of `y` under real weights of rows, which are scaled to mean 1.
+
+    The gain is then, as for whole weights, the decrease per unit of weight.
+    """
+    scaled = weight / np.mean(weight[weight > 0])
+    return newton_target(y * scaled, scaled)
+
+
+def class_target(
+    label: AnyArray, n_classes: int, *, entropy: bool = False, weight: FloatArray | None = None
+) -> Target:
+    """Trees for the shares of classes, under real weights of rows if there are any."""
+    weights = np.ones(len(label)) if weight is None else weight
+    kind = ENTROPY if entropy else GINI
+    return Target(kind, np.empty(0), weights, np.asarray(label, dtype=np.uint8), n_classes)
+
+
+def target_of_classes(
+    y: AnyArray, n_classes: int, weight: WeightArray, *, entropy: bool = False
+) -> Target:
+    """Trees for the shares of classes under weights of either kind."""
+    whole = np.issubdtype(weight.dtype, np.integer)
+    real = None if whole else np.asarray(weight, dtype=np.float64)
+    return class_target(y, n_classes, entropy=entropy, weight=real)
+
+
+def copies(weight: WeightArray) -> IntArray:
+    """How often each row counts: whole weights are copies; real ones stand in the target, and the
+    row counts once, or not at all."""
+    if np.issubdtype(weight.dtype, np.integer):
+        return np.asarray(weight, dtype=np.int64)
+    return (weight > 0).astype(np.int64)
+
+
+def target_of_mean(y: FloatArray, weight: WeightArray) -> Target:
+    """Trees for the mean of `y` under weights of either kind."""
+    if np.issubdtype(weight.dtype, np.integer):
+        return mean_target(y)
+    return weighted_mean_target(y, np.asarray(weight, dtype=np.float64))

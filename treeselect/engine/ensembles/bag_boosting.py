@@ -1,0 +1,368 @@
+"""Incremental depth bagging and bag-boosting: the forests that ControlBurn prunes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.engine.arrays import (
+    FloatArray,
+    IntArray,
+    LeafArray,
+    WeightArray,
+)
+from treeselect.engine.data.binning import BinnedData, select_groups
+from treeselect.engine.data.targets import (
+    copies,
+)
+from treeselect.engine.ensembles.bagged_tree import BaggedTree, GrownTree, no_sums, of_all_groups
+from treeselect.engine.growing.checks import check_array, check_data, check_weight
+from treeselect.engine.growing.growth import UNBOUNDED, Growth
+from treeselect.engine.growing.nodes import Trees
+from treeselect.engine.losses import Loss, explicable, mean_loss
+from treeselect.engine.random import stream_seed
+from treeselect.engine.splitting.candidates import can_split
+from treeselect.engine.splitting.penalty import SplitPenalty, no_penalty
+from treeselect.errors import DataError
+
+
+class BoostedBag(NamedTuple):
+    """Trees of growing depth, ready for the sparse-forest problem.
+
+    Attributes
+    ----------
+    leaves : list of ndarray of uint8 or uint16, each of shape (n_rows,)
+        Leaf of every row (also of rows with weight 0), for each tree that has a split.
+    values : list of ndarray of float, each of shape (n_leaves, n_outputs)
+        Mean negative gradient in the leaves; for losses that need the curvature their step.
+    gains : ndarray of float, shape (n_trees, n_groups)
+        Gain of each group in each tree.
+    depths, stages : ndarray of int64, shape (n_trees,)
+        Depth that each tree was grown to, and its stage of the boosting, from 0.
+    trees : list of Trees
+        The trees themselves; their nodes hold ``values``.
+    improvements : ndarray of float, shape (n_stages,)
+        By how much each stage, those that were not kept included, lowered the out-of-bag loss.
+    converged : bool
+        Whether all stages did so before they had the most trees that they may have.
+    """
+
+    leaves: list[LeafArray]
+    values: list[FloatArray]
+    gains: FloatArray
+    depths: IntArray
+    stages: IntArray
+    trees: list[Trees]
+    improvements: FloatArray
+    converged: bool
+
+
+BAG_BOOSTING, BAGGING, DOUBLE = "bag-boosting", "bagging", "double bag-boosting"
+"""Schemes: Algorithms 2 and 1 of the paper, and what its authors' software has besides."""
+
+SINGLE = "single-feature"
+"""Trees of one group each (section 3.2.4 of the paper), as in explainable boosting machines."""
+
+SCHEMES = (BAG_BOOSTING, BAGGING, DOUBLE, SINGLE)
+
+_MOST_ROUNDS = 20
+"""Rounds over the groups at one depth."""
+
+_SINGLE_MOST = 4
+"""Greatest depth of single-feature trees: a tree with one feature for all its splits would follow
+single rows."""
+
+_SINGLE_DEPTH = 3
+"""Depth that single-feature trees reach at least: a single split can't tell a valley."""
+
+_STALLED = 3
+"""Stages of one depth whose improvements are below the tolerance that end it (double)."""
+
+
+class BagBoosting(NamedTuple):
+    """How the trees are grown.
+
+    Attributes
+    ----------
+    tail : int
+        Length of the tail of the training loss that is watched for convergence.
+    tolerance : float
+        A depth has converged when that tail lies in a tube of this width, in units of the loss
+        of the constant model above that of a perfect fit.
+    min_trees : int
+        Least number of trees at each stage.
+    max_trees : int
+        Most trees at each stage.
+    max_depth : int
+        Greatest depth.
+    min_weight : int
+        Least weight of a leaf.
+    n_candidates : int
+        Groups tried at each node.
+    most_groups : int
+        Depths stop growing when every tree of a stage uses more groups than this.
+    scheme : str
+        One of :data:`SCHEMES`.
+    """
+
+    tail: int
+    tolerance: float
+    min_trees: int
+    max_trees: int
+    max_depth: int
+    min_weight: int
+    n_candidates: int
+    most_groups: int = UNBOUNDED
+    scheme: str = BAG_BOOSTING
+
+
+def bag_boost(
+    data: BinnedData,
+    loss: Loss,
+    y: FloatArray,
+    weight: WeightArray,
+    base: FloatArray | float,
+    rules: BagBoosting,
+    *,
+    seed: int,
+    rank: IntArray,
+    penalty: SplitPenalty | None = None,
+) -> BoostedBag:
+    """Trees of growing depth by bagging, boosted or not.
+
+    A stage bags trees of one depth on the negative gradient at the current model until the training
+    loss has converged. In incremental depth bag-boosting (Liu, Xie and Udell 2021, Algorithm 2) the
+    model then grows by their mean, the depth by one, and boosting ends when the out-of-bag loss no
+    longer improves; that last stage is kept, as in the paper. In double bag-boosting there are
+    stages of one depth until that, and it ends when the first stage of a depth is no improvement.
+    In incremental depth bagging (Algorithm 1) all trees are grown on the gradient at the constant
+    model, up to the greatest depth.
+
+    With single-feature trees (section 3.2.4; Lou, Caruana and Gehrke 2012) the groups take turns: a
+    stage is one bagged tree of one group, on the gradient of the model with all trees before it,
+    which is kept if it lowers the out-of-bag loss by the tolerance. A depth has rounds, in a new
+    random order each, over the groups whose last tree was kept; boosting ends with the depth of at
+    least 3 that keeps no tree.
+
+    Parameters
+    ----------
+    data : BinnedData
+    loss : Loss
+    y : ndarray of float, shape (n_rows,)
+    weight : ndarray of int64 or float64, shape (n_rows,)
+        Copies of each row, or its real weight; 0 leaves it out.
+    base : float or ndarray of float, shape (n_rows,) or (n_rows, n_outputs)
+        Linear predictor of the constant model, the offset included.
+    rules : BagBoosting
+    seed : int
+    rank : ndarray of int64, shape (n_groups,)
+        See ``in_order.grow_in_order``.
+    penalty : SplitPenalty, optional
+        Price of opening a group in each tree; none by default.
+
+    Returns
+    -------
+    BoostedBag
+        Trees without a split are left out.
+
+    Raises
+    ------
+    DataError
+        If an array is not as described, or weights are real and there are several outputs.
+    """
+    penalty = penalty or no_penalty(len(data.n_codes))
+    check_data(data)
+    check_weight(copies(weight), data.n_rows)
+    check_array("y", y, np.float64, (data.n_rows,))
+    check_array("rank", rank, np.int64, (data.n_groups,))
+    if loss.n_outputs > 1 and not np.issubdtype(weight.dtype, np.integer):
+        raise DataError(
+            "`weight` must be whole numbers for trees of several outputs.\n"
+            f"  Found: {weight.dtype}."
+        )
+    stages = _Stages(data, loss, y, weight, base, rules, seed, rank, penalty)
+    schemes = {BAG_BOOSTING: _bag_boosting, BAGGING: _bagging, DOUBLE: _double, SINGLE: _single}
+    schemes[rules.scheme](stages)
+    return stages.forest()
+
+
+def _bag_boosting(stages: _Stages) -> None:
+    for depth in range(1, stages.rules.max_depth + 1):
+        if stages.grow(depth) <= 0 or not stages.goes_deeper():
+            break
+        stages.advance()
+
+
+def _bagging(stages: _Stages) -> None:
+    for depth in range(1, stages.rules.max_depth + 1):
+        stages.grow(depth)
+        if not stages.goes_deeper():
+            break
+
+
+def _double(stages: _Stages) -> None:
+    for depth in range(1, stages.rules.max_depth + 1):
+        recent: list[float] = []
+        while (improvement := stages.grow(depth)) > 0:
+            stages.advance()
+            recent.append(improvement / stages.null_loss)
+            if len(recent) >= _STALLED and max(recent[-_STALLED:]) < stages.rules.tolerance:
+                break
+        deeper = stages.goes_deeper()
+        if improvement <= 0:
+            stages.drop()
+        if not recent or not deeper:
+            break
+
+
+def _single(stages: _Stages) -> None:
+    for depth in range(1, min(stages.rules.max_depth, _SINGLE_MOST) + 1):
+        helped = groups = stages.take_turns(stages.able_groups, depth)
+        for _ in range(_MOST_ROUNDS - 1):
+            groups = stages.take_turns(groups, depth)
+        if len(helped) == 0 and depth >= _SINGLE_DEPTH:
+            break
+
+
+class _Stages:
+    """The forest so far, its model, and the stage that was grown last."""
+
+    def __init__(
+        self,
+        data: BinnedData,
+        loss: Loss,
+        y: FloatArray,
+        weight: WeightArray,
+        base: FloatArray | float,
+        rules: BagBoosting,
+        seed: int,
+        rank: IntArray,
+        penalty: SplitPenalty,
+    ) -> None:
+        self.rules = rules
+        self._data, self._loss, self._y, self._weight, self._seed = data, loss, y, weight, seed
+        shape = (data.n_rows, loss.n_outputs) if loss.n_outputs > 1 else data.n_rows
+        self._eta = np.broadcast_to(base, shape).astype(np.float64)
+        self._eta_oob = self._eta.copy()
+        self.null_loss = explicable(loss, y, self._eta, weight)
+        in_rows = np.flatnonzero(weight).astype(np.int64)
+        self._rank, self._penalty, self._in_rows = rank, penalty, in_rows
+        self._grower = self._grower_of(data, rank, penalty)
+        self._kept: list[GrownTree] = []
+        self._stage: list[GrownTree] = []
+        self._step = self._oob_step = self._eta
+        self._improvements: list[float] = []
+        self._all_converged = True
+
+    def _grower_of(self, data: BinnedData, rank: IntArray, penalty: SplitPenalty) -> BaggedTree:
+        return BaggedTree(data, self._loss, self._weight, self._in_rows, penalty, rank)
+
+    @property
+    def able_groups(self) -> IntArray:
+        """Groups that can split, in the order in which they win ties."""
+        order = np.argsort(self._rank)
+        return np.asarray(order[can_split(self._data, self._weight)[order]])
+
+    def take_turns(self, groups: IntArray, depth: int) -> IntArray:
+        """A tree of each of these groups, one after the other; the groups whose tree helps."""
+        rng = np.random.default_rng(stream_seed(self._seed, "round", len(self._improvements)))
+        helped = np.zeros(len(groups), dtype=np.bool_)
+        for at in rng.permutation(len(groups)):
+            improvement = self._grow_group(int(groups[at]), depth)
+            helped[at] = improvement >= self.rules.tolerance * self.null_loss
+            if helped[at]:
+                self.advance()
+            else:
+                self.drop()
+        return groups[helped]
+
+    def _grow_group(self, group: int, depth: int) -> float:
+        """Grow a stage of a single tree that splits on one group."""
+        own = np.arange(self._data.n_groups) == group
+        every, columns = self._grower, np.flatnonzero(self._data.group_of == group)
+        penalty = self._penalty._replace(
+            scale=self._penalty.scale[columns], cost=self._penalty.cost[columns]
+        )
+        self._grower = self._grower_of(
+            select_groups(self._data, own), np.zeros(1, np.int64), penalty
+        )
+        before = len(self._kept)
+        improvement = self.grow(depth, most=1)
+        for at in range(before, len(self._kept)):
+            self._kept[at] = of_all_groups(self._kept[at], columns, group, self._data.n_groups)
+        self._grower = every
+        return improvement
+
+    def grow(self, depth: int, most: int | None = None) -> float:
+        """Grow a stage of at most so many trees at the current model; by how much it improves the
+        out-of-bag loss."""
+        number = len(self._improvements)
+        most = self.rules.max_trees if most is None else most
+        gradient = self._loss.negative_gradient(self._y, self._eta)
+        curvature = None
+        if self._loss.needs_curvature:
+            curvature = self._loss.curvature(self._y, self._eta)
+        growth = Growth(depth, self.rules.min_weight, self.rules.n_candidates, 0.0)
+        sums = no_sums(self._data.n_rows, self._loss.n_outputs)
+        total, oob_total = (s.reshape(self._eta.shape) for s in (sums.total, sums.outside))
+        model = np.empty_like(self._eta)
+        track: list[float] = []
+        self._stage = []
+        while len(track) < most and not _converged(track, self.rules, self.null_loss):
+            seed = stream_seed(self._seed, "stage", number, len(track))
+            tree = self._grower.grow(gradient, curvature, growth, seed, sums)
+            np.divide(total, len(track) + 1, out=model)
+            model += self._eta
+            track.append(mean_loss(self._loss, self._y, model, self._weight))
+            if len(tree.value) > 1:
+                self._stage.append(tree._replace(depth=depth, stage=number))
+        self._kept += self._stage
+        if most > 1 and not _converged(track, self.rules, self.null_loss):
+            self._all_converged = False
+        self._step = total / len(track)
+        often = np.maximum(sums.n_outside, 1)
+        self._oob_step = (oob_total.T / often).T
+        before, after = (
+            mean_loss(self._loss, self._y, eta, self._weight)
+            for eta in (self._eta_oob, self._eta_oob + self._oob_step)
+        )
+        self._improvements.append(before - after)
+        return before - after
+
+    def advance(self) -> None:
+        """Add the last stage to the model."""
+        self._eta = self._eta + self._step
+        self._eta_oob = self._eta_oob + self._oob_step
+
+    def goes_deeper(self) -> bool:
+        """Whether deeper trees than those of the last stage are of use."""
+        n_groups = [int((tree.gains > 0).sum()) for tree in self._stage]
+        return bool(n_groups) and min(n_groups) <= self.rules.most_groups
+
+    def drop(self) -> None:
+        """Leave the trees of the last stage out."""
+        self._kept = self._kept[: len(self._kept) - len(self._stage)]
+
+    def forest(self) -> BoostedBag:
+        """All trees that were kept."""
+        kept = self._kept
+        gains = np.array([tree.gains for tree in kept])
+        return BoostedBag(
+            [tree.leaf for tree in kept],
+            [tree.value for tree in kept],
+            gains.reshape(len(kept), self._data.n_groups),
+            np.array([tree.depth for tree in kept], dtype=np.int64),
+            np.array([tree.stage for tree in kept], dtype=np.int64),
+            [tree.tree for tree in kept],
+            np.array(self._improvements),
+            self._all_converged,
+        )
+
+
+def _converged(track: list[float], rules: BagBoosting, null_loss: float) -> bool:
+    """Paper, section 3.2.1: the tail of the training losses fits into a tube."""
+    if len(track) < max(rules.min_trees, rules.tail):
+        return False
+    tail = track[-rules.tail :]
+    return max(tail) - min(tail) <= rules.tolerance * null_loss

@@ -1,0 +1,305 @@
+"""Gradient boosting: trees one after the other, each on the gradient at the model so far."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.cache import kernel
+from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.data.targets import Target, copies, mean_target, newton_target, vector_target
+from treeselect.engine.ensembles.forests import ALL_ROWS, grow_bagged_trees
+from treeselect.engine.growing.best_first import (
+    BEGIN,
+    END,
+    NODE,
+    LeafTable,
+    leaf_table,
+)
+from treeselect.engine.growing.checks import (
+    check_array,
+    check_data,
+    check_growth,
+    check_target,
+    check_weight,
+)
+from treeselect.engine.growing.growth import BEST_FIRST, Growth, workspace
+from treeselect.engine.growing.nodes import Nodes, Trees, empty_nodes, join_trees
+from treeselect.engine.growing.shared_tree import SharedTree
+from treeselect.engine.losses import Loss
+from treeselect.engine.random import stream_seed
+from treeselect.engine.splitting.penalty import SplitPenalty, no_penalty, price_list
+from treeselect.errors import DataError
+
+
+class Boosting(NamedTuple):
+    """How trees are boosted.
+
+    Attributes
+    ----------
+    n_trees : int
+    rate : float
+        Shrinkage: each tree adds this share of its step, in (0, 1].
+    growth : Growth
+    joint : bool
+        With several linear predictors, whether each round grows one tree with an output for each
+        of them, split by the sum of squared gradients, instead of a tree for each. Which is better
+        depends on the data (``benchmarks/outputs.py``).
+    """
+
+    n_trees: int
+    rate: float
+    growth: Growth
+    joint: bool = False
+
+
+class BoostedTrees(NamedTuple):
+    """A boosted model.
+
+    Attributes
+    ----------
+    trees : Trees
+        Their values are shrunk already: a prediction is the base plus their sum.
+    eta : ndarray of float64, shape (n_rows,) or (n_rows, n_outputs)
+        Linear predictor after the last tree, of rows with positive weight.
+    """
+
+    trees: Trees
+    eta: FloatArray
+
+
+def joint_steps(
+    leaf: IntArray, n_nodes: int, gradient: FloatArray, curvature: FloatArray, weight: IntArray
+) -> FloatArray:
+    """Newton step of each node and linear predictor, shape (n_nodes, n_outputs); 0 if not a leaf.
+
+    `leaf` is the leaf of each row; gradient and curvature have shape (n_outputs, n_rows).
+    """
+    sums, curvatures = (
+        np.stack([np.bincount(leaf, weight * own, n_nodes) for own in each], axis=1)
+        for each in (gradient, curvature)
+    )
+    return np.where(curvatures > 0, sums / np.maximum(curvatures, 1e-300), 0.0)
+
+
+def put_step(nodes: Nodes, n_nodes: int, output: int, rate: float) -> None:
+    """Shrink the steps of one tree and let them be those of one output."""
+    steps = nodes.value[:n_nodes, 0] * rate
+    nodes.value[:n_nodes] = 0.0
+    nodes.value[:n_nodes, output] = steps
+
+
+@kernel
+def add_leaves(table, n_leaves, rows, value, eta):
+    """Add the value of each leaf of the last tree to the linear predictor of its rows."""
+    for slot in range(n_leaves):
+        step = value[table.leaf[slot, NODE]]
+        for r in range(table.leaf[slot, BEGIN], table.leaf[slot, END]):
+            eta[rows[r]] += step
+
+
+def boost(
+    data: BinnedData,
+    loss: Loss,
+    y: FloatArray,
+    weight: WeightArray,
+    base: FloatArray | float,
+    rules: Boosting,
+    *,
+    seed: int,
+    rank: IntArray,
+    is_open: BoolArray | None = None,
+    penalty: SplitPenalty | None = None,
+    n_threads: int = 1,
+    after_round: Callable[[int, FloatArray, Sequence[Trees]], bool] | None = None,
+) -> BoostedTrees:
+    """Gradient boosting with Newton steps; for squared loss these are mean residuals.
+
+    With several linear predictors (classes) each round grows a tree for each of them, one after
+    the other on gradients taken before the round, or one tree with a Newton step for each
+    predictor in every leaf; the used-set is that of all.
+
+    Friedman (2001), Algorithm 1, with the second-order trees of Friedman, Hastie and Tibshirani
+    (2000). The used-set is that of the whole ensemble.
+
+    Parameters
+    ----------
+    data : BinnedData
+    loss : Loss
+    y : ndarray of float64, shape (n_rows,)
+    weight : ndarray of int64 or float64, shape (n_rows,)
+        Whole numbers count copies of rows, real ones weight them; 0 leaves a row out.
+    base : float or ndarray of float64, of a shape that broadcasts to that of `eta`
+        Linear predictor to begin with, the offset included.
+    rules : Boosting
+        Its trees must grow best first.
+    seed : int
+        Stream of the ensemble, used where candidates are drawn.
+    rank : ndarray of int64, shape (n_groups,)
+        See ``in_order.grow_in_order``.
+    is_open : ndarray of bool, shape (n_groups,), optional
+        Groups that are free from the start; changed: groups that trees have used are open.
+    penalty : SplitPenalty, optional
+        Price of opening a group; none by default.
+    n_threads : int
+        Threads that share each tree; has no influence on the answer.
+    after_round : callable, optional
+        Called with the number of rounds, the linear predictor and the trees of the round; boosting
+        ends if it is True.
+
+    Returns
+    -------
+    BoostedTrees
+
+    Raises
+    ------
+    DataError
+        For arrays of another type, length or order, and for values that can't be.
+    """
+    penalty = penalty or no_penalty(len(data.codes))
+    is_open = np.zeros(data.n_groups, dtype=np.bool_) if is_open is None else is_open
+    check_data(data)
+    check_growth(rules.growth, data, rank, is_open, penalty)
+    if rules.growth.order != BEST_FIRST:
+        raise DataError(
+            "`order` must be BEST_FIRST for boosted trees.\n  Found: another order of the nodes."
+        )
+    grower = _Round(data, loss, y, weight, rules, penalty, is_open, rank, n_threads)
+    n_outputs = loss.n_outputs
+    start = np.broadcast_to(base, (data.n_rows, n_outputs) if n_outputs > 1 else data.n_rows)
+    # Each linear predictor by itself in memory: a tree moves one of them.
+    eta = np.ascontiguousarray(np.atleast_2d(start.T), dtype=np.float64).copy()
+    as_seen = eta.T if n_outputs > 1 else eta[0]
+    parts: list[Trees] = []
+    with grower:
+        for number in range(rules.n_trees):
+            grown = grower.grow(eta, stream_seed(seed, "tree", number))
+            parts += grown
+            if after_round is not None and after_round(number + 1, as_seen, grown):
+                break
+    return BoostedTrees(join_trees(parts), as_seen)
+
+
+class _Round:
+    """Grows a tree for each linear predictor on the gradients at all of them, and moves them."""
+
+    def __init__(
+        self,
+        data: BinnedData,
+        loss: Loss,
+        y: FloatArray,
+        weight: WeightArray,
+        rules: Boosting,
+        penalty: SplitPenalty,
+        is_open: BoolArray,
+        rank: IntArray,
+        n_threads: int,
+    ) -> None:
+        self._data, self._loss, self._y, self._rules = data, loss, y, rules
+        self._prices, self._is_open, self._rank = price_list(penalty, data, is_open), is_open, rank
+        self._growth = rules.growth
+        self._copies = copies(weight)
+        whole = np.issubdtype(weight.dtype, np.integer)
+        self._real = None if whole else weight / weight[weight > 0].mean()
+        check_weight(self._copies, data.n_rows)
+        check_array("y", y, np.float64, (data.n_rows,))
+        self._is_joint = rules.joint and loss.n_outputs > 1
+        if self._is_joint and not whole:
+            raise DataError(
+                "`weight` must be whole numbers for joint trees.\n"
+                f"  Found: {weight.dtype}. Grow a tree for each output: `joint=False`."
+            )
+        target = self._targets(np.zeros((loss.n_outputs, data.n_rows)))[0]
+        if self._is_joint:
+            target = vector_target(np.zeros((data.n_rows, loss.n_outputs)))
+        check_target(target, data.n_rows)
+        self._in_rows = np.flatnonzero(self._copies).astype(np.int64)
+        n_rows = len(self._in_rows)
+        self._work = workspace(data, target, self._copies)
+        self._table: LeafTable = leaf_table(data, target, self._growth, n_rows)
+        self._room = empty_nodes(2 * n_rows, loss.n_outputs)
+        self._counts = np.zeros(data.n_rows, dtype=np.int64)
+        self._opened, self._state = np.empty_like(is_open), np.zeros(1, dtype=np.uint64)
+        self._stop = np.zeros(1, dtype=np.int64)
+        self._exit = contextlib.ExitStack()
+        self._shared = None
+        if n_threads > 1 and self._table.histogram.size and not len(data.wide):
+            shared = SharedTree(data, target, self._table, n_threads)
+            self._shared = self._exit.enter_context(shared)
+
+    def __enter__(self) -> _Round:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._exit.close()
+
+    def _derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Negative gradient and curvature, each of shape (n_outputs, n_rows)."""
+        loss, n = self._loss, len(eta)
+        at = eta.T if n > 1 else eta[0]
+        gradient = np.atleast_2d(loss.negative_gradient(self._y, at).T)
+        curvature = np.atleast_2d(loss.curvature(self._y, at).T)
+        if n > 1 and not loss.is_squared:  # they move together: Friedman 2001, equation 34
+            curvature = curvature * (n / (n - 1))
+        return gradient, curvature
+
+    def _targets(self, eta: FloatArray) -> list[Target]:
+        gradient, curvature = self._derivatives(eta)
+        if self._loss.is_squared and self._real is None:
+            return [mean_target(np.ascontiguousarray(own)) for own in gradient]
+        if self._real is not None:
+            gradient, curvature = gradient * self._real, curvature * self._real
+        return [
+            newton_target(np.ascontiguousarray(g), np.ascontiguousarray(h))
+            for g, h in zip(gradient, curvature, strict=True)
+        ]
+
+    def grow(self, eta: FloatArray, seed: int) -> list[Trees]:
+        """One tree for each row of `eta`, shape (n_outputs, n_rows), to which it is added."""
+        if self._is_joint:
+            return [self._grow_joint(eta, seed)]
+        return [
+            self._grow(target, eta[k], k, stream_seed(seed, "output", k))
+            for k, target in enumerate(self._targets(eta))
+        ]
+
+    def _grow(self, target: Target, eta: FloatArray, output: int, seed: int) -> Trees:
+        nodes = self._room
+        n_nodes = self._grow_nodes(target, seed)
+        put_step(nodes, n_nodes, output, self._rules.rate)
+        add_leaves(
+            self._table, (n_nodes + 1) // 2, self._work.rows, nodes.value[:, output].copy(), eta
+        )
+        return Trees(Nodes._make(array[:n_nodes].copy() for array in nodes), np.array([0, n_nodes]))
+
+    def _grow_joint(self, eta: FloatArray, seed: int) -> Trees:
+        gradient, curvature = self._derivatives(eta)
+        n_nodes = self._grow_nodes(vector_target(gradient.T), seed)
+        leaf = np.zeros(self._data.n_rows, dtype=np.int64)
+        for node, begin, end in self._table.leaf[: (n_nodes + 1) // 2, [NODE, BEGIN, END]].tolist():
+            leaf[self._work.rows[begin:end]] = node
+        steps = self._rules.rate * joint_steps(leaf, n_nodes, gradient, curvature, self._copies)
+        eta[:, self._in_rows] += steps[leaf[self._in_rows]].T
+        nodes = Nodes._make(array[:n_nodes].copy() for array in self._room)
+        return Trees(nodes._replace(value=steps), np.array([0, n_nodes]))
+
+    def _grow_nodes(self, target: Target, seed: int) -> int:
+        """Grow a tree into the room; its number of nodes."""
+        work, nodes, table = self._work, self._room, self._table
+        if self._shared is not None:
+            return self._shared.grow(
+                target, self._copies, self._growth, self._prices, self._is_open, self._rank, work,
+                nodes, 0,
+            )  # fmt: skip
+        start = np.zeros(2, dtype=np.int64)
+        grow_bagged_trees(
+            self._data, target, self._copies, self._in_rows, ALL_ROWS,
+            np.array([seed], dtype=np.uint64), self._growth, self._prices, self._is_open,
+            True, self._rank, work, table, self._counts, self._opened, self._state, nodes,
+            start, self._stop,
+        )  # fmt: skip
+        return int(start[1])

@@ -1,0 +1,217 @@
+"""Forests: trees on bags of the rows, each by itself or one after the other."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.engine.arrays import BoolArray, IntArray, UInt64Array
+from treeselect.engine.cache import kernel
+from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.data.moments import pack_rows
+from treeselect.engine.data.targets import Target
+from treeselect.engine.growing.best_first import LeafTable, grow_best_first, leaf_table
+from treeselect.engine.growing.checks import check_data, check_growth, check_target, check_weight
+from treeselect.engine.growing.growth import BEST_FIRST, Growth, Workspace, workspace
+from treeselect.engine.growing.in_order import grow_in_order
+from treeselect.engine.growing.nodes import Trees, empty_nodes, give_back, join_trees, more_room
+from treeselect.engine.random import draw_bag, tree_seeds
+from treeselect.engine.splitting.penalty import (
+    SplitPenalty,
+    no_penalty,
+    open_used,
+    price_list,
+    reset_prices,
+)
+
+_ROOM = 400_000
+"""Nodes for which a chunk of trees has room at first (about 16 MB), unless it can't need it: memory
+that small forests ask for and do not use stays with the process, a piece of it for each thread."""
+
+_MOST_ROOM = 2**26
+"""Nodes up to which the room grows at once; then eightfold: what millions of trees would take is
+more than there is, and they can be stopped."""
+
+
+class Sampling(NamedTuple):
+    """How the bag of a tree is drawn from the distinct rows of positive weight.
+
+    A row that is drawn takes all its copies along: copies of one row never stand on both sides of
+    the bag, which would make the out-of-bag error a training error.
+
+    Attributes
+    ----------
+    replace : bool
+        Bootstrap, or a subsample.
+    share : float
+        Rows drawn, as a share of the distinct rows, in (0, 1]; at least one row.
+    """
+
+    replace: bool = True
+    share: float = 1.0
+
+
+BOOTSTRAP = Sampling()
+ALL_ROWS = Sampling(replace=False)
+
+
+@kernel
+def grow_bagged_trees(
+    data, target, weight, in_rows, sampling, seeds, growth, prices, is_open, shared, rank,
+    work, table, counts, opened, state, nodes, start, stop,
+):  # fmt: skip
+    """Grow one bagged tree per seed until the room in `nodes` may not suffice; returns how many.
+
+    ``start[i + 1]`` receives the end of tree i. Each tree has its own stream. With `shared` the
+    used-set ``is_open`` is that of all trees, otherwise each begins with the one given.
+    `opened`, of the same size, is working memory.
+    """
+    for i in range(seeds.shape[0]):
+        if nodes.column.shape[0] - start[i] < 2 * in_rows.shape[0] or stop[0] != 0:
+            return i
+        state[0] = seeds[i]
+        draw_bag(state, in_rows, sampling.replace, sampling.share, counts, work.spare)
+        pack = pack_rows(target, weight, counts, work.moments, work.second, work.rows)
+        for g in range(opened.shape[0]):
+            opened[g] = is_open[g]
+        if not shared:
+            reset_prices(prices)
+        if growth.order == BEST_FIRST:
+            n_nodes = grow_best_first(
+                data, pack, growth, prices, opened, rank, state, work, table, nodes, start[i],
+                stop,
+            )  # fmt: skip
+        else:
+            n_nodes = grow_in_order(
+                data, pack, growth, prices, opened, rank, state, work, nodes, start[i], stop
+            )
+        start[i + 1] = start[i] + n_nodes
+        if growth.opens_late:
+            open_used(nodes, start[i], start[i + 1], prices, data, opened)
+        if shared:
+            for g in range(opened.shape[0]):
+                is_open[g] = opened[g]
+    return seeds.shape[0]
+
+
+def bagged_forest(
+    data: BinnedData,
+    target: Target,
+    weight: IntArray,
+    *,
+    n_trees: int,
+    growth: Growth,
+    seed: int,
+    rank: IntArray,
+    sampling: Sampling = BOOTSTRAP,
+    penalty: SplitPenalty | None = None,
+    is_open: BoolArray | None = None,
+    shared: bool = False,
+    n_threads: int = 1,
+) -> Trees:
+    """Forest of trees grown on bags of the distinct rows.
+
+    Parameters
+    ----------
+    data : BinnedData
+    target : Target
+    weight : ndarray of int64, shape (n_rows,)
+        Copies of each row, 0 leaves it out.
+    n_trees : int
+        Number of trees, at least 1.
+    growth : Growth
+    seed : int
+        Stream of the forest; tree i has a stream of its own.
+    rank : ndarray of int64, shape (n_groups,)
+        See ``in_order.grow_in_order``.
+    sampling : Sampling
+    penalty : SplitPenalty, optional
+        Price of opening a group; none by default.
+    is_open : ndarray of bool, shape (n_groups,), optional
+        Groups that are free from the start; none by default. Changed if `shared`.
+    shared : bool
+        Whether a group that a tree has opened is free for the trees after it, which then grow one
+        after the other; otherwise for that tree only.
+    n_threads : int
+        Has no influence on the answer.
+
+    Returns
+    -------
+    Trees
+
+    Raises
+    ------
+    DataError
+        For arrays of another type, length or order, and for values that can't be.
+    """
+    is_open = np.zeros(data.n_groups, dtype=np.bool_) if is_open is None else is_open
+    penalty = no_penalty(len(data.codes)) if penalty is None else penalty
+    check_data(data)
+    check_target(target, data.n_rows)
+    check_weight(weight, data.n_rows)
+    check_growth(growth, data, rank, is_open, penalty)
+    seeds = tree_seeds(seed, n_trees)
+    chunks = [seeds] if shared else np.array_split(seeds, min(n_threads, n_trees))
+    grower = _Chunk(
+        data, target, weight, growth, sampling, penalty, is_open, shared, rank
+    )  # fmt: skip
+    with ThreadPoolExecutor(len(chunks)) as pool:
+        waiting = [pool.submit(grower.grow, chunk) for chunk in chunks]
+        try:
+            return join_trees([trees.result() for trees in waiting])
+        except BaseException:
+            grower.stop[0] = 1  # the kernels look at it: Ctrl-C does not wait for them
+            raise
+
+
+class _Chunk:
+    """Grows chunks of a forest's trees."""
+
+    def __init__(
+        self,
+        data: BinnedData,
+        target: Target,
+        weight: IntArray,
+        growth: Growth,
+        sampling: Sampling,
+        penalty: SplitPenalty,
+        is_open: BoolArray,
+        shared: bool,
+        rank: IntArray,
+    ) -> None:
+        self._data, self._target, self._weight = data, target, weight
+        self._growth, self._sampling, self._penalty = growth, sampling, penalty
+        self._is_open, self._shared, self._rank = is_open, shared, rank
+        self._in_rows = np.flatnonzero(weight).astype(np.int64)
+        self.stop = np.zeros(1, dtype=np.int64)
+
+    def grow(self, seeds: UInt64Array) -> Trees:
+        """One tree per seed."""
+        data, target, n_in = self._data, self._target, len(self._in_rows)
+        work: Workspace = workspace(data, target, self._weight)
+        table: LeafTable = leaf_table(
+            data, target, self._growth, n_in if self._growth.order == BEST_FIRST else 0
+        )
+        counts = np.zeros(data.n_rows, dtype=np.int64)
+        own = price_list(self._penalty, data, self._is_open)
+        opened, state = np.empty_like(self._is_open), np.zeros(1, dtype=np.uint64)
+        largest = 2 * n_in  # a tree of leaves with one row each
+        nodes = empty_nodes(max(largest, min(_ROOM, len(seeds) * largest)), target.n_classes)
+        start = np.zeros(len(seeds) + 1, dtype=np.int64)
+        done = 0
+        while done < len(seeds):
+            if done:  # the room did not suffice: trees of a forest are of about the same size
+                used = int(start[done])
+                expected = min(int(1.1 * len(seeds) / done * used), max(_MOST_ROOM, 8 * used))
+                nodes = more_room(nodes, used, expected + largest)
+            done += grow_bagged_trees(
+                data, target, self._weight, self._in_rows, self._sampling, seeds[done:],
+                self._growth, own, self._is_open, self._shared, self._rank, work, table, counts,
+                opened, state, nodes, start[done:], self.stop,
+            )  # fmt: skip
+            if self.stop[0]:
+                break
+        give_back(nodes, int(start[done]))
+        return Trees(nodes, start[: done + 1])

@@ -1,0 +1,303 @@
+"""Importance of groups by the rows that a tree has not seen.
+
+The mean decrease of impurity of a forest (``nodes.group_gains``) is measured on the rows that the
+splits were fitted to, so that it favours columns with many values. Both measures here use each
+tree's out-of-bag rows instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.cache import inner, kernel
+from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.data.targets import GINI, VECTOR, Target
+from treeselect.engine.ensembles.forests import Sampling
+from treeselect.engine.ensembles.leaves import leaf_of
+from treeselect.engine.growing.nodes import Trees
+from treeselect.engine.random import draw_bag, random_below, stream_seed, tree_seeds
+from treeselect.engine.splitting.partition import code_of, goes_left
+
+_NONE, _ONE = np.uint64(0), np.uint64(1)
+
+
+class Importance(NamedTuple):
+    """Importance of each group.
+
+    Attributes
+    ----------
+    mean : ndarray of float64, shape (n_groups,)
+        Mean over the trees, in units of the gain (decrease per unit of weight).
+    standard_error : ndarray of float64, shape (n_groups,)
+        Of this mean, over the trees: their spread given the data, not that over samples.
+    """
+
+    mean: FloatArray
+    standard_error: FloatArray
+
+
+def permutation_importance(
+    trees: Trees,
+    data: BinnedData,
+    target: Target,
+    weight: IntArray,
+    sampling: Sampling,
+    seed: int,
+    n_threads: int = 1,
+) -> Importance:
+    """Loss that a tree gains when a group is permuted among its out-of-bag rows.
+
+    Breiman (2001), section 10, with the squared error: of the mean, or of the shares of classes
+    (Brier's score). All columns of a group are permuted together. A group that a tree does not
+    use has importance 0 there.
+
+    Parameters
+    ----------
+    trees : Trees
+        From ``forests.bagged_forest`` with the other arguments, whose bags are drawn again.
+    data, target, weight, sampling, seed
+    n_threads : int
+        Has no influence on the answer.
+
+    Returns
+    -------
+    Importance
+    """
+    permuting = tree_seeds(stream_seed(seed, "permute"), trees.n_trees)
+
+    def measure(first: int, last: int, out: FloatArray) -> None:
+        outside, shuffled, leaf = np.zeros((3, data.n_rows), dtype=np.int64)
+        most = int(np.diff(trees.start[first : last + 1]).max())
+        used = -(-min(data.n_groups, most) // 64)  # as many units, 64 of them in a word
+        add_permuted_losses(
+            trees.nodes, trees.start[first : last + 1], data,
+            *_bags(data, weight, sampling, seed, trees.n_trees, first, last),
+            permuting[first:last], _truth(target), _row_weight(target, weight), outside, shuffled,
+            leaf, np.zeros(data.n_groups, dtype=np.int64), np.zeros((most, used), dtype=np.uint64),
+            out,
+        )  # fmt: skip
+
+    return _over_trees(measure, trees, data, n_threads)
+
+
+def out_of_bag_gains(
+    trees: Trees,
+    data: BinnedData,
+    target: Target,
+    weight: IntArray,
+    sampling: Sampling,
+    seed: int,
+    n_threads: int = 1,
+) -> Importance:
+    """Mean decrease of impurity, debiased: MDI-oob of Li, Wang, Basu, Kumbier and Yu (2019).
+
+    A row's way through a tree changes its prediction at each split; the change times the row's
+    response is summed by group (responses centred by the tree's root). Over
+    the rows of the bag that is the decrease of impurity itself; over the others, as here, it is
+    about 0 for a group that carries no signal, and can be negative.
+
+    Parameters and results as for :func:`permutation_importance`.
+    """
+
+    def measure(first: int, last: int, out: FloatArray) -> None:
+        add_out_of_bag_gains(
+            trees.nodes, trees.start[first : last + 1], data,
+            *_bags(data, weight, sampling, seed, trees.n_trees, first, last),
+            _truth(target), _row_weight(target, weight), out,
+        )  # fmt: skip
+
+    return _over_trees(measure, trees, data, n_threads)
+
+
+def _over_trees(
+    measure: Callable[[int, int, FloatArray], None],
+    trees: Trees,
+    data: BinnedData,
+    n_threads: int,
+) -> Importance:
+    """Mean and standard error of what is measured for each tree and group."""
+    n = trees.n_trees
+    found = np.zeros((n, data.n_groups))
+    edges = np.linspace(0, n, min(n_threads, n) + 1).astype(int).tolist()
+    with ThreadPoolExecutor(len(edges) - 1) as pool:
+        waiting = [pool.submit(measure, a, b, found[a:b]) for a, b in pairwise(edges)]
+        for part in waiting:
+            part.result()
+    spread = found.std(axis=0, ddof=1) if n > 1 else np.full(data.n_groups, np.nan)
+    return Importance(found.mean(axis=0), spread / np.sqrt(n))
+
+
+def _truth(target: Target) -> FloatArray:
+    """The response as the trees predict it, shape (n_rows, n_outputs)."""
+    if target.kind == VECTOR:
+        return target.gradient.reshape(-1, target.n_classes)
+    if target.kind >= GINI:
+        return np.eye(target.n_classes)[target.label]
+    if len(target.curvature):  # a mean with real weights: gradients are products with them
+        known = np.maximum(target.curvature, np.finfo(np.float64).tiny)
+        return np.ascontiguousarray((target.gradient / known)[:, np.newaxis])
+    return np.ascontiguousarray(target.gradient[:, np.newaxis])
+
+
+def _row_weight(target: Target, weight: IntArray) -> FloatArray:
+    """Weight of each row in averages over out-of-bag rows."""
+    return weight * target.curvature if len(target.curvature) else weight.astype(np.float64)
+
+
+def _bags(
+    data: BinnedData,
+    weight: IntArray,
+    sampling: Sampling,
+    seed: int,
+    n_trees: int,
+    first: int,
+    last: int,
+) -> tuple[object, ...]:
+    """What drawing the bags of some trees again takes."""
+    return (
+        np.flatnonzero(weight).astype(np.int64), sampling, tree_seeds(seed, n_trees)[first:last],
+        np.zeros(1, dtype=np.uint64), np.zeros(data.n_rows, dtype=np.int64),
+        np.zeros(data.n_rows, dtype=np.uint32),
+    )  # fmt: skip
+
+
+@inner
+def squared_error(nodes, at, truth, i):
+    """Squared error of a leaf for a row, summed over the outputs."""
+    error = 0.0
+    for k in range(truth.shape[1]):
+        difference = truth[i, k] - nodes.value[at, k]
+        error += difference * difference
+    return error
+
+
+@inner
+def leaf_if_moved(nodes, first, data, i, group, other):
+    """Leaf of row `i` with the values of row `other` in the columns of a group."""
+    at = first
+    while nodes.column[at] >= 0:
+        j = nodes.column[at]
+        code = code_of(data, j, other if data.group_of[j] == group else i)
+        left = goes_left(code, np.int64(nodes.code[at]), nodes.missing_left[at], data.is_factor[j])
+        at = first + nodes.left[at] + (0 if left else 1)
+    return at
+
+
+@inner
+def number_groups(nodes, first, last, data, number):
+    """Number the groups that a tree uses, in their order; -1 for the others."""
+    for g in range(number.shape[0]):
+        number[g] = -1
+    for at in range(first, last):
+        if nodes.column[at] >= 0:
+            number[data.group_of[nodes.column[at]]] = 0
+    n_used = 0
+    for g in range(number.shape[0]):
+        if number[g] == 0:
+            number[g] = n_used
+            n_used += 1
+
+
+@inner
+def mark_ways(nodes, first, last, data, number, way):
+    """Write for each node the groups that the way to it asks for, a bit for each."""
+    for w in range(way.shape[1]):
+        way[0, w] = np.uint64(0)
+    for at in range(first, last):  # children stand behind their parents
+        if nodes.column[at] < 0:
+            continue
+        bit = number[data.group_of[nodes.column[at]]]
+        for child in range(nodes.left[at], nodes.left[at] + 2):
+            for w in range(way.shape[1]):
+                way[child, w] = way[at - first, w]
+            way[child, bit >> 6] |= _ONE << np.uint64(bit & 63)
+
+
+@kernel
+def add_permuted_losses(
+    nodes, start, data, in_rows, sampling, seeds, state, bag, spare,
+    permuting, truth, weight, outside, shuffled, leaf, number, way, out,
+):  # fmt: skip
+    """Write what each tree loses by permuting each group, shape (n_trees, n_groups).
+
+    A row that no split on its way asks for the group stays in its leaf.
+    """
+    for tree in range(seeds.shape[0]):
+        state[0] = seeds[tree]
+        draw_bag(state, in_rows, sampling.replace, sampling.share, bag, spare)
+        n = 0
+        total = 0.0
+        for r in range(in_rows.shape[0]):
+            if bag[in_rows[r]] == 0:
+                outside[n] = in_rows[r]
+                total += weight[in_rows[r]]
+                n += 1
+        if total == 0:
+            continue
+        root = start[tree]
+        number_groups(nodes, root, start[tree + 1], data, number)
+        mark_ways(nodes, root, start[tree + 1], data, number, way)
+        for r in range(n):
+            leaf[r] = leaf_of(nodes, root, data, outside[r])
+        state[0] = permuting[tree]
+        for g in range(number.shape[0]):
+            if number[g] < 0:
+                continue
+            word, bit = number[g] >> 6, _ONE << np.uint64(number[g] & 63)
+            for r in range(n):
+                shuffled[r] = outside[r]
+            for r in range(n - 1):
+                other = r + random_below(state, n - r)
+                shuffled[r], shuffled[other] = shuffled[other], shuffled[r]
+            for r in range(n):
+                plain = leaf[r]
+                if way[plain - root, word] & bit == _NONE:
+                    continue
+                i = outside[r]
+                moved = leaf_if_moved(nodes, root, data, i, g, shuffled[r])
+                if moved != plain:
+                    worse = squared_error(nodes, moved, truth, i)
+                    out[tree, g] += weight[i] * (worse - squared_error(nodes, plain, truth, i))
+            out[tree, g] /= total
+
+
+@kernel
+def add_out_of_bag_gains(
+    nodes, start, data, in_rows, sampling, seeds, state, bag, spare,
+    truth, weight, out,
+):  # fmt: skip
+    """Write the debiased decrease of impurity of each tree and group."""
+    for tree in range(seeds.shape[0]):
+        state[0] = seeds[tree]
+        draw_bag(state, in_rows, sampling.replace, sampling.share, bag, spare)
+        root = start[tree]
+        total = 0.0
+        for r in range(in_rows.shape[0]):
+            i = in_rows[r]
+            if bag[i] > 0:
+                continue
+            total += weight[i]
+            at = root
+            while nodes.column[at] >= 0:
+                j = nodes.column[at]
+                left = goes_left(
+                    code_of(data, j, i),
+                    np.int64(nodes.code[at]),
+                    nodes.missing_left[at],
+                    data.is_factor[j],
+                )
+                child = root + nodes.left[at] + (0 if left else 1)
+                for k in range(truth.shape[1]):
+                    change = nodes.value[child, k] - nodes.value[at, k]
+                    out[tree, data.group_of[j]] += (
+                        weight[i] * change * (truth[i, k] - nodes.value[root, k])
+                    )
+                at = child
+        for g in range(out.shape[1]):
+            out[tree, g] /= max(total, 1e-300)

@@ -1,0 +1,213 @@
+"""Prediction: rows walk through all trees, eight at a time.
+
+A node is one word: ``column << 44 | low << 36 | span << 28 | left``. A row goes to ``left`` if its
+code in the column is one of ``low, ..., low + span``, else to ``left + 1``: one comparison for
+numbers, factors and missing values alike. A leaf leads to itself. Eight rows at a time keep the
+processor busy while each waits for its next node (measured: 8 to 20 times faster than one row).
+Where there are wide columns, whose codes do not fit, rows walk one by one.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeselect.engine.arrays import FloatArray, LeafArray, UInt64Array
+from treeselect.engine.cache import inner, kernel
+from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.ensembles.leaves import leaves_of
+
+if TYPE_CHECKING:
+    from treeselect.engine.growing.nodes import Trees
+
+_ROWS = 4096
+"""Rows that go through all trees before the next ones: their codes and sums stay in the cache."""
+
+_WORTH_JOINING = 0.5
+"""Share of distinct rows in a sample below which equal rows are joined first."""
+
+_LEFT = np.uint64(2**28 - 1)
+_BYTE = np.uint64(255)
+_SEVEN = np.uint64(7)
+_3, _28, _36, _44, _47 = (np.uint64(n) for n in (3, 28, 36, 44, 47))
+
+
+@kernel
+def pack_nodes(nodes, start, is_factor, packed):
+    """Write the word of each node."""
+    for tree in range(start.shape[0] - 1):
+        for at in range(start[tree], start[tree + 1]):
+            column = nodes.column[at]
+            if column < 0:
+                packed[at] = _BYTE << _28 | np.uint64(at - start[tree])
+                continue
+            code = np.uint64(nodes.code[at])
+            low = np.uint64(0)
+            if is_factor[column]:
+                low = code
+            elif not nodes.missing_left[at]:
+                low = np.uint64(1)
+            packed[at] = (
+                np.uint64(column) << _44
+                | low << _36
+                | (code - low) << _28
+                | np.uint64(nodes.left[at])
+            )
+
+
+@inner
+def next_node(node, blocks, row):
+    """Where a row goes from a node."""
+    code = blocks[node >> _47, row] >> (((node >> _44) & _SEVEN) << _3) & _BYTE
+    inside = (code - (node >> _36 & _BYTE)) & _BYTE <= (node >> _28 & _BYTE)
+    return (node & _LEFT) + np.uint64(0 if inside else 1)
+
+
+@inner
+def walk_eight(tree, blocks, i):
+    """Leaves of the rows ``i`` to ``i + 7``."""
+    a = b = c = d = e = f = g = h = np.uint64(0)
+    moved = True
+    while moved:
+        a_next = next_node(tree[a], blocks, i)
+        b_next = next_node(tree[b], blocks, i + 1)
+        c_next = next_node(tree[c], blocks, i + 2)
+        d_next = next_node(tree[d], blocks, i + 3)
+        e_next = next_node(tree[e], blocks, i + 4)
+        f_next = next_node(tree[f], blocks, i + 5)
+        g_next = next_node(tree[g], blocks, i + 6)
+        h_next = next_node(tree[h], blocks, i + 7)
+        moved = (
+            (a_next ^ a) | (b_next ^ b) | (c_next ^ c) | (d_next ^ d)
+            | (e_next ^ e) | (f_next ^ f) | (g_next ^ g) | (h_next ^ h)
+        ) != 0  # fmt: skip
+        a, b, c, d = a_next, b_next, c_next, d_next
+        e, f, g, h = e_next, f_next, g_next, h_next
+    return a, b, c, d, e, f, g, h
+
+
+@inner
+def walk_one(tree, blocks, i):
+    """Leaf of a row."""
+    a = np.uint64(0)
+    a_next = next_node(tree[a], blocks, i)
+    while a_next != a:
+        a = a_next
+        a_next = next_node(tree[a], blocks, i)
+    return a
+
+
+@kernel
+def add_predictions(packed, value, start, blocks, begin, end, out):
+    """Add the value of every tree to ``out[begin:end]``, tree after tree for each row."""
+    for first in range(begin, end, _ROWS):
+        last = min(first + _ROWS, end)
+        whole = first + (last - first) // 8 * 8
+        for t in range(start.shape[0] - 1):
+            tree = packed[start[t] : start[t + 1]]
+            values = value[start[t] : start[t + 1]]
+            for i in range(first, whole, 8):
+                a, b, c, d, e, f, g, h = walk_eight(tree, blocks, i)
+                for k in range(values.shape[1]):
+                    out[i, k] += values[a, k]
+                    out[i + 1, k] += values[b, k]
+                    out[i + 2, k] += values[c, k]
+                    out[i + 3, k] += values[d, k]
+                    out[i + 4, k] += values[e, k]
+                    out[i + 5, k] += values[f, k]
+                    out[i + 6, k] += values[g, k]
+                    out[i + 7, k] += values[h, k]
+            for i in range(whole, last):
+                a = walk_one(tree, blocks, i)
+                for k in range(values.shape[1]):
+                    out[i, k] += values[a, k]
+
+
+@kernel
+def find_leaves(packed, ordinal, blocks, leaves):
+    """Write the ordinal of the leaf of one tree that each row falls into."""
+    n = leaves.shape[0]
+    whole = n // 8 * 8
+    for i in range(0, whole, 8):
+        a, b, c, d, e, f, g, h = walk_eight(packed, blocks, i)
+        leaves[i] = ordinal[a]
+        leaves[i + 1] = ordinal[b]
+        leaves[i + 2] = ordinal[c]
+        leaves[i + 3] = ordinal[d]
+        leaves[i + 4] = ordinal[e]
+        leaves[i + 5] = ordinal[f]
+        leaves[i + 6] = ordinal[g]
+        leaves[i + 7] = ordinal[h]
+    for i in range(whole, n):
+        leaves[i] = ordinal[walk_one(packed, blocks, i)]
+
+
+def predict_mean(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArray:
+    """Mean of the trees' predictions, shape (n_rows, n_outputs)."""
+    return predict_sum(trees, data, n_threads) / trees.n_trees
+
+
+def predict_sum(trees: Trees, data: BinnedData, n_threads: int = 1) -> FloatArray:
+    """Sum of the trees' predictions, shape (n_rows, n_outputs)."""
+    if len(data.wide):
+        return _predict_one_by_one(trees, data)
+    packed = _pack(trees, data)
+    if not _has_many_equal_rows(data.blocks):
+        return _predict_blocks(trees, packed, data.blocks, n_threads)
+    words, at = np.unique(data.blocks[0], return_inverse=True)
+    return np.asarray(_predict_blocks(trees, packed, words[np.newaxis], n_threads)[at])
+
+
+def _predict_one_by_one(trees: Trees, data: BinnedData) -> FloatArray:
+    out = np.zeros((data.n_rows, trees.nodes.value.shape[1]))
+    for tree in range(trees.n_trees):
+        out += trees.nodes.value[trees.start[tree] :][leaves_of(trees, tree, data)]
+    return out
+
+
+def _has_many_equal_rows(blocks: UInt64Array) -> bool:
+    sample = blocks[:, :_ROWS]
+    if len(sample) > 1 or sample.shape[1] < _ROWS:
+        return False
+    return len(np.unique(sample)) < _WORTH_JOINING * sample.shape[1]
+
+
+def _predict_blocks(
+    trees: Trees, packed: UInt64Array, blocks: UInt64Array, n_threads: int
+) -> FloatArray:
+    n_rows = blocks.shape[1]
+    out = np.zeros((n_rows, trees.nodes.value.shape[1]))
+    edges = np.linspace(0, n_rows, n_threads + 1).astype(np.int64)
+
+    def predict(k: int) -> None:
+        add_predictions(packed, trees.nodes.value, trees.start, blocks, edges[k], edges[k + 1], out)
+
+    if n_threads == 1:
+        predict(0)
+    else:
+        with ThreadPoolExecutor(n_threads) as pool:
+            list(pool.map(predict, range(n_threads)))
+    return out
+
+
+def _pack(trees: Trees, data: BinnedData) -> UInt64Array:
+    packed = np.empty(len(trees.nodes.column), dtype=np.uint64)
+    pack_nodes(trees.nodes, trees.start, data.is_factor, packed)
+    return packed
+
+
+def mark_leaves(tree: Trees, data: BinnedData, leaves: LeafArray) -> FloatArray:
+    """Number of the leaf of a single tree that each row falls into, in order of the nodes.
+
+    Writes ``leaves``, shape (n_rows,), and returns the values of the leaves, shape
+    (n_leaves, n_outputs).
+    """
+    is_leaf = tree.nodes.column < 0
+    ordinal = np.cumsum(is_leaf) - 1
+    if len(data.wide):
+        leaves[:] = ordinal[leaves_of(tree, 0, data)]
+    else:
+        find_leaves(_pack(tree, data), ordinal, data.blocks, leaves)
+    return tree.nodes.value[is_leaf]

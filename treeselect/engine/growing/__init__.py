@@ -1,0 +1,4 @@
+"""One tree.
+
+In come data, a target and rules of growth; out come nodes.
+"""

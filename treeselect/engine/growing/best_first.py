@@ -1,0 +1,387 @@
+"""Grow one tree best first: always the leaf whose split is worth most.
+
+Every open leaf keeps the best split of each column, without any price. When a split opens a
+group, the leaves that wait look at that group's columns again, and at those of groups that get
+cheaper by it: their worth can only rise.
+
+Where all columns are candidates and there are many rows, each leaf keeps its histograms: of two
+children only the lighter one is counted, the other one is the difference. What is done for the
+columns is done for a range of blocks, so that threads can share a tree; the answer is the same.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from treeselect.engine.cache import inner, kernel
+from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.data.moments import pack_rows
+from treeselect.engine.data.targets import GINI, NEWTON, Target
+from treeselect.engine.growing.growth import Growth
+from treeselect.engine.growing.in_order import fill_block, gather_rows, score_column
+from treeselect.engine.growing.nodes import write_leaf, write_split
+from treeselect.engine.splitting.candidates import draw_candidates, start_order, swap, wins_tie
+from treeselect.engine.splitting.histograms import cell_size, clear
+from treeselect.engine.splitting.means import Rule, best_dense_split
+from treeselect.engine.splitting.node_sums import (
+    own_term,
+    size_of,
+    sum_rows,
+    weight_of,
+    write_value,
+)
+from treeselect.engine.splitting.partition import split_rows
+from treeselect.engine.splitting.penalty import open_used, penalised_gain, take_discounts
+
+NODE, BEGIN, END, DEPTH, BEST = range(5)
+"""Columns of ``LeafTable.leaf``."""
+
+ENOUGH_ROWS = 1024
+"""Rows of a bag from which on histograms are kept: less costs more than it saves."""
+
+CHUNK = 16_384
+"""Rows whose moments stay in the cache while block after block is counted."""
+
+MOST_MEMORY = 2**29
+"""Most bytes of histograms."""
+
+
+class LeafTable(NamedTuple):
+    """The leaves of a tree that grows best first, at most `n` of them.
+
+    Attributes
+    ----------
+    leaf : ndarray of int64, shape (n, 5)
+        Number of the node, its first and last row, its depth, and the column of its best split,
+        -1 if it has none.
+    worth : ndarray of float64, shape (n,)
+        Of the best split.
+    base : ndarray of float64, shape (n,)
+        The node's own term (see ``penalty``), 0 unless the criterion is un-centred.
+    total : ndarray of int64, shape (n, max(n_classes, 2))
+        Sums of the node.
+    gain : ndarray of float64, shape (n, n_columns)
+        Best gain of each column, -1 if there is none.
+    code, missing_left : ndarray, shape (n, n_columns)
+        The split that has it.
+    histogram : ndarray of int64, shape (n, cells of all columns)
+        Or (0, 0) if no histograms are kept.
+    """
+
+    leaf: IntArray
+    worth: FloatArray
+    base: FloatArray
+    total: IntArray
+    gain: FloatArray
+    code: AnyArray
+    missing_left: BoolArray
+    histogram: IntArray
+
+
+def leaf_table(data: BinnedData, target: Target, growth: Growth, n_rows: int) -> LeafTable:
+    """Memory for trees on at most `n_rows` rows: 11 bytes for each leaf and column, so that wide
+    data want a bound on the leaves, and histograms up to ``MOST_MEMORY``."""
+    n = max(min(growth.max_leaves, n_rows), 1)
+    n_columns = len(data.codes)
+    width = 256 * 8 * len(data.blocks) * cell_size(target.kind, target.n_classes)
+    keeps = (
+        target.kind < GINI
+        and n_rows >= ENOUGH_ROWS
+        and growth.n_candidates >= data.n_groups
+        and 8 * n * width <= MOST_MEMORY
+    )
+    return LeafTable(
+        leaf=np.zeros((n, 5), dtype=np.int64),
+        worth=np.zeros(n),
+        base=np.zeros(n),
+        total=np.zeros((n, max(target.n_classes, 2)), dtype=np.int64),
+        gain=np.zeros((n, n_columns)),
+        code=np.zeros((n, n_columns), dtype=np.uint16),
+        missing_left=np.zeros((n, n_columns), dtype=np.bool_),
+        histogram=np.zeros((n, width) if keeps else (0, 0), dtype=np.int64),
+    )
+
+
+@inner
+def write_node(pack, growth, prices, work, table, nodes, first, slot, node, begin, end, depth):
+    """Make the rows ``begin:end`` a leaf; returns whether it may be split.
+
+    Their sums are in ``table.total`` already.
+    """
+    total = table.total[slot]
+    weight = weight_of(pack, total)
+    table.leaf[slot, NODE] = node
+    table.leaf[slot, BEGIN] = begin
+    table.leaf[slot, END] = end
+    table.leaf[slot, DEPTH] = depth
+    table.leaf[slot, BEST] = -1
+    table.worth[slot] = growth.min_gain
+    table.base[slot] = own_term(pack, total, prices.level) if prices.uncentred else 0.0
+    for j in range(table.gain.shape[1]):
+        table.gain[slot, j] = -1.0
+    write_leaf(nodes, first + node)
+    write_value(pack, total, nodes.value[first + node])
+    nodes.weight[first + node] = weight
+    return depth < growth.max_depth and weight >= 2 * growth.min_weight
+
+
+@inner
+def score_drawn(data, pack, rule, growth, state, work, n_open, table, slot):
+    """Best splits of the candidate columns of a leaf, each from a histogram of its own; only of
+    the wide ones where histograms are kept."""
+    begin, end = table.leaf[slot, BEGIN], table.leaf[slot, END]
+    gather_rows(pack, work, begin, end)
+    n_candidates = draw_candidates(work, n_open, growth.n_candidates, state)
+    only_wide = table.histogram.shape[0] > 0
+    for c in range(n_candidates):
+        group = work.order[c]
+        for j in range(data.group_start[group], data.group_start[group + 1]):
+            if only_wide and data.wide_at[j] < 0:
+                continue
+            gain, code, missing_left = score_column(
+                data, pack, rule, work, table.total[slot], j, begin, end
+            )
+            if code >= 0:
+                table.gain[slot, j] = gain
+                table.code[slot, j] = code
+                table.missing_left[slot, j] = missing_left
+
+
+@kernel
+def score_blocks(
+    data, pack, rule, work, scratch, table, light, heavy, score_light, score_heavy, low, high
+):  # fmt: skip
+    """Best splits of two leaves on the columns of some blocks.
+
+    The histograms of `light` are counted; those of `heavy`, which holds their parent's, are the
+    difference. There is no `heavy` at the root: -1. The rows of `light` have been gathered.
+    """
+    begin, end = table.leaf[light, BEGIN], table.leaf[light, END]
+    size = 2 if pack.kind == NEWTON else 1
+    width = 256 * 8 * size
+    n_columns = data.codes.shape[0]
+    clear(table.histogram[light, width * low : width * high])
+    for first in range(begin, end, CHUNK):
+        last = min(first + CHUNK, end)
+        for block in range(low, high):
+            counted = table.histogram[light, width * block : width * (block + 1)]
+            fill_block(data, pack, work, block, first, last, counted)
+    for block in range(low, high):
+        if heavy >= 0:
+            counted = table.histogram[light, width * block : width * (block + 1)]
+            rest = table.histogram[heavy, width * block : width * (block + 1)]
+            for c in range(width):
+                rest[c] -= counted[c]
+        for side in range(2):
+            slot = heavy if side else light
+            if slot < 0 or not (score_heavy if side else score_light):
+                continue
+            total = table.total[slot]
+            to_gain = pack.to_gain
+            node_size = size_of(pack, total)
+            for j in range(8 * block, min(8 * (block + 1), n_columns)):
+                if data.wide_at[j] >= 0:
+                    continue
+                cell = 256 * size * j
+                score, code, missing_left = best_dense_split(
+                    table.histogram[slot, cell : cell + 256 * size], data.n_codes[j],
+                    data.is_factor[j], pack.kind, total[0], total[1], pack.shift, rule, scratch,
+                )  # fmt: skip
+                if code >= 0:
+                    table.gain[slot, j] = score / node_size * to_gain
+                    table.code[slot, j] = code
+                    table.missing_left[slot, j] = missing_left
+
+
+@inner
+def choose_best(data, prices, is_open, rank, table, slot, first, last):
+    """Let the columns ``first:last`` compete with the best split that a leaf has so far."""
+    for j in range(first, last):
+        gain = table.gain[slot, j]
+        if gain < 0:
+            continue
+        group = np.int64(data.group_of[j])
+        worth = penalised_gain(
+            gain + table.base[slot], prices.scale[j], prices.price[j], is_open[group]
+        )
+        best = table.leaf[slot, BEST]
+        if worth > table.worth[slot] or (
+            worth == table.worth[slot]
+            and best >= 0
+            and wins_tie(group, np.int64(data.group_of[best]), is_open, rank)
+        ):
+            table.worth[slot] = worth
+            table.leaf[slot, BEST] = j
+
+
+@inner
+def best_leaf(table, n_leaves):
+    """The leaf whose split is worth most, of equals the one that was made first; -1 if none."""
+    best = -1
+    for slot in range(n_leaves):
+        if table.leaf[slot, BEST] >= 0 and (
+            best < 0
+            or table.worth[slot] > table.worth[best]
+            or (
+                table.worth[slot] == table.worth[best]
+                and table.leaf[slot, NODE] < table.leaf[best, NODE]
+            )
+        ):
+            best = slot
+    return best
+
+
+@inner
+def split_leaf(data, pack, growth, prices, is_open, work, table, nodes, first, slot, n_leaves):
+    """Split the leaf of a slot; its heavier child stays there, the lighter one takes the next.
+
+    Returns whether the lighter and the heavier child may be split, and the group that was opened,
+    -1 if it was open before.
+    """
+    node, depth = table.leaf[slot, NODE], table.leaf[slot, DEPTH] + 1
+    begin, end = table.leaf[slot, BEGIN], table.leaf[slot, END]
+    column = table.leaf[slot, BEST]
+    code, missing_left = np.int64(table.code[slot, column]), table.missing_left[slot, column]
+    middle = split_rows(data, column, code, missing_left, work, begin, end)
+    left = 2 * n_leaves - 1
+    write_split(nodes, first + node, column, code, missing_left, left, table.gain[slot, column])
+    group = np.int64(data.group_of[column])
+    opened = -1 if is_open[group] or growth.opens_late else group
+    if opened >= 0:
+        take_discounts(prices, data, opened)
+        is_open[opened] = True
+    light_is_right = np.int64(middle - begin > end - middle)
+    light_total = table.total[n_leaves]
+    if light_is_right:
+        sum_rows(pack, work, middle, end, light_total)
+    else:
+        sum_rows(pack, work, begin, middle, light_total)
+    for k in range(light_total.shape[0]):
+        table.total[slot, k] -= light_total[k]
+    light, heavy = False, False
+    for right in range(2):
+        is_light = right == light_is_right
+        may = write_node(
+            pack, growth, prices, work, table, nodes, first, n_leaves if is_light else slot,
+            left + right, middle if right else begin, end if right else middle, depth,
+        )  # fmt: skip
+        if is_light:
+            light = may
+        else:
+            heavy = may
+    return light, heavy, opened
+
+
+@kernel
+def start_tree(data, target, weight, counts, growth, prices, work, table, nodes, first):
+    """Pack the rows and make them the first leaf; the packing, and whether it may be split."""
+    pack = pack_rows(target, weight, counts, work.moments, work.second, work.rows)
+    return pack, write_root(data, pack, growth, prices, work, table, nodes, first)
+
+
+@inner
+def write_root(data, pack, growth, prices, work, table, nodes, first):
+    """Make all rows of the bag the first leaf; returns whether it may be split."""
+    sum_rows(pack, work, 0, pack.n_in, table.total[0])
+    may = write_node(pack, growth, prices, work, table, nodes, first, 0, 0, 0, pack.n_in, 0)
+    if may and table.histogram.shape[0] > 0:
+        gather_rows(pack, work, 0, pack.n_in)
+    return may
+
+
+@kernel
+def advance(
+    data, pack, growth, prices, is_open, rank, work, table, nodes, first, n_leaves, before, opened
+):  # fmt: skip
+    """Choose the best splits of the leaves that have been scored, then split the best leaf.
+
+    Parameters
+    ----------
+    n_leaves : int
+        Leaves so far.
+    before, opened : int
+        Slot that was split last and the group that it opened, -1 for none. The other child is in
+        the last slot.
+
+    Returns
+    -------
+    slot, light, heavy, opened
+        Slot that was split, -1 if there is none to split; whether its children, of which the
+        lighter one is in slot ``n_leaves``, are to be scored; the group that was opened.
+    """
+    for other in range(n_leaves):
+        # The children look at all columns, the others at those of groups whose price has changed.
+        is_new = other == before or other == n_leaves - 1
+        n_looks = 1
+        if not is_new:
+            n_looks = 0 if opened < 0 else 1 + prices.start[opened + 1] - prices.start[opened]
+        for look in range(n_looks):
+            low, high = np.int64(0), data.group_start[-1]
+            if not is_new:
+                group = opened if look == 0 else prices.group[prices.start[opened] + look - 1]
+                low, high = data.group_start[group], data.group_start[group + 1]
+            choose_best(data, prices, is_open, rank, table, other, low, high)
+    slot = -1
+    if n_leaves < min(growth.max_leaves, table.leaf.shape[0]):
+        slot = best_leaf(table, n_leaves)
+    if slot < 0:
+        if growth.opens_late:
+            open_used(nodes, first, first + 2 * n_leaves - 1, prices, data, is_open)
+        return -1, False, False, -1
+    light, heavy, opened = split_leaf(
+        data, pack, growth, prices, is_open, work, table, nodes, first, slot, n_leaves
+    )
+    if n_leaves + 1 == min(growth.max_leaves, table.leaf.shape[0]):
+        light, heavy = False, False
+    if (light or heavy) and table.histogram.shape[0] > 0:
+        gather_rows(pack, work, table.leaf[n_leaves, BEGIN], table.leaf[n_leaves, END])
+    return slot, light, heavy, opened
+
+
+@inner
+def grow_best_first(
+    data, pack, growth, prices, is_open, rank, state, work, table, nodes, first, stop
+):  # fmt: skip
+    """As ``in_order.grow_in_order``; ``table`` has room for the leaves.
+
+    Afterwards the rows of the leaf in slot s are ``work.rows`` from ``table.leaf[s, BEGIN]`` on.
+    """
+    rule = Rule(growth.min_weight, growth.min_curvature * pack.second_unit)
+    n_open = start_order(work, is_open, growth.all_open)
+    keeps = table.histogram.shape[0] > 0
+    n_blocks = data.blocks.shape[0]
+    n_leaves, slot, opened = 1, -1, -1
+    light = write_root(data, pack, growth, prices, work, table, nodes, first)
+    heavy = False
+    while True:
+        last = n_leaves - 1
+        if keeps and (light or heavy):
+            score_blocks(
+                data, pack, rule, work, work.scratch, table, last, slot, light, heavy,
+                0, n_blocks,
+            )  # fmt: skip
+        if not keeps or data.wide.shape[0] > 0:
+            if opened >= 0 and growth.all_open:
+                swap(work, n_open, np.int64(work.place[opened]))
+                n_open += 1
+            # The left child comes first in the random stream, whichever is the lighter one.
+            light_first = np.int64(slot < 0 or table.leaf[last, NODE] < table.leaf[slot, NODE])
+            for turn in range(2):
+                is_light = turn != light_first
+                if light if is_light else heavy:
+                    score_drawn(
+                        data, pack, rule, growth, state, work, n_open, table,
+                        last if is_light else slot,
+                    )  # fmt: skip
+        slot, light, heavy, opened = advance(
+            data, pack, growth, prices, is_open, rank, work, table, nodes, first,
+            n_leaves, slot, opened,
+        )  # fmt: skip
+        if slot < 0:
+            return 2 * n_leaves - 1
+        n_leaves += 1
+        if stop[0] != 0:
+            return 2 * n_leaves - 1

@@ -1,0 +1,162 @@
+"""How a tree may grow, and the working memory for it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.engine.arrays import (
+    AnyArray,
+    Int32Array,
+    IntArray,
+    UInt8Array,
+    UInt16Array,
+    UInt64Array,
+    WeightArray,
+)
+from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.data.targets import GINI, NEWTON, VECTOR, Target
+from treeselect.engine.splitting.candidates import can_split
+from treeselect.engine.splitting.histograms import MOST_CODES, cell_size
+from treeselect.engine.splitting.means import Scratch, scratch
+
+DEPTH_FIRST, BREADTH_FIRST, BEST_FIRST = 0, 1, 2
+"""Orders in which nodes are split."""
+
+UNBOUNDED = 2**31 - 1
+
+
+class Growth(NamedTuple):
+    """How a tree may grow.
+
+    Attributes
+    ----------
+    max_depth : int
+        Greatest depth of a leaf, the root being 0.
+    min_weight : int
+        Least weight (rows, counting copies) of a leaf.
+    n_candidates : int
+        Closed groups tried at a node, drawn at random without replacement; all of them if this is
+        at least their number. A group that is constant in the node uses up its place; one that is
+        constant in all rows has none.
+    min_gain : float
+        A split must be worth more than this, in units of the gain (see ``penalty``).
+    all_open : bool
+        Whether all open groups are tried beside these, as in RRF (Algorithm 1 of Deng and Runger
+        2012); otherwise the draw is from all groups, open or not.
+    order : int
+        ``DEPTH_FIRST``, ``BREADTH_FIRST`` or ``BEST_FIRST``: which node is split next. It matters
+        where a split opens a group, and where `max_leaves` ends the growth.
+    max_leaves : int
+        Most leaves, at least 1.
+    min_curvature : float
+        Least sum of curvatures of a leaf, for Newton steps; above 0.
+    random_ties : bool
+        Whether equal splits have equal chances; otherwise an open group wins, then the lower rank.
+        Not for ``BEST_FIRST``. Where all open groups are tried and only some of the closed ones, a
+        coin decides between each split and the best of those before it, the closed groups being
+        first: so it is in the authors' package of regularised random forests, which looks at all
+        groups in random order but soon has its fill of closed ones.
+    opens_late : bool
+        Whether a group that a tree has split on stays closed until the tree is grown, so that each
+        of these splits pays for it.
+    """
+
+    max_depth: int
+    min_weight: int
+    n_candidates: int
+    min_gain: float
+    all_open: bool = False
+    order: int = DEPTH_FIRST
+    max_leaves: int = UNBOUNDED
+    min_curvature: float = 1e-9
+    random_ties: bool = False
+    opens_late: bool = False
+
+
+class Workspace(NamedTuple):
+    """Memory that one thread needs to grow trees, reused from tree to tree.
+
+    Attributes
+    ----------
+    side : ndarray of uint8, shape (n_rows,)
+        Where rows go at a split of a wide column; empty where there is none.
+    cells : ndarray of uint16, shape (n_rows,)
+        Codes of the rows of a node in one column.
+    moments, second : ndarray of int64, shape (n_rows,)
+        Packed rows; `second` is empty but for Newton steps and several gradients.
+    rows, spare : ndarray of uint32, shape (n_rows,)
+        Rows of the bag, those of a node beside each other.
+    leaf_moments, leaf_second : ndarray of int64, shape (n_rows,)
+        Packed rows of one node.
+    label, leaf_label : ndarray of uint8, shape (n_rows,)
+        Classes of the rows, and of those of one node; empty where there are none.
+    histogram : ndarray of int64
+        Room for eight columns, or one if there are classes, and then for a wide one.
+    touched, present
+        See ``histograms.list_codes``.
+    able : ndarray of int32, shape (n_able,)
+        Groups that can split, rising.
+    order : ndarray of int32, shape (n_able,)
+        The same groups: open ones first if all of them are candidates.
+    place : ndarray of int32, shape (n_groups,)
+        Where each group stands in `order`.
+    waiting : ndarray of int64, shape (n_rows + 2, 4)
+        Nodes that are not split yet.
+    total : ndarray of int64, shape (max(n_classes, 2),)
+        Sums of a node.
+    scratch : Scratch
+    """
+
+    side: UInt8Array
+    cells: UInt16Array
+    moments: IntArray
+    second: IntArray
+    rows: AnyArray
+    spare: AnyArray
+    leaf_moments: IntArray
+    leaf_second: IntArray
+    label: AnyArray
+    leaf_label: AnyArray
+    histogram: IntArray
+    touched: UInt64Array
+    present: IntArray
+    able: Int32Array
+    order: Int32Array
+    place: Int32Array
+    waiting: IntArray
+    total: IntArray
+    scratch: Scratch
+
+
+def workspace(data: BinnedData, target: Target, weight: WeightArray) -> Workspace:
+    """Memory for trees on the rows with weight."""
+    n_rows, n_groups = data.n_rows, data.n_groups
+    n_second = {NEWTON: n_rows, VECTOR: n_rows * target.n_classes}.get(target.kind, 0)
+    n_labels = len(target.label)
+    size = cell_size(target.kind, target.n_classes)
+    has_wide = len(data.wide) > 0
+    able = np.flatnonzero(can_split(data, weight)).astype(np.int32)
+    n_cells = 256 * (1 if target.kind >= GINI else 8) + (MOST_CODES if has_wide else 0)
+    return Workspace(
+        side=np.zeros(n_rows if has_wide else 0, dtype=np.uint8),
+        cells=np.zeros(n_rows, dtype=np.uint16),
+        moments=np.zeros(n_rows, dtype=np.int64),
+        second=np.zeros(n_second, dtype=np.int64),
+        rows=np.zeros(n_rows, dtype=np.uint32),
+        spare=np.zeros(n_rows, dtype=np.uint32),
+        leaf_moments=np.zeros(n_rows, dtype=np.int64),
+        leaf_second=np.zeros(n_second, dtype=np.int64),
+        label=target.label,
+        leaf_label=np.zeros(n_labels, dtype=np.uint8),
+        histogram=np.zeros(n_cells * size, dtype=np.int64),
+        touched=np.zeros(1040 if has_wide else 4, dtype=np.uint64),
+        present=np.zeros(MOST_CODES + 1 if has_wide else 257, dtype=np.int64),
+        able=able,
+        order=able.copy(),
+        place=np.arange(n_groups, dtype=np.int32),
+        waiting=np.zeros((n_rows + 2, 4), dtype=np.int64),
+        total=np.zeros(max(target.n_classes, 2), dtype=np.int64),
+        scratch=scratch(target.n_classes),
+    )

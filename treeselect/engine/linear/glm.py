@@ -1,0 +1,354 @@
+"""Generalised linear models of whole groups of columns: one fit, and all that are a group larger.
+
+Fits are by Newton's steps (Fisher scoring, as the links are canonical) on columns that are made
+orthonormal before; those that are a group larger are made together. For the squared error they are
+projections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import qr, solve_triangular
+from scipy.special import softmax
+
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.losses import Loss
+
+_ALIASED = 1e-10
+"""Share of its squared length that a column must have outside the others to count."""
+
+_EXPLAINED = 1e-6
+"""Share of the constant model's deviance below which all is explained."""
+
+_EXPLAINED_SQUARES = 1e-10
+"""The same for sums of squares, which come nearer to 0."""
+
+_ROUNDING = 1e-24
+"""Sum of squares around the mean, relative to that around 0, that is nothing."""
+
+_NOTHING = 1e-7
+"""Deviance that is nothing, also where the constant model's is little."""
+
+_MOST_STEPS = 200
+_TOLERANCE = 1e-8
+"""Promised decrease of the deviance at which steps end: the next one would be its square."""
+
+_TOLD = 1e-12
+"""Share of a deviance that its sum over the rows still tells."""
+
+_KEPT = 0.25
+"""Share of what it promised that a step must keep, or the next one is damped."""
+
+_LEAST_DAMPING = 1e-3
+"""Of the mean curvature."""
+
+_RIDGE = 1e-9
+"""What is added to curvatures, relative to their mean: where rows are all but certain there is
+none."""
+
+_CELLS = 2_000_000
+"""Numbers held at once for the fits that are made together."""
+
+
+@dataclass(frozen=True, slots=True)
+class GlmFit:
+    """A fit.
+
+    Attributes
+    ----------
+    groups : ndarray of bool, shape (n_groups,)
+        Those whose columns are in.
+    basis : ndarray of float, shape (n_rows, rank)
+        Columns times the roots of the weights, the constant first; orthonormal.
+    coef : ndarray of float, shape (rank, n_free)
+    misfit : float
+        -2 log-likelihood, less that of a perfect fit where there is one; for the squared error
+        ``n log(RSS / n)``. Not below that at which all is explained.
+    n_coefs : int
+        Free coefficients, aliased ones not counted.
+    """
+
+    groups: BoolArray
+    basis: FloatArray
+    coef: FloatArray
+    misfit: float
+    n_coefs: int
+
+
+class Glm:
+    """A response and groups of columns.
+
+    Parameters
+    ----------
+    x : ndarray of float, shape (n_rows, n_columns)
+        Of mean 0 and variance 1 under the weights.
+    start : ndarray of int64, shape (n_groups + 1,)
+        Columns ``start[g]`` to ``start[g + 1] - 1`` are those of group g; there may be none.
+    y : ndarray of float, shape (n_rows,)
+    mass : ndarray of float, shape (n_rows,)
+        How often each row counts, above 0.
+    loss : Loss
+    offset : ndarray of float, shape (n_rows,), or None
+
+    Attributes
+    ----------
+    best_misfit : float
+        That of a fit that explains all.
+    """
+
+    def __init__(
+        self,
+        x: FloatArray,
+        start: IntArray,
+        y: FloatArray,
+        mass: FloatArray,
+        loss: Loss,
+        offset: FloatArray | None = None,
+    ) -> None:
+        self._start, self._y, self._mass, self._loss = start, y, mass, loss
+        self._root = np.sqrt(mass)
+        self._x = x * self._root[:, np.newaxis]
+        self._given_offset = offset
+        self._offset = np.zeros(len(y)) if offset is None else offset
+        self._total = float(mass.sum())
+        self._free = np.arange(loss.n_outputs)
+        if loss.n_outputs > 1:  # the most frequent class is what the others are compared with
+            counts = np.bincount(y.astype(np.int64), mass, loss.n_outputs)
+            self._free = np.delete(self._free, counts.argmax())
+        self._least_loss = float(mass @ loss.least(y))
+        self._target = self._root * (y - self._offset) if loss.is_squared else None
+        self._constant = self._constant_start()
+        self._explained = 0.0
+        nothing = np.zeros(len(start) - 1, dtype=bool)
+        null = self.fit(nothing)
+        if self._target is not None:
+            left = self._target - null.basis @ null.coef[:, 0]
+            rounding = _ROUNDING * float(self._target @ self._target)
+            self._explained = max(_EXPLAINED_SQUARES * float(left @ left), rounding)
+        else:
+            self._explained = max(_EXPLAINED * null.misfit, _NOTHING)
+        self.best_misfit = float(self._misfit(np.zeros(1))[0])
+
+    @property
+    def n_rows(self) -> float:
+        """Number of rows, counting copies."""
+        return self._total
+
+    def fit(self, groups: BoolArray, near: GlmFit | None = None) -> GlmFit:
+        """The fit of some groups, from one that is near."""
+        basis = self._basis(np.flatnonzero(np.repeat(groups, np.diff(self._start))))
+        if self._target is not None:
+            coef = (basis.T @ self._target)[:, np.newaxis]
+            left = self._target - basis @ coef[:, 0]
+            lack = np.array([left @ left])
+        else:
+            columns = (basis / self._root[:, np.newaxis])[np.newaxis]
+            firsts = [np.zeros((basis.shape[1], len(self._free)))]
+            firsts[0][0] = self._constant
+            if near is not None:
+                firsts.append(basis.T @ (near.basis @ near.coef))
+            # Without some columns the others may be far off: the better one of the two.
+            lacks = [self._lack_at(columns, first) for first in firsts]
+            found, lack = self._newton(columns, firsts[int(np.argmin(lacks))][np.newaxis])
+            coef = found[0]
+        return GlmFit(groups, basis, coef, float(self._misfit(lack)[0]), coef.size)
+
+    def additions(self, fit: GlmFit, groups: IntArray) -> tuple[FloatArray, IntArray]:
+        """Misfit of the fits with one more group, and how many more coefficients each has; both of
+        shape (n_candidates,)."""
+        misfit, added = np.full(len(groups), np.inf), np.zeros(len(groups), dtype=np.int64)
+        for at in self._together(fit, groups):
+            parts, ranks = self._parts(fit, groups[at])
+            if self._target is not None:
+                left = self._target - fit.basis @ fit.coef[:, 0]
+                lack = np.maximum(left @ left - ((left @ parts) ** 2).sum(axis=1), 0.0)
+            else:
+                lack = self._lack_with(fit, parts)
+            misfit[at], added[at] = self._misfit(lack), ranks * len(self._free)
+        return misfit, added
+
+    def removals(self, fit: GlmFit, groups: IntArray) -> tuple[FloatArray, IntArray]:
+        """Misfit of the fits without one of their groups, and how many coefficients less each has;
+        both of shape (n_candidates,)."""
+        columns = np.flatnonzero(np.repeat(fit.groups, np.diff(self._start)))
+        if self._target is None or fit.basis.shape[1] <= len(columns):
+            fits = [self.fit(_without(fit.groups, g), fit) for g in groups]
+            found = [(other.misfit, fit.n_coefs - other.n_coefs) for other in fits]
+            return np.array([m for m, _ in found]), np.array([n for _, n in found], dtype=np.int64)
+        # No column is a combination of others: how far the coefficients are from 0 tells it all.
+        x = self._x[:, columns]
+        r = qr(x, mode="r")[0][: len(columns)]
+        inverse = solve_triangular(r, np.eye(len(columns)))
+        left = self._target - fit.basis @ fit.coef[:, 0]
+        coef = inverse @ (inverse.T @ (x.T @ (self._target - left)))
+        lack, gone = np.full(len(groups), left @ left), np.zeros(len(groups), dtype=np.int64)
+        owner = np.repeat(np.arange(len(self._start) - 1), np.diff(self._start))[columns]
+        for i, g in enumerate(groups):
+            own = np.flatnonzero(owner == g)
+            spread = inverse[own] @ inverse[own].T
+            lack[i] += coef[own] @ np.linalg.solve(spread, coef[own])
+            gone[i] = len(own)
+        return self._misfit(lack), gone
+
+    def eta(self, fit: GlmFit) -> FloatArray:
+        """Linear predictor, the offset included; shape (n_rows,) or (n_rows, n_outputs)."""
+        linear = (fit.basis @ fit.coef) / self._root[:, np.newaxis]
+        return self._full(linear + self._offset[:, np.newaxis])
+
+    def _basis(self, columns: IntArray) -> FloatArray:
+        """Orthonormal columns that span the constant and these."""
+        constant = (self._root / np.sqrt(self._total))[:, np.newaxis]
+        if not len(columns):
+            return constant
+        q, r, _ = qr(self._x[:, columns], mode="economic", pivoting=True)
+        rank = int((np.diag(r) ** 2 > _ALIASED * self._total).sum())
+        return np.hstack([constant, q[:, :rank]])
+
+    def _together(self, fit: GlmFit, groups: IntArray) -> Iterator[IntArray]:
+        """Places of groups with the same number of columns, as many as may be held at once."""
+        widths = np.diff(self._start)[groups]
+        for width in np.unique(widths[widths > 0]):
+            places = np.flatnonzero(widths == width)
+            size = len(self._y) * (width + (0 if self._target is not None else fit.basis.shape[1]))
+            n_chunks = -(-len(places) * size // _CELLS)
+            yield from np.array_split(places, min(n_chunks, len(places)))
+
+    def _parts(self, fit: GlmFit, groups: IntArray) -> tuple[FloatArray, IntArray]:
+        """What groups of one width add to the basis, shape (n_candidates, n_rows, width): columns
+        that are orthonormal or 0; and the number of those that are not."""
+        width = self._start[groups[0] + 1] - self._start[groups[0]]
+        columns = self._start[groups][:, np.newaxis] + np.arange(width)
+        block = self._x[:, columns.ravel()]
+        block = block - fit.basis @ (fit.basis.T @ block)
+        parts = block.reshape(len(self._y), len(groups), width).transpose(1, 0, 2)
+        values, vectors = np.linalg.eigh(parts.transpose(0, 2, 1) @ parts)
+        counts = values > _ALIASED * self._total
+        scale = np.where(counts, 1 / np.sqrt(np.where(counts, values, 1.0)), 0.0)
+        return parts @ (vectors * scale[:, np.newaxis]), counts.sum(axis=1)
+
+    def _lack_with(self, fit: GlmFit, parts: FloatArray) -> FloatArray:
+        """Deviance of the fits on the basis and one of the parts each."""
+        n, rank = len(parts), fit.basis.shape[1]
+        columns = np.empty((n, len(self._y), rank + parts.shape[2]))
+        columns[:, :, :rank], columns[:, :, rank:] = fit.basis, parts
+        columns /= self._root[:, np.newaxis]
+        first = np.zeros((n, columns.shape[2], len(self._free)))
+        first[:, :rank] = fit.coef
+        return self._newton(columns, first)[1]
+
+    def _misfit(self, lack: FloatArray) -> FloatArray:
+        """From sums of squares or deviances to what a criterion is made of."""
+        lack = np.maximum(lack, self._explained)
+        if self._target is None:
+            return lack
+        return np.asarray(self._total * np.log(np.maximum(lack, 1e-300) / self._total))
+
+    def _newton(self, columns: FloatArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Coefficients of several fits, shape (n_fits, n_columns, n_free), and their deviances.
+
+        A step that falls short of what it promised is damped the next time (Levenberg, Marquardt):
+        rows that are told wrongly, but with certainty, have no curvature to go by.
+        """
+        coef, eta = coef.copy(), columns @ coef + self._offset[:, np.newaxis]
+        lack, damping = self._deviance(eta), np.zeros(len(coef))
+        moving = np.arange(len(coef))
+        for _ in range(_MOST_STEPS):
+            own = columns if len(moving) == len(columns) else columns[moving]
+            step, promised = self._step(own, eta[moving], damping[moving])
+            there = eta[moving] + own @ step
+            found = self._deviance(there)
+            is_less = found <= lack[moving]
+            decrease = np.where(is_less, lack[moving] - found, 0.0)
+            taken = moving[is_less]
+            coef[taken] += step[is_less]
+            eta[taken], lack[taken] = there[is_less], found[is_less]
+            told = np.maximum(_TOLERANCE, _TOLD * lack[moving])
+            at_rest = (promised <= told) & (damping[moving] == 0)
+            damping[moving] = _damped(damping[moving], decrease >= _KEPT * promised)
+            moving = moving[~at_rest & (lack[moving] > self._explained)]
+            if not len(moving):
+                break
+        return coef, lack
+
+    def _step(
+        self, columns: FloatArray, eta: FloatArray, damping: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Newton's step of each fit, and by how much the deviance should fall."""
+        n_fits, n_columns, n_free = len(columns), columns.shape[2], eta.shape[2]
+        slope, curvature = self._slopes(eta)
+        gradient = columns.transpose(0, 2, 1) @ (slope * self._mass[:, np.newaxis])
+        hessian = np.empty((n_fits, n_free, n_columns, n_free, n_columns))
+        for k in range(n_free):
+            for m in range(k + 1):
+                weight = (curvature[..., k, m] * self._mass)[..., np.newaxis]
+                block = columns.transpose(0, 2, 1) @ (columns * weight)
+                hessian[:, k, :, m], hessian[:, m, :, k] = block, block
+        size = n_free * n_columns
+        flat = hessian.reshape(n_fits, size, size)
+        ridge = (_RIDGE + damping) * np.trace(flat, axis1=1, axis2=2) / size + 1e-300
+        flat = flat + ridge[:, np.newaxis, np.newaxis] * np.eye(size)
+        right = gradient.transpose(0, 2, 1).reshape(n_fits, size, 1)
+        step = np.linalg.solve(flat, right)
+        promised = (right * step).sum(axis=(1, 2))
+        return step.reshape(n_fits, n_free, n_columns).transpose(0, 2, 1), promised
+
+    def _full(self, eta: FloatArray) -> FloatArray:
+        """Linear predictors as the loss has them, the class that others are compared with at 0;
+        from shape (n, n_free)."""
+        if self._loss.n_outputs == 1:
+            return np.ascontiguousarray(eta[:, 0])
+        full = np.zeros((len(eta), self._loss.n_outputs))
+        full[:, self._free] = eta
+        return full
+
+    def _lack_at(self, columns: FloatArray, coef: FloatArray) -> float:
+        lack = float(self._deviance(columns @ coef + self._offset[:, np.newaxis])[0])
+        return lack if np.isfinite(lack) else np.inf
+
+    def _constant_start(self) -> FloatArray:
+        """Coefficient of the constant model, shape (n_free,); 0 where there is none."""
+        with np.errstate(divide="ignore"):
+            best = np.atleast_1d(self._loss.constant(self._y, self._mass, self._given_offset))
+        if self._loss.n_outputs > 1:
+            reference = np.delete(np.arange(len(best)), self._free)
+            best = best[self._free] - best[reference]
+        best = np.where(np.isfinite(best), best, 0.0)
+        return np.asarray(best * np.sqrt(self._total))
+
+    def _deviance(self, eta: FloatArray) -> FloatArray:
+        """Of several linear predictors, shape (n_fits, n_rows, n_free); infinite where means are
+        too large to be told."""
+        full = self._full(eta.reshape(-1, eta.shape[2]))
+        with np.errstate(over="ignore", invalid="ignore"):
+            loss = self._loss.value(np.tile(self._y, len(eta)), full)
+            return np.asarray(2 * (loss.reshape(len(eta), -1) @ self._mass - self._least_loss))
+
+    def _slopes(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Negative gradient, shape (n_fits, n_rows, n_free), and curvature in the free linear
+        predictors, shape (n_fits, n_rows, n_free, n_free)."""
+        full = self._full(eta.reshape(-1, eta.shape[2]))
+        y = np.tile(self._y, len(eta))
+        slope = self._loss.negative_gradient(y, full).reshape(len(full), -1)
+        if self._loss.n_outputs == 1:
+            curvature = self._loss.curvature(y, full)[:, np.newaxis, np.newaxis]
+        else:
+            slope = slope[:, self._free]
+            p = softmax(full, axis=1)[:, self._free]
+            curvature = p[:, :, np.newaxis] * (np.eye(p.shape[1]) - p[:, np.newaxis, :])
+        n_free = eta.shape[2]
+        return slope.reshape(eta.shape), curvature.reshape(*eta.shape, n_free)
+
+
+def _damped(damping: FloatArray, is_kept: BoolArray) -> FloatArray:
+    """Damping of the next step: none, or a tenth or ten times that of the last one."""
+    less = np.where(damping > _LEAST_DAMPING, damping / 10, 0.0)
+    return np.where(is_kept, less, np.maximum(10 * damping, _LEAST_DAMPING))
+
+
+def _without(groups: BoolArray, g: int) -> BoolArray:
+    rest = groups.copy()
+    rest[g] = False
+    return rest

@@ -1,0 +1,115 @@
+"""The sparse forest of the squared error: everything from the Gram matrix of the trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from treeselect.engine.arrays import FloatArray, WeightArray
+from treeselect.engine.linear.homotopy import Homotopy
+from treeselect.engine.losses import HingeLoss, Loss
+from treeselect.engine.sparse.hinge_forest import HingeForest
+from treeselect.engine.sparse.tree_columns import TreeColumns
+from treeselect.engine.sparse.tree_weights import SparseForest, WeightedTrees
+
+_MOST_TREES = 3000
+"""Larger forests are solved without their Gram matrix."""
+
+_NEAR_END = 0.1
+"""Where in a segment of the path its solution is looked at, from its end; at the end itself a
+weight may be 0 again."""
+
+
+class GramForest(SparseForest):
+    """The problem of ``tree_weights`` for half the squared error, solved exactly.
+
+    The parameters are those of :class:`SparseForest`; the loss must be the squared error. With
+    `sketch`, a number of rows and a seed, the Gram matrix is that of so many Gaussian combinations
+    of the rows (problem 3 of the paper).
+    """
+
+    is_exact = True
+
+    def __init__(
+        self,
+        columns: TreeColumns,
+        loss: Loss,
+        y: FloatArray,
+        weight: WeightArray,
+        base: FloatArray,
+        prices: FloatArray,
+        *,
+        ridge: float = 0.0,
+        sketch: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(columns, loss, y, weight, base, prices, ridge=ridge)
+        self._mean = columns.correlate(self.share)
+        residual = y - base
+        self._middle = float(self.share @ residual)
+        if sketch is None:
+            self._linear = columns.correlate(self.share * (residual - self._middle))
+            self._gram = columns.gram(self.share) - np.outer(self._mean, self._mean)
+        else:
+            rng = np.random.default_rng(sketch[1])
+            mixed = columns.sketch(self.share, residual - self._middle, self._mean, sketch[0], rng)
+            self._gram = mixed[:, :-1].T @ mixed[:, :-1] / sketch[0]
+            self._linear = mixed[:, :-1].T @ mixed[:, -1] / sketch[0]
+        self._gram[np.diag_indices_from(self._gram)] += ridge
+        self._path = Homotopy(self._gram, self._linear, prices)
+
+    def with_prices(self, prices: FloatArray) -> GramForest:
+        """The same trees and rows at other prices."""
+        other = super().with_prices(prices)
+        assert isinstance(other, GramForest)
+        other._path = Homotopy(self._gram, self._linear, prices)
+        return other
+
+    def empty(self) -> WeightedTrees:
+        """Solution at an infinite penalty: only trees without a price, and the intercept."""
+        return self.solve(np.inf, None)
+
+    def largest_lam(self, empty: WeightedTrees) -> float:
+        """Penalty above which no priced tree has a weight."""
+        first = self._path.segment(0)
+        return 0.0 if first is None else first.low
+
+    def solve(self, lam: float, start: WeightedTrees | None) -> WeightedTrees:
+        """Solution at `lam`; the start has no influence."""
+        weights = self._path.at(lam)
+        intercept = self._middle - float(self._mean @ weights)
+        eta = self.base + intercept + self.columns.combine(weights)
+        return WeightedTrees(lam, weights, np.array([intercept]), eta)
+
+    def penalties(self, largest: float, end: float) -> Iterator[float]:
+        """One penalty inside each segment of the path, from the top."""
+        number = 1
+        while (found := self._path.segment(number)) is not None and found.high > end:
+            number += 1
+            if found.high - found.low > 1e-12 * found.high:
+                yield max(found.low + _NEAR_END * (found.high - found.low), end)
+
+
+def sparse_forest(
+    columns: TreeColumns,
+    loss: Loss,
+    y: FloatArray,
+    weight: WeightArray,
+    base: FloatArray,
+    prices: FloatArray,
+    *,
+    ridge: float = 0.0,
+    sketch: tuple[int, int] | None = None,
+) -> SparseForest:
+    """The problem in the form that is solved best: see :class:`SparseForest`; a Gaussian sketch is
+    of the squared error only."""
+    if isinstance(loss, HingeLoss):
+        if ridge > 0 or sketch is not None:
+            raise ValueError("the hinge loss takes neither a ridge nor a Gaussian sketch")
+        return HingeForest(columns, loss, y, weight, base, prices)
+    if sketch is not None and not loss.is_squared:
+        raise ValueError("a Gaussian sketch is of the squared error only")
+    few = loss.is_squared and columns.n_trees <= _MOST_TREES
+    if few or sketch is not None:
+        return GramForest(columns, loss, y, weight, base, prices, ridge=ridge, sketch=sketch)
+    return SparseForest(columns, loss, y, weight, base, prices, ridge=ridge)

@@ -1,0 +1,291 @@
+"""The best split of a node on one column, for means and Newton steps.
+
+Both sides of a split have two sums: ``g`` (of gradients) and ``a`` (of weights, or of curvatures).
+With capitals for the node, a split is worth ``(g (A - a) - (G - g) a)**2 / (a (A - a) A)``: the
+decrease of the sum of squares, or of the quadratic approximation of the loss, in packed units.
+Written so, equal means give exactly 0, which the difference of sums of squares would miss by
+rounding, a split and its mirror image tie exactly, and there is one division, which a processor
+does for several codes at once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.cache import inlined, inner
+from treeselect.engine.data.binning import OTHER
+from treeselect.engine.data.moments import moment_gradient, moment_weight
+from treeselect.engine.data.targets import NEWTON
+
+_ONE = np.uint64(1)
+
+
+class Scratch(NamedTuple):
+    """Working memory for the scan of one column."""
+
+    left: IntArray
+    second: IntArray
+    gradient: FloatArray
+    weight: FloatArray
+    score: FloatArray
+    cells: IntArray
+    classes: IntArray
+
+
+def scratch(n_classes: int) -> Scratch:
+    """Working memory for `n_classes` classes."""
+    return Scratch(
+        np.zeros(256, dtype=np.int64), np.zeros(256, dtype=np.int64),
+        np.zeros(256), np.zeros(256), np.zeros(256), np.zeros(512, dtype=np.int64),
+        np.zeros(n_classes, dtype=np.int64),
+    )  # fmt: skip
+
+
+class Rule(NamedTuple):
+    """What each side of a split must have.
+
+    Attributes
+    ----------
+    min_weight : int
+        Rows, counting copies.
+    min_curvature : float
+        Sum of curvatures, in packed units; above 0.
+    """
+
+    min_weight: int
+    min_curvature: float
+
+
+@inner
+def score_of(g, a, g_all, a_all):
+    """Worth of a split, times the node's ``A``."""
+    b = a_all - a
+    difference = g * b - (g_all - g) * a
+    return difference * difference / (a * b)
+
+
+# --- means and Newton steps: all codes at once ---------------------------------------------------
+
+
+@inner
+def read_left(cells, n, cumulate, kind, total, total_second, shift, rule, scratch):
+    """Sums of the left side of each of ``n`` candidates; those not allowed get a worth of 0.
+
+    The left side of candidate i is cell i, or, if they cumulate, the cells 0 to i.
+    """
+    left, second = scratch.left, scratch.second
+    pairs = kind == NEWTON
+    if pairs:
+        for c in range(n):
+            left[c] = cells[2 * c]
+            second[c] = cells[2 * c + 1]
+    else:
+        for c in range(n):
+            left[c] = cells[c]
+    if cumulate:
+        for c in range(1, n):
+            left[c] += left[c - 1]
+        if pairs:
+            for c in range(1, n):
+                second[c] += second[c - 1]
+    w_all = moment_weight(total, shift)
+    g_all = np.float64(moment_gradient(total, shift))
+    a_all = np.float64(total_second) if pairs else np.float64(w_all)
+    if pairs:
+        for c in range(n):
+            w = moment_weight(left[c], shift)
+            g = np.float64(moment_gradient(left[c], shift))
+            a = np.float64(second[c])
+            allowed = (
+                (w >= rule.min_weight) & (w_all - w >= rule.min_weight)
+                & (a >= rule.min_curvature) & (a_all - a >= rule.min_curvature)
+            )  # fmt: skip
+            scratch.gradient[c] = g if allowed else 0.5 * g_all
+            scratch.weight[c] = a if allowed else 0.5 * a_all
+    else:
+        for c in range(n):
+            w = moment_weight(left[c], shift)
+            g = np.float64(moment_gradient(left[c], shift))
+            allowed = (w >= rule.min_weight) & (w_all - w >= rule.min_weight)
+            scratch.gradient[c] = g if allowed else 0.5 * g_all
+            scratch.weight[c] = np.float64(w) if allowed else 0.5 * a_all
+    return g_all, a_all
+
+
+@inner
+def best_candidate(n, g_all, a_all, scratch):
+    """Worth of the best candidate and the first that has it; -1 if none is worth anything."""
+    g, a, score = scratch.gradient, scratch.weight, scratch.score
+    for c in range(n):
+        score[c] = score_of(g[c], a[c], g_all, a_all)
+    # Floats that are not negative have the order of their bits, whose maximum is taken at once.
+    bits = score.view(np.int64)
+    largest = np.int64(0)
+    for c in range(n):
+        largest = max(largest, bits[c])
+    if largest == 0:
+        return 0.0, -1
+    first = 0
+    while bits[first] != largest:
+        first += 1
+    return score[first], first
+
+
+@inner
+def best_dense_split(
+    cells, n_codes, is_factor, kind, total, total_second, shift, rule, scratch
+):  # fmt: skip
+    """Best split of a column by its whole histogram.
+
+    Parameters
+    ----------
+    cells : ndarray of int64
+        Histogram of the column from code 0 on.
+    n_codes : int
+        Codes that it may hold.
+    is_factor : bool
+        "Level c against the rest", missing being a level and code 255 none; else "at most c
+        against above c" with missing rows on either side.
+    kind, total, total_second, shift
+        Of the target and of the node.
+    rule : Rule
+    scratch : Scratch
+
+    Returns
+    -------
+    score : float
+        Worth of the split times the node's ``A``; 0 if there is none.
+    code : int
+        Numbers: rows with ``1 <= code of the row <= code`` go left; halfway between the
+        neighbouring codes of the node. 0: only the missing rows go left. Factors: rows of the
+        level go left. -1 if there is no split.
+    missing_left : bool
+        Where missing rows go; where there are none, with the heavier side.
+    """
+    size = 2 if kind == NEWTON else 1
+    n = min(n_codes, OTHER) if is_factor else n_codes
+    score, code, missing_left = best_of_cells(
+        cells, n, is_factor, kind, total, total_second, shift, rule, scratch
+    )
+    if is_factor:
+        return score, code, code == 0
+    if code > 0:
+        above = code + 1
+        while cells[size * above] == 0:
+            above += 1
+        code = (code + above - 1) // 2
+    return score, code, missing_left
+
+
+@inner
+def best_of_cells(cells, n_cells, is_factor, kind, total, total_second, shift, rule, scratch):
+    """Best split by a histogram: its score, the last cell on the left (of a factor the only one),
+    -1 if there is no split, and the side of the missing rows, which are those of cell 0."""
+    score, best, missing_left = 0.0, -1, False
+    size = 2 if kind == NEWTON else 1
+    for with_missing in range(2):  # missing rows on the right, then on the left
+        if with_missing and (is_factor or cells[0] == 0):
+            break
+        skip = 0 if is_factor or with_missing else 1
+        n = n_cells if is_factor else n_cells - 1 - skip
+        g_all, a_all = read_left(
+            cells[size * skip :], n, not is_factor, kind, total, total_second, shift, rule, scratch
+        )
+        found, at = best_candidate(n, g_all, a_all, scratch)
+        if found > score or (found == score and 0 <= at + skip < best):
+            score, best, missing_left = found, at + skip, with_missing == 1
+            if cells[0] == 0:
+                left = moment_weight(scratch.left[at], shift)
+                missing_left = 2 * left >= moment_weight(total, shift)
+    return score, best, missing_left
+
+
+# --- means and Newton steps: the codes of a small node -------------------------------------------
+
+
+@inlined
+def best_listed_split(
+    histogram, present, n_present, is_factor, other, kind, total, total_second, shift, rule
+):  # fmt: skip
+    """As :func:`best_dense_split`, by the codes that ``present`` lists, of which code 0 is one.
+
+    `other` is the code of a factor that is no level, -1 if there is none.
+    """
+    pairs = kind == NEWTON
+    w_all = moment_weight(total, shift)
+    g_all = np.float64(moment_gradient(total, shift))
+    a_all = np.float64(total_second) if pairs else np.float64(w_all)
+    best, best_at, best_missing_left = 0.0, -1, False
+    left = np.int64(0)
+    second = np.int64(0)
+    missing = histogram[0]
+    missing_second = histogram[1] if pairs else np.int64(0)
+    n = n_present if is_factor else n_present - 1
+    for t in range(n):
+        code = present[t]
+        if is_factor:
+            if code == other:
+                break
+            left = np.int64(0)
+            second = np.int64(0)
+        if t > 0 or is_factor:
+            left += histogram[2 * code] if pairs else histogram[code]
+            second += histogram[2 * code + 1] if pairs else np.int64(0)
+        for with_missing in range(1 if is_factor or missing == 0 else 2):
+            here = left + missing if with_missing else left
+            w = moment_weight(here, shift)
+            if w < rule.min_weight or w_all - w < rule.min_weight:
+                continue
+            a = np.float64(w)
+            if pairs:
+                a = np.float64(second + missing_second if with_missing else second)
+                if a < rule.min_curvature or a_all - a < rule.min_curvature:
+                    continue
+            score = score_of(np.float64(moment_gradient(here, shift)), a, g_all, a_all)
+            if score > best:
+                best, best_at = score, t
+                best_missing_left = with_missing == 1 or (missing == 0 and 2 * w >= w_all)
+    return best, *split_at(present, best_at, best_missing_left, is_factor)
+
+
+@inlined
+def best_short_split(
+    histogram, present, n_present, is_factor, other, kind, total, total_second, shift, rule, scratch
+):  # fmt: skip
+    """As :func:`best_listed_split` for at most 256 codes, all of them at once; the histogram is 0
+    afterwards."""
+    cells = scratch.cells
+    if kind == NEWTON:
+        for t in range(n_present):
+            code = np.uint64(present[t])  # without a sign: no negative index to look for
+            cells[2 * t] = histogram[code << _ONE]
+            cells[2 * t + 1] = histogram[(code << _ONE) + _ONE]
+            histogram[code << _ONE] = 0
+            histogram[(code << _ONE) + _ONE] = 0
+    else:
+        for t in range(n_present):
+            code = np.uint64(present[t])
+            cells[t] = histogram[code]
+            histogram[code] = 0
+    n_cells = n_present
+    if is_factor and present[n_present - 1] == other:
+        n_cells -= 1
+    score, at, missing_left = best_of_cells(
+        cells, n_cells, is_factor, kind, total, total_second, shift, rule, scratch
+    )
+    return score, *split_at(present, at, missing_left, is_factor)
+
+
+@inner
+def split_at(present, at, missing_left, is_factor):
+    """Code and side of missing rows of the candidate at a position of ``present``."""
+    if at < 0:
+        return np.int64(-1), False
+    if is_factor:
+        return present[at], present[at] == 0
+    if at == 0:
+        return np.int64(0), True
+    return (present[at] + present[at + 1] - 1) // 2, missing_left

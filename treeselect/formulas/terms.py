@@ -1,0 +1,87 @@
+"""Terms of a formula: products of factors, each a column of the data or an expression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treeselect.formulas.expressions import Call, Code, Column, Node, Transform
+from treeselect.formulas.guard import formula_name
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A column of the data, or an expression of columns.
+
+    Attributes
+    ----------
+    name : str
+        As formulaic writes it: ``age``, ``log(fare)``.
+    variables : tuple of str
+        Columns of the data that it reads.
+    node : Node
+        What is evaluated.
+    """
+
+    name: str
+    variables: tuple[str, ...]
+    node: Node
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a column as it is."""
+        return isinstance(self.node, Column)
+
+    @property
+    def text(self) -> str:
+        """As a formula needs it: odd columns in backticks, bare expressions in braces."""
+        if self.is_plain:
+            return formula_name(self.name)
+        if isinstance(self.node, Code) and not self.node.is_call:
+            return f"{{{self.name}}}"
+        is_call = isinstance(self.node, Call | Transform | Code)
+        return self.name if is_call else f"{{{self.name}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One side of the formula is a sum of these: a factor, or an interaction of several.
+
+    Attributes
+    ----------
+    name : str
+        As formulaic writes it: ``age``, ``log(fare)``, ``age:sex``.
+    factors : tuple of Factor
+        At least one.
+    """
+
+    name: str
+    factors: tuple[Factor, ...]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Columns of the data that it reads."""
+        if len(self.factors) == 1:
+            return self.factors[0].variables
+        return tuple(dict.fromkeys(v for factor in self.factors for v in factor.variables))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a column as it is."""
+        return len(self.factors) == 1 and self.factors[0].is_plain
+
+    @property
+    def is_interaction(self) -> bool:
+        """Whether it has more than one factor."""
+        return len(self.factors) > 1
+
+    @property
+    def key(self) -> str:
+        """The same for ``a:b`` and ``b:a``: what no answer may depend on is their order."""
+        if len(self.factors) == 1:
+            return self.name
+        return ":".join(sorted(factor.name for factor in self.factors))
+
+    @property
+    def text(self) -> str:
+        """The term as a formula needs it."""
+        return ":".join(factor.text for factor in self.factors)

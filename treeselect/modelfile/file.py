@@ -1,0 +1,133 @@
+"""Model files: one documented, versioned zip of JSON and arrays; nothing in it is code.
+
+Layout, version 2, in the container that ``archive`` describes:
+
+``model.json``
+    ``{"format": "treeselect model", "version": 2, "treeselect": ..., "content": {...}}``: the
+    formula, the schema, levels, what transforms learned, units, method and options, the chosen
+    step, words of the call. Tuples are lists; see ``packing`` for what JSON can't hold.
+``arrays/<name>.npy``
+    Arrays in NumPy's format, booleans and numbers only: the path (``path_*``), the forest
+    (``forest_*``) or boosted trees (``boost_*``), the sparse forest (``sub_*``), bin edges
+    (``edges``, ``edges_start``), decisions of methods that make any and the importances behind them
+    (``decisions``, ``decision_*``), cross-validated scores (``fold_scores``, ``fold_repeats``),
+    resamples (``resample_*``), and, if asked for, the data (``y``, ``rows``, ``weight``,
+    ``offset``, ``source_<i>``, ``fold_numbers``, ``fold_groups``). Splitters, selectors of
+    scikit-learn and scores that are functions are not in the file, but what they are called.
+
+The formula is read again when the file is loaded, and passes the guard again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from treeselect._version import __version__
+from treeselect.arguments.checks import check_flag
+from treeselect.arguments.paths import current_folder, file_path, reason
+from treeselect.errors import FormulaError, ModelFileError, quoted
+from treeselect.modelfile.archive import read_archive, write_archive
+from treeselect.modelfile.packing import pack
+from treeselect.modelfile.unpacking import unpack
+from treeselect.results.result import SelectionResult
+
+FORMAT = "treeselect model"
+VERSION = 2
+
+
+def save_result(result: SelectionResult, path: Path, *, include_data: bool) -> Path:
+    """Write a model file; see :meth:`SelectionResult.save`."""
+    content, arrays = pack(result, include_data=include_data)
+    try:
+        text = json.dumps(
+            {
+                "format": FORMAT,
+                "version": VERSION,
+                "treeselect": __version__,
+                "content": content,
+            },
+            allow_nan=False,
+        )
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(
+            "Can't save this model: labels must be text, numbers or truth values.\n"
+            f"  {error}. Convert the column to text before the fit."
+        ) from None
+    write_archive(path, text, arrays)
+    return path
+
+
+def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionResult:
+    """Load a model that was saved with :meth:`SelectionResult.save`.
+
+    Parameters
+    ----------
+    path : path
+    trusted : bool
+        Allow any Python expression in the model's formula. It is never stored: set it only for a
+        file that you wrote yourself from a formula that needed it.
+
+    Returns
+    -------
+    SelectionResult
+        Predicts bit for bit as the one that was saved. Without its data, what needs them takes
+        ``data=`` (:meth:`SelectionResult.resample`).
+
+    Raises
+    ------
+    ModelFileError
+        If there is no such file or it can't be read, or it is no model file, cut off, damaged,
+        tampered with, or of another version. Nothing in a model file is run.
+    FormulaError
+        If its formula does what needs `trusted`.
+    OptionError
+        If `trusted` is not True or False.
+
+    Examples
+    --------
+    >>> import tempfile, treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ sex + age", data, k=1, seed=1, forests=1, n_trees=5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = treeselect.load(fit.save(f"{folder}/fit.treeselect"))
+    >>> bool((again.predict(data) == fit.predict(data)).all())
+    True
+    """
+    trusted = check_flag("trusted", trusted)
+    path = file_path(path, error=ModelFileError)
+    if not os.path.isfile(path):  # unlike the question of a Path, it takes names of any length
+        found = "It is no file." if os.path.exists(path) else f"Current folder: {current_folder()}"
+        raise ModelFileError(f"Can't find the model file {quoted(str(path))}.\n  {found}")
+    try:
+        document, arrays = read_archive(path)
+        return unpack(_check_document(path, document), arrays, trusted=trusted)
+    except ModelFileError:
+        raise
+    except FormulaError as error:
+        raise FormulaError(
+            f"Can't load {quoted(path.name)}: its formula is not allowed.\n  {error}"
+        ) from None
+    except MemoryError as error:
+        raise ModelFileError(f"Can't read {quoted(path.name)}.\n  {reason(error)}") from None
+    except Exception as error:  # bytes that anybody may have written can fail in any way
+        said = str(error).split("\n")[0]
+        raise ModelFileError(
+            f"Can't read {quoted(path.name)}: it is not a model file, or it is damaged.\n"
+            f"  {type(error).__name__}: {said}"
+        ) from None
+
+
+def _check_document(path: Path, document: Any) -> dict[str, Any]:
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ModelFileError(f"Can't read {quoted(path.name)}: it is no model file.")
+    if document.get("version") != VERSION:
+        raise ModelFileError(
+            f"Can't read {quoted(path.name)}: its format has version {document.get('version')!r}.\n"
+            f"  This is treeselect {__version__}, which reads version {VERSION}; the file was"
+            f" written by treeselect {document.get('treeselect')!r}. Use that version."
+        )
+    content: dict[str, Any] = document["content"]
+    return content

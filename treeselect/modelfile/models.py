@@ -1,0 +1,318 @@
+"""Fitted models as the arrays of a model file, and back; what is read may be hostile."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.algorithms.shared.base import Model
+from treeselect.designs.design import Design
+from treeselect.designs.families import Family
+from treeselect.engine.data.binning import MAX_BINS
+from treeselect.engine.growing.nodes import LEAF, Nodes, Trees, join_trees
+from treeselect.models.boosted import BoostedModel
+from treeselect.models.forest import ForestModel
+from treeselect.models.importing import ImportedBins
+from treeselect.models.weighted import WeightedForest
+
+Arrays = dict[str, NDArray[Any]]
+
+_TYPES = {"column": np.int32, "code": np.uint8, "missing_left": np.bool_, "left": np.int32,
+          "value": np.float64, "gain": np.float64, "weight": np.int64}  # fmt: skip
+
+
+_LARGEST = 1e72
+"""No response is larger; of larger numbers what is computed would not be finite."""
+
+_NEAR = 1e-6
+"""How far shares may be from a sum of 1."""
+
+
+def check(holds: bool | np.bool_, what: str) -> None:
+    """Raise a ValueError unless it holds."""
+    if not holds:
+        raise ValueError(f"{what} do not fit together")
+
+
+def are_shares(values: NDArray[Any]) -> bool:
+    """Whether numbers, or each row of them, are shares of one whole, or of nothing."""
+    if not bool(((values >= 0) & (values <= 1 + _NEAR)).all()):
+        return False
+    total = values.sum(axis=-1)
+    return bool(((np.abs(total - 1) <= _NEAR) | (total == 0)).all())
+
+
+def are_plain(*arrays: NDArray[Any]) -> bool:
+    """Whether all numbers are finite and of a size that a model has."""
+    return all(bool((np.abs(array) <= _LARGEST).all()) for array in arrays)
+
+
+def forest_arrays(model: Model) -> Arrays:
+    """Arrays ``forest_*`` of a refitted forest; none of a sparse forest, which is ``sub_*``."""
+    if not isinstance(model, ForestModel):
+        return {}
+    arrays = {
+        "forest_groups": model.groups,
+        "forest_importance": model.importance,
+        "forest_constant": model.constant,
+    }
+    return arrays | ({} if model.trees is None else _tree_arrays("forest", model.trees))
+
+
+def subforest_arrays(forest: WeightedForest | None) -> Arrays:
+    """Arrays ``sub_*`` of a sparse forest, if there is one."""
+    if forest is None:
+        return {}
+    arrays = {
+        "sub_groups": forest.groups,
+        "sub_weights": forest.weights,
+        "sub_gains": forest.gains,
+        "sub_shares": forest.shares,
+        "sub_constant": forest.constant,
+        "sub_importance": forest.importance,
+        "sub_group_of": forest.group_of,
+    }
+    if forest.trees:
+        arrays |= _tree_arrays("sub", join_trees(forest.trees))
+    if forest.bins is not None:
+        arrays["sub_edges"] = np.concatenate([np.empty(0), *forest.bins.edges])
+        arrays["sub_edges_start"] = np.cumsum([0, *map(len, forest.bins.edges)], dtype=np.int64)
+        arrays["sub_source"] = forest.bins.source
+        arrays["sub_single"] = np.array([forest.bins.single_precision])
+    return arrays
+
+
+def _tree_arrays(prefix: str, trees: Trees) -> Arrays:
+    arrays: Arrays = {f"{prefix}_{name}": array for name, array in trees.nodes._asdict().items()}
+    arrays[f"{prefix}_code"] = trees.nodes.code.astype(np.uint8)
+    arrays[f"{prefix}_start"] = trees.start
+    return arrays
+
+
+def boosted_arrays(model: Model) -> Arrays:
+    """Arrays ``boost_*`` of boosted trees; none of other models."""
+    if not isinstance(model, BoostedModel):
+        return {}
+    arrays = {
+        "boost_groups": model.groups,
+        "boost_importance": model.importance,
+        "boost_constant": model.constant,
+    }
+    return arrays | ({} if model.trees is None else _tree_arrays("boost", model.trees))
+
+
+def boosted_of(arrays: Mapping[str, NDArray[Any]], design: Design, family: Family) -> BoostedModel:
+    """The boosted trees in a file."""
+    groups, importance = arrays["boost_groups"], arrays["boost_importance"]
+    constants = arrays["boost_constant"]
+    _check_shapes("the boosted trees", groups, importance, constants, design, family)
+    if "boost_start" not in arrays:
+        check(not groups.any(), "the boosted trees")
+        return BoostedModel(groups, None, constants, importance, family)
+    trees = _trees("boost", arrays, family, _highest_codes(design, groups))
+    return BoostedModel(groups, trees, constants, importance, family)
+
+
+def forest_of(
+    arrays: Mapping[str, NDArray[Any]], design: Design, family: Family, *, has_offset: bool
+) -> ForestModel:
+    """The refitted forest in a file."""
+    groups, importance = arrays["forest_groups"], arrays["forest_importance"]
+    constants = arrays["forest_constant"]
+    _check_shapes("the forest", groups, importance, constants, design, family)
+    if "forest_start" not in arrays:
+        check(not groups.any(), "the forest")
+        return ForestModel(groups, None, constants, importance, family, has_offset)
+    trees = _trees("forest", arrays, family, _highest_codes(design, groups))
+    return ForestModel(groups, trees, constants, importance, family, has_offset)
+
+
+def subforest_of(
+    arrays: Mapping[str, NDArray[Any]], design: Design, family: Family
+) -> WeightedForest | None:
+    """The sparse forest in a file, None if there is none."""
+    if "sub_groups" not in arrays:
+        return None
+    what = "the sparse forest"
+    names = ("groups", "weights", "gains", "shares", "constant", "importance", "group_of")
+    groups, weights, gains, shares, constant, importance, group_of = (
+        arrays[f"sub_{name}"] for name in names
+    )
+    _check_shapes(what, groups, importance, constant, design, family)
+    bins = _bins(arrays, design)
+    expected = design.groups.ids if bins is None else design.groups.ids[bins.source]
+    n_trees, n_groups = len(weights), len(groups)
+    check(
+        weights.shape == shares.shape == (n_trees,)
+        and gains.shape == (n_trees, n_groups)
+        and all(a.dtype == np.float64 for a in (weights, shares, gains))
+        and are_plain(weights)
+        and bool(np.isfinite(gains).all())
+        and bool((weights > 0).all())
+        and bool((gains >= 0).all())
+        and are_shares(shares)
+        and are_shares(importance)
+        and group_of.dtype == np.int64
+        and np.array_equal(group_of, expected),
+        what,
+    )
+    trees: tuple[Trees, ...] = ()
+    if n_trees:
+        highest = _highest_codes(design) if bins is None else _lengths(bins.edges)
+        joined = _trees("sub", arrays, family, highest)
+        check(joined.n_trees == n_trees, what)
+        check(np.array_equal(_used(joined, group_of, n_groups), gains > 0), what)
+        check(not (gains[:, ~groups] > 0).any(), what)
+        trees = tuple(_single(joined, t) for t in range(n_trees))
+    return WeightedForest(
+        groups, trees, weights, gains, shares, constant, importance, group_of, family, bins
+    )
+
+
+def _check_shapes(
+    what: str,
+    groups: NDArray[Any],
+    importance: NDArray[Any],
+    constants: NDArray[Any],
+    design: Design,
+    family: Family,
+) -> None:
+    check(
+        groups.shape == importance.shape == (len(design.groups.names),)
+        and constants.shape == (_n_outputs(family),)
+        and groups.dtype == np.bool_
+        and importance.dtype == constants.dtype == np.float64
+        and bool(((importance >= 0) & np.isfinite(importance)).all())
+        and not importance[~groups].any()
+        and are_plain(constants),
+        what,
+    )
+
+
+def _highest_codes(design: Design, groups: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+    """Highest code that a split of each column can have: of all columns, or of those of groups."""
+    columns = range(len(design.edges))
+    own = columns if groups is None else np.flatnonzero(groups[design.groups.ids])
+    parts = [(design.edges[j], design.n_levels[j]) for j in own]
+    return np.array([n or 0 if e is None else len(e) for e, n in parts], dtype=np.int64)
+
+
+def _lengths(edges: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    return np.array([len(e) for e in edges], dtype=np.int64)
+
+
+def _used(trees: Trees, group_of: NDArray[Any], n_groups: int) -> NDArray[np.bool_]:
+    """Whether each tree splits on each group, shape (n_trees, n_groups)."""
+    tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
+    inner = trees.nodes.column != LEAF
+    used = np.zeros((trees.n_trees, n_groups), dtype=np.bool_)
+    used[tree[inner], group_of[trees.nodes.column[inner]]] = True
+    return used
+
+
+def _n_outputs(family: Family) -> int:
+    return family.n_classes if family.n_classes > 2 else 1
+
+
+def _bins(arrays: Mapping[str, NDArray[Any]], design: Design) -> ImportedBins | None:
+    """How another library's trees tell values apart; of numbers alone."""
+    if "sub_source" not in arrays:
+        return None
+    source, start = arrays["sub_source"], arrays["sub_edges_start"]
+    values, single = arrays["sub_edges"], arrays["sub_single"]
+    n = len(design.column_names)
+    check(
+        source.dtype == start.dtype == np.int64
+        and values.dtype == np.float64
+        and single.dtype == np.bool_
+        and single.shape == (1,)
+        and source.ndim == start.ndim == values.ndim == 1
+        and len(start) == len(source) + 1
+        and start[0] == 0
+        and start[-1] == len(values)
+        and bool(((start >= 0) & (start <= len(values))).all())
+        and bool(((np.diff(start) >= 0) & (np.diff(start) < MAX_BINS)).all())
+        and bool((np.diff(source) >= 0).all())
+        and np.array_equal(np.unique(source), np.arange(n))
+        and all(size is None for size in design.n_levels),
+        "thresholds",
+    )
+    edges = tuple(values[first:end] for first, end in itertools.pairwise(start))
+    check(
+        # An infinite one, the last, parts what is known from what is missing.
+        all(bool(np.isfinite(e[:-1]).all()) and bool((e[:-1] < e[1:]).all()) for e in edges)
+        and not np.isnan(values).any(),
+        "thresholds",
+    )
+    return ImportedBins(edges, source, n, bool(single[0]))
+
+
+def _single(trees: Trees, number: int) -> Trees:
+    first, end = int(trees.start[number]), int(trees.start[number + 1])
+    nodes = Nodes._make(array[first:end] for array in trees.nodes)
+    return Trees(nodes, np.array([0, end - first]))
+
+
+def _trees(
+    prefix: str, arrays: Mapping[str, NDArray[Any]], family: Family, highest: NDArray[np.int64]
+) -> Trees:
+    """Trees on columns whose splits have codes up to these."""
+    stored = {name: arrays[f"{prefix}_{name}"] for name in _TYPES}
+    check(
+        all(
+            stored[name].dtype == kind and stored[name].ndim == 1 + (name == "value")
+            for name, kind in _TYPES.items()
+        )
+        and stored["value"].shape[1] == _n_outputs(family)
+        and len({len(array) for array in stored.values()}) == 1,
+        "the forest",
+    )
+    stored["code"] = stored["code"].astype(np.uint16)
+    trees = Trees(Nodes(**stored), arrays[f"{prefix}_start"])
+    _check_trees(trees, len(highest))
+    _check_nodes(trees.nodes, highest)
+    return trees
+
+
+def _check_trees(trees: Trees, n_columns: int) -> None:
+    """Every walk from a root must stay inside its tree and end: kernels look at nothing twice."""
+    nodes, start = trees.nodes, trees.start
+    n = len(nodes.column)
+    check(
+        start.dtype == np.int64
+        and start.ndim == 1
+        and len(start) > 1
+        and start[0] == 0
+        and start[-1] == n
+        and bool(((start >= 0) & (start <= n)).all())  # before differences, which may wrap round
+        and bool((np.diff(start) > 0).all()),
+        "the trees",
+    )
+    tree = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    inner = nodes.column != LEAF
+    at = np.arange(n) - start[tree]
+    left = nodes.left.astype(np.int64)
+    check(
+        bool(((nodes.column >= LEAF) & (nodes.column < n_columns)).all())
+        and bool((left[inner] > at[inner]).all())
+        and bool((left[inner] + 1 < np.diff(start)[tree][inner]).all())
+        and bool((nodes.code[inner] >= np.where(nodes.missing_left[inner], 0, 1)).all()),
+        "the trees",
+    )
+
+
+def _check_nodes(nodes: Nodes, highest: NDArray[np.int64]) -> None:
+    """A split must have an edge or a level, and all numbers a size that they can have."""
+    inner = nodes.column != LEAF
+    check(
+        bool((nodes.code[inner] <= highest[nodes.column[inner]]).all())
+        and bool((nodes.weight >= 0).all())
+        and bool((nodes.gain >= 0).all())
+        and bool(np.isfinite(nodes.gain).all())
+        and are_plain(nodes.value),
+        "the trees",
+    )

@@ -1,0 +1,181 @@
+"""From a result to what a model file holds: a document for JSON, and arrays."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.algorithms.registry import method_record
+from treeselect.algorithms.shared.base import Step
+from treeselect.designs.columns import TermSpec
+from treeselect.designs.modeldata import ModelData
+from treeselect.designs.scoring import scoring_record
+from treeselect.errors import ModelFileError
+from treeselect.frames.reading import Numbers, read_column
+from treeselect.modelfile.models import boosted_arrays, forest_arrays, subforest_arrays
+from treeselect.resampling.choosing import Choice
+from treeselect.resampling.folds import Folds
+from treeselect.results.result import SelectionResult
+
+
+def pack(
+    result: SelectionResult, *, include_data: bool
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Document and arrays of a result.
+
+    Raises
+    ------
+    ModelFileError
+        If the data are to be included and are not there.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    content = _content(result, arrays)
+    if include_data:
+        content["sources"] = _add_data(result.design, arrays)
+        _add_folds(result.choice.folds, arrays)
+    return content, arrays
+
+
+def _content(result: SelectionResult, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    data, spec = result.design, result.design.spec
+    arrays |= _path_arrays(result.steps, result.step)
+    arrays |= forest_arrays(result.model) | boosted_arrays(result.model)
+    arrays |= subforest_arrays(result.subforest)
+    edges = [np.empty(0) if e is None else e for e in data.arrays.edges]
+    arrays["edges"] = np.concatenate(edges) if edges else np.empty(0)
+    arrays["edges_start"] = np.cumsum([0, *(len(e) for e in edges)], dtype=np.int64)
+    if result.scores is not None:
+        arrays["fold_scores"] = result.scores.scores
+        arrays["fold_repeats"] = np.array([result.scores.repeats], dtype=np.float64)
+    name, options = method_record(result.chosen_method)
+    content: dict[str, Any] = {
+        "formula": {
+            "text": spec.formula.text,
+            "columns": spec.formula.columns,
+            "hidden": spec.formula.hidden,
+        },
+        "terms": [_term_record(term) for term in spec.terms],
+        "schema": list(spec.schema.items()),
+        "state": [[name, _plain(state)] for name, state in spec.state.items()],
+        "new_levels": spec.new_levels,
+        "units": dataclasses.asdict(spec.units),
+        "columns": [data.arrays.column_names, data.arrays.n_levels],
+        "response": {
+            "name": data.response.name,
+            "family": data.response.family.name,
+            "reason": data.response.reason,
+            "classes": data.response.classes,
+            "n_dropped": data.response.n_dropped,
+            "scoring": scoring_record(data.response.family),
+        },
+        "choice": _choice_record(result.choice),
+        "rows": dataclasses.asdict(data.rows),
+        "weights": data.weights,
+        "offset": data.offset_name,
+        "notes": [data.notes, result.notes],
+        "library": data.library,
+        "call": dataclasses.asdict(result.call),
+        "method": [name, _plain(options)],
+        "cut_from": [s.cut_from for s in (*result.steps, result.step)],
+        "gaps": [s.gap for s in (*result.steps, result.step)],
+        "seed": result.seed,
+    }
+    if result.step.decisions is not None:
+        decisions = result.step.decisions
+        arrays["decisions"] = decisions.decision
+        arrays["decision_history"] = decisions.history
+        arrays["decision_shadows"] = decisions.shadows
+    if result.resampled is not None:
+        stability = result.resampled
+        arrays["resample_selected"] = stability.selected
+        arrays["resample_fitted"] = stability.fitted
+        arrays["resample_assessed"] = stability.assessed
+        content["resamples"] = [
+            stability.scheme,
+            stability.k,
+            stability.seed,
+            stability.groups_name,
+            stability.fixed_size,
+        ]
+    return content
+
+
+def _term_record(spec: TermSpec) -> dict[str, Any]:
+    return {
+        "name": spec.term.name,
+        "factors": [
+            {"levels": part.levels, "fields": part.fields, "is_bool": part.is_bool}
+            for part in spec.factors
+        ],
+        "combinations": spec.combinations,
+    }
+
+
+def _path_arrays(steps: tuple[Step, ...], chosen: Step) -> dict[str, NDArray[Any]]:
+    """The steps of the path and, last, the chosen one."""
+    rows = (*steps, chosen)
+    return {
+        "path_tuning": np.array([s.tuning for s in rows], dtype=np.float64),
+        "path_train_score": np.array([s.train_score for s in rows], dtype=np.float64),
+        "path_selected": np.stack([s.selected for s in rows]),
+        "path_importance": np.stack([s.importance for s in rows]),
+    }
+
+
+def _add_data(data: ModelData, arrays: dict[str, NDArray[Any]]) -> list[Any]:
+    """The columns behind the terms in their internal form, with how to read each."""
+    if not data.has_data:
+        raise ModelFileError(
+            "Can't include the data: this model was itself loaded from a file without them."
+        )
+    arrays |= {"y": data.response.y, "rows": data.response.rows, "weight": data.weight}
+    if data.offset is not None:
+        arrays["offset"] = data.offset
+    records: list[Any] = []
+    for i, name in enumerate(data.sources):
+        column = read_column(data.sources[name], str(name), needed=True)
+        if isinstance(column, Numbers):
+            arrays[f"source_{i}"] = column.values
+            records.append([name, "numbers", column.is_bool, column.is_integer])
+        else:
+            arrays[f"source_{i}"] = column.codes.astype(np.int32)
+            records.append([name, "labels", column.levels, column.declared, column.ordered])
+    return records
+
+
+def _choice_record(choice: Choice) -> dict[str, Any]:
+    """What was asked; of folds their number only, as a splitter is code."""
+    folds = choice.folds
+    return {
+        "k": choice.k,
+        "folds": folds.folds if isinstance(folds.folds, int) else None,
+        "repeats": folds.repeats,
+        "groups": folds.groups_name,
+    }
+
+
+def _add_folds(folds: Folds, arrays: dict[str, NDArray[Any]]) -> None:
+    """Fold numbers and groups, which belong to the rows."""
+    if isinstance(folds.folds, np.ndarray):
+        arrays["fold_numbers"] = folds.folds
+    if folds.groups is not None:
+        arrays["fold_groups"] = folds.groups
+
+
+def _plain(value: Any) -> Any:
+    """What transforms and options hold, for JSON: dictionaries as pairs, arrays with a mark."""
+    if isinstance(value, dict):
+        return {"dict": [[_plain(k), _plain(v)] for k, v in value.items()]}
+    if isinstance(value, np.ndarray):
+        return {"array": value.astype(np.float64).tolist()}
+    if isinstance(value, list | tuple):
+        return {"list": [_plain(v) for v in value]}
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"number": repr(value)}
+    return value

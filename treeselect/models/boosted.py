@@ -1,0 +1,170 @@
+"""Boosted trees on the selected units: a model that predicts."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.algorithms.gbfs import GBFS, Ensembles
+from treeselect.algorithms.shared.base import Problem
+from treeselect.designs.design import BoolArray, Design, FeatureGroups, FloatArray, WeightArray
+from treeselect.designs.families import Family
+from treeselect.engine.data.binning import BinnedData, select_groups
+from treeselect.engine.ensembles.prediction import predict_sum
+from treeselect.engine.growing.nodes import LEAF, Trees, group_gains
+from treeselect.engine.random import stream_seed
+
+
+@dataclass(frozen=True, slots=True)
+class BoostedModel:
+    """Boosted trees on some of the groups, or a constant if there are none.
+
+    Attributes
+    ----------
+    groups : ndarray of bool, shape (n_groups,)
+        Groups that the trees may use; their columns are numbered among these groups only.
+    trees : Trees or None
+        Their values are shrunk already; they add up.
+    constant : ndarray of float, shape (n_outputs,)
+        Linear predictor of the constant model, without the offset.
+    importance : ndarray of float, shape (n_groups,)
+        Gain of each group, summed over the trees; 0 for groups not used.
+    family : Family
+    """
+
+    groups: BoolArray
+    trees: Trees | None
+    constant: FloatArray
+    importance: FloatArray
+    family: Family
+
+    @property
+    def is_link(self) -> bool:
+        """Trees add to the linear predictor."""
+        return True
+
+    @property
+    def note(self) -> str | None:
+        """Nothing."""
+        return None
+
+    @property
+    def description(self) -> str:
+        """What it is, for people."""
+        if self.trees is None:
+            return "a constant"
+        return f"{self.trees.n_trees} boosted trees, fitted to the selection"
+
+    @property
+    def tree_weights(self) -> FloatArray:
+        """One each: they add up."""
+        return np.ones(0 if self.trees is None else self.trees.n_trees)
+
+    @property
+    def tree_shares(self) -> FloatArray:
+        """By the standard deviations of the trees' predictions."""
+        return np.zeros(0) if self.trees is None else _shares(self.trees)
+
+    def joined(self) -> Trees | None:
+        """All trees."""
+        return self.trees
+
+    def own_bins(self, design: Design) -> None:
+        """The edges are those of the design."""
+        return None
+
+    def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
+        """Bin the columns of :attr:`groups` by the edges of the design."""
+        return design.bin(columns, self.groups)
+
+    def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
+        """Mean response of each row of a problem, see :meth:`predict_binned`."""
+        if self.trees is None:
+            return self.without_trees(problem.data.n_rows, problem.offset)
+        data = select_groups(problem.data, self.groups)
+        return self.predict_binned(data, problem.offset, n_threads)
+
+    def predict_binned(
+        self, data: BinnedData, offset: FloatArray | None = None, n_threads: int = 1
+    ) -> FloatArray:
+        """Mean response of rows that have :attr:`groups` only; shape (n_rows,), or
+        (n_rows, n_classes) for more than two classes."""
+        return self._mean(self._add_up(data, n_threads), offset)
+
+    def score(self, data: BinnedData) -> FloatArray:
+        """Linear predictor without the offset, shape (n_rows, n_outputs)."""
+        return self._add_up(data, 1)
+
+    def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
+        """What the constant model predicts for so many rows."""
+        return self._mean(np.tile(self.constant, (n_rows, 1)), offset)
+
+    def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
+        if self.trees is None:
+            return np.tile(self.constant, (data.n_rows, 1))
+        return self.constant + predict_sum(self.trees, data, n_threads)
+
+    def _mean(self, eta: FloatArray, offset: FloatArray | None) -> FloatArray:
+        if self.family.n_classes > 2:
+            return self.family.mean(eta)
+        return self.family.mean(eta[:, 0] if offset is None else eta[:, 0] + offset)
+
+
+def fit_boosted(
+    problem: Problem, weight: WeightArray, groups: BoolArray, *, seed: int, n_threads: int = 1
+) -> BoostedModel:
+    """Boost trees on some groups.
+
+    Newton steps with shrinkage 0.1 on trees of depth 2, 4 or 6, as many as give the lowest loss on
+    a fifth of the rows that is held out (:class:`~treeselect.algorithms.gbfs.GBFS`), with the
+    leaves of a refitted forest.
+    """
+    family = problem.family
+    constant = np.atleast_1d(family.loss.constant(problem.y, weight, problem.offset))
+    constant, importance = constant.astype(np.float64), np.zeros(len(groups))
+    if not groups.any():
+        return BoostedModel(groups, None, constant, importance, family)
+    part = dataclasses.replace(
+        problem,
+        data=select_groups(problem.data, groups),
+        groups=_free_groups(problem.groups, groups),
+        exact=None,
+        design=None,
+    )
+    rules = GBFS(n_trees=None, max_depth=None, min_leaf=family.min_leaf, newton=True)
+    own_seed = stream_seed(seed, "boosting")
+    trees = Ensembles(rules, part, weight, own_seed, n_threads).grow(0.0).trees
+    importance[groups] = group_gains(trees, part.data).sum(axis=0)
+    return BoostedModel(groups, trees, constant, importance, family)
+
+
+def _free_groups(groups: FeatureGroups, chosen: BoolArray) -> FeatureGroups:
+    """Some of the groups, renumbered; each costs 1, which is not charged."""
+    at = np.flatnonzero(chosen)
+    used = chosen[groups.ids]
+    return FeatureGroups(
+        names=tuple(groups.names[g] for g in at),
+        terms=tuple(groups.terms[g] for g in at),
+        ids=(np.cumsum(chosen) - 1)[groups.ids[used]],
+        items=tuple(np.array([g]) for g in range(len(at))),
+        item_costs=np.ones(len(at)),
+        keep=groups.keep[at],
+        keys=tuple(groups.keys[g] for g in at),
+    )
+
+
+def _shares(trees: Trees) -> FloatArray:
+    """Share of each tree in what they move: the standard deviation of its leaves' values."""
+    nodes, tree = trees.nodes, np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
+    weight = np.where(nodes.column == LEAF, nodes.weight, 0).astype(np.float64)
+    total = np.maximum(np.bincount(tree, weight), 1.0)
+    variance = np.zeros(trees.n_trees)
+    for value in nodes.value.T:
+        mean = np.bincount(tree, weight * value) / total
+        variance += np.bincount(tree, weight * (value - mean[tree]) ** 2) / total
+    spread = np.sqrt(variance)
+    return np.asarray(spread / max(spread.sum(), 1e-300))

@@ -1,0 +1,186 @@
+"""The forest refitted on the selected units: what predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.designs.design import BoolArray, Design, FloatArray, IntArray, WeightArray
+from treeselect.designs.families import Family
+from treeselect.engine.data.binning import BinnedData, select_groups
+from treeselect.engine.data.targets import copies, target_of_classes, target_of_mean
+from treeselect.engine.ensembles.forests import bagged_forest
+from treeselect.engine.ensembles.leaves import with_newton_steps
+from treeselect.engine.ensembles.prediction import predict_mean
+from treeselect.engine.growing.growth import UNBOUNDED, Growth
+from treeselect.engine.growing.nodes import Trees, group_gains
+from treeselect.engine.splitting.candidates import n_able
+
+if TYPE_CHECKING:
+    from treeselect.algorithms.shared.base import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class ForestModel:
+    """A bagged forest on some of the groups, or a constant if there are none.
+
+    Attributes
+    ----------
+    groups : ndarray of bool, shape (n_groups,)
+        Groups that the trees may use; their columns are numbered among these groups only.
+    trees : Trees or None
+    constant : ndarray of float, shape (1,) or (n_classes,)
+        Mean response, or share of each of more than two classes; with an offset, the linear
+        predictor of the constant model without it.
+    importance : ndarray of float, shape (n_groups,)
+        Mean decrease of impurity of each group, in units of the gain; 0 for groups not used.
+    family : Family
+    has_offset : bool
+        Whether the trees add to a linear predictor instead of giving the mean response.
+    """
+
+    groups: BoolArray
+    trees: Trees | None
+    constant: FloatArray
+    importance: FloatArray
+    family: Family
+    has_offset: bool = False
+
+    @property
+    def is_link(self) -> bool:
+        """Whether :meth:`score` gives the linear predictor."""
+        return self.has_offset
+
+    @property
+    def description(self) -> str:
+        """What it is, for people."""
+        if self.trees is None:
+            return "a constant"
+        return f"a forest of {self.trees.n_trees} trees, refitted on the selection"
+
+    @property
+    def note(self) -> str | None:
+        """Nothing."""
+        return None
+
+    @property
+    def tree_weights(self) -> FloatArray:
+        """One over the number of trees."""
+        n = 0 if self.trees is None else self.trees.n_trees
+        return np.full(n, 1 / max(n, 1))
+
+    @property
+    def tree_shares(self) -> FloatArray:
+        """The same."""
+        return self.tree_weights
+
+    def joined(self) -> Trees | None:
+        """All trees."""
+        return self.trees
+
+    def own_bins(self, design: Design) -> None:
+        """The edges are those of the design."""
+        return None
+
+    def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
+        """Bin the columns of :attr:`groups` by the edges of the design."""
+        return design.bin(columns, self.groups)
+
+    def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
+        """Mean response of each row of a problem, see :meth:`predict_binned`."""
+        data = problem.data if self.trees is None else select_groups(problem.data, self.groups)
+        return self.predict_binned(data, problem.offset, n_threads)
+
+    def predict_binned(
+        self, data: BinnedData, offset: FloatArray | None = None, n_threads: int = 1
+    ) -> FloatArray:
+        """Mean response of rows that have :attr:`groups` only; shape (n_rows,), or
+        (n_rows, n_classes) for more than two classes."""
+        if self.trees is None:
+            return self.without_trees(data.n_rows, offset)
+        found = predict_mean(self.trees, data, n_threads)
+        if self.family.n_classes > 2:
+            return found
+        if not self.has_offset:
+            return found[:, 0]
+        assert offset is not None
+        return np.asarray(self.family.mean(self.constant[0] + offset + found[:, 0]))
+
+    def score(self, data: BinnedData) -> FloatArray:
+        """What the trees add up to; shape (n_rows, n_outputs)."""
+        if self.trees is None:
+            return np.tile(self.constant, (data.n_rows, 1))
+        found = predict_mean(self.trees, data)
+        return self.constant + found if self.has_offset else found
+
+    def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
+        """What the constant model predicts for so many rows."""
+        if self.has_offset:
+            assert offset is not None
+            return np.asarray(self.family.mean(self.constant[0] + offset))
+        if self.family.n_classes > 2:
+            return np.tile(self.constant, (n_rows, 1))
+        return np.full(n_rows, self.constant[0])
+
+
+def fit_forest(
+    data: BinnedData,
+    y: FloatArray,
+    weight: WeightArray,
+    groups: BoolArray,
+    family: Family,
+    *,
+    n_trees: int,
+    seed: int,
+    rank: IntArray,
+    offset: FloatArray | None = None,
+    n_threads: int = 1,
+) -> ForestModel:
+    """Grow a forest on some groups.
+
+    Trees are grown fully down to leaves of weight ``2 * family.min_leaf - 1``, on bootstrap bags
+    of the distinct rows, trying at each node the square root of the number of groups (a third of
+    them for numbers), rounded up. More than two classes are split by the Gini index.
+
+    With an offset the trees are grown on the negative gradient at the constant model and add to the
+    linear predictor: for numbers the mean residual of a leaf, for classes its Newton step
+    (Friedman 2001, Algorithm 5), with one more row of mean curvature so that pure leaves stay
+    finite; for counts the logarithm of their sum over that of their means, likewise.
+    """
+    has_offset = offset is not None
+    constant, residual, eta = np.array([np.average(y, weights=weight)]), y, np.zeros(0)
+    if offset is not None:
+        constant = np.array([family.loss.constant(y, weight, offset)])
+        eta = constant[0] + offset
+        residual = family.loss.negative_gradient(y, eta)
+    if family.n_classes > 2:
+        constant = np.bincount(y.astype(np.int64), weight, family.n_classes) / weight.sum()
+        target = target_of_classes(y, family.n_classes, weight)
+    else:
+        target = target_of_mean(residual, weight)
+    importance = np.zeros(len(groups))
+    if not groups.any():
+        return ForestModel(groups, None, constant, importance, family, has_offset)
+    part = select_groups(data, groups)
+    n_groups = n_able(part, weight)
+    n_candidates = int(np.ceil(n_groups / 3 if not family.has_classes else np.sqrt(n_groups)))
+    trees = bagged_forest(
+        part,
+        target,
+        copies(weight),
+        n_trees=n_trees,
+        growth=Growth(UNBOUNDED, family.min_leaf, n_candidates, 0.0),
+        seed=seed,
+        rank=rank[groups],
+        n_threads=n_threads,
+    )
+    importance[groups] = group_gains(trees, part).mean(axis=0)
+    if has_offset and not family.loss.is_squared:
+        curvature = family.loss.curvature(y, eta)
+        trees = with_newton_steps(trees, part, residual, curvature, weight)
+        value = family.loss.exact_step(trees.nodes.value)
+        trees = trees._replace(nodes=trees.nodes._replace(value=value))
+    return ForestModel(groups, trees, constant, importance, family, has_offset)

@@ -1,0 +1,451 @@
+"""Linear models of the selected terms, fitted by statsmodels."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.designs.modeldata import INTERCEPT, ModelData
+from treeselect.errors import DataError, OptionError, listing, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_DEPENDENT = 1e-7
+"""Share of its length that a column must have beyond the columns before it; R's own bound."""
+
+_CERTAIN = 1e-8
+"""Fitted probabilities this close to 0 or 1 are numerically certain."""
+
+_SINGULAR = 1e-7
+"""A cluster-robust covariance has no full rank if some combination of coefficients has so small a
+share of the largest variance, both by that of the model. Rounding leaves less than 1e-12."""
+
+_LARGEST = 1e100
+"""Largest value of a column: sums of its squares, and their products, must be numbers."""
+
+_MOST_COPIES = 10_000_000
+"""Most rows that case weights are written out to, where statsmodels takes no weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinearData:
+    """Columns, response, weights and offset of the complete rows.
+
+    Attributes
+    ----------
+    matrix : pandas.DataFrame
+        With the intercept.
+    term_of : tuple of str, length n_columns
+        ``"Intercept"`` for the intercept.
+    y : ndarray of float, shape (n_rows,)
+    weight : ndarray of int64 or float64, shape (n_rows,)
+    offset : ndarray of float, shape (n_rows,), or None
+    n_dropped : int
+        Rows with weight that a missing value in a term leaves out.
+    groups : ndarray of int64, shape (n_rows,), or None
+        Rows of one group may depend on each other.
+    """
+
+    matrix: pd.DataFrame
+    term_of: tuple[str, ...]
+    y: FloatArray
+    weight: WeightArray
+    offset: FloatArray | None
+    n_dropped: int
+    groups: IntArray | None = None
+
+    def of_columns(self, chosen: BoolArray) -> LinearData:
+        """The same with some of the columns."""
+        terms = tuple(t for t, keep in zip(self.term_of, chosen, strict=True) if keep)
+        return dataclasses.replace(self, matrix=self.matrix.loc[:, chosen], term_of=terms)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearFit:
+    """A fitted linear model, its coefficients in one row.
+
+    Attributes
+    ----------
+    result : statsmodels results
+    model : str
+        What it is, in words.
+    names, terms : tuple of str, length n_coefficients
+        Column of the matrix (of more than two classes after the class that is compared with the
+        first one), and the term behind it.
+    estimate : ndarray of float, shape (n_coefficients,)
+    covariance : ndarray of float, shape (n_coefficients, n_coefficients)
+    df : float or None
+        Degrees of freedom of t and F statistics; None for normal and chi-squared ones.
+    problems : tuple of str
+        What is wrong with the fit, in sentences.
+    n_groups : int or None
+        Number of groups behind a cluster-robust covariance; None for that of the model.
+    """
+
+    result: Any
+    model: str
+    names: tuple[str, ...]
+    terms: tuple[str, ...]
+    estimate: FloatArray
+    covariance: FloatArray
+    df: float | None
+    problems: tuple[str, ...]
+    n_groups: int | None = None
+
+
+def linear_data(
+    data: ModelData, terms: Sequence[str], rows: IntArray, groups: IntArray | None = None
+) -> LinearData:
+    """What a linear model of some terms needs, for the complete ones among `rows`.
+
+    `groups` are those of all rows with a known response, if they may depend on each other.
+    """
+    rows = rows[data.weight[rows] > 0]
+    matrix, term_of, used = data.linear_matrix(terms, rows)
+    _check_size(matrix)
+    return LinearData(
+        matrix.reset_index(drop=True),
+        tuple(term_of),
+        data.response.y[used],
+        data.weight[used],
+        None if data.offset is None else data.offset[used],
+        len(rows) - len(used),
+        None if groups is None else groups[used],
+    )
+
+
+def _check_size(matrix: pd.DataFrame) -> None:
+    """Raise a DataError for columns whose squares are no numbers, or vanish."""
+    largest = np.abs(matrix.to_numpy()).max(axis=0, initial=0.0)
+    odd = (largest > _LARGEST) | ((largest > 0) & (largest < 1 / _LARGEST))
+    if odd.any():
+        name, size = matrix.columns[odd][0], largest[odd][0]
+        raise DataError(
+            f"Columns of a linear model must be at most {_LARGEST:g} and at least"
+            f" {1 / _LARGEST:g} in size.\n"
+            f"  Found: {quoted(str(name))}, whose largest value is {size:.2g}. Rescale it first."
+        )
+
+
+def independent_columns(matrix: FloatArray) -> BoolArray:
+    """Columns that are not sums of those before them, shape (n_columns,); zeros are not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.models.linear import independent_columns
+    >>> independent_columns(np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 1.0]])).tolist()
+    [True, False, True]
+    """
+    basis = np.empty((len(matrix), min(matrix.shape)))
+    found = np.zeros(matrix.shape[1], dtype=bool)
+    for j, column in enumerate(matrix.T):
+        length, known = np.linalg.norm(column), basis[:, : int(found.sum())]
+        if length == 0 or known.shape[1] == basis.shape[1]:
+            continue
+        rest = column / length
+        for _ in range(2):  # once more, as rounding leaves a little of the basis
+            rest = rest - known @ (known.T @ rest)
+        size = np.linalg.norm(rest)
+        if size > _DEPENDENT:
+            basis[:, known.shape[1]] = rest / size
+            found[j] = True
+    return found
+
+
+def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any]) -> LinearFit:
+    """Fit the linear model of a family.
+
+    Parameters
+    ----------
+    data : LinearData
+        Its columns must be independent.
+    family : {"gaussian", "binomial", "multinomial", "poisson"}
+    name : str
+        Of the response.
+    classes : sequence
+        The first of more than two is the one that the others are compared with.
+
+    Raises
+    ------
+    DataError
+        If there are too few rows or groups, or statsmodels gives up.
+    OptionError
+        If it can't take the weights.
+
+    Notes
+    -----
+    Numbers: least squares, weighted if weights are not whole; the offset is subtracted from the
+    response. With whole weights the gaussian GLM, whose ``freq_weights`` count rows, with t
+    statistics. Two classes and counts: GLM with the canonical link. More classes: multinomial
+    logit, on copies of the rows. Weights that are not whole are divided by their mean first, so
+    that standard errors do not depend on their unit.
+
+    With groups the covariance is cluster-robust [1]_: ``B (sum_g s_g s_g') B`` with B the inverse
+    information and s_g the sum of the scores of the rows of group g, times ``G / (G - 1)`` and
+    ``(N - 1) / (N - K)`` for G groups, N rows (with their copies) and K coefficients. Tests are t
+    and F tests with G - 1 degrees of freedom, of all families. As the s_g sum to 0, its rank is at
+    most G - 1; and it is not full where a column is other than 0 in one group alone, whose variance
+    would come out as 0.
+
+    References
+    ----------
+    .. [1] A. C. Cameron, D. L. Miller (2015). A Practitioner's Guide to Cluster-Robust Inference.
+       Journal of Human Resources 50, 317-372.
+    """
+    n_rows, n_columns = data.matrix.shape
+    n_groups = None if data.groups is None else len(np.unique(data.groups))
+    if n_rows <= n_columns:
+        raise DataError(
+            f"A linear model needs more rows than columns, {n_columns}.\n"
+            f"  Found: {n_rows} rows without missing values in its terms. Select fewer terms."
+        )
+    if len(np.unique(data.y)) < max(len(classes), 2):
+        raise DataError(
+            "A linear model needs a response that varies, and rows of every class.\n"
+            f"  Found: {len(np.unique(data.y))} different values in {n_rows} rows without missing"
+            " values in its terms."
+        )
+    others = [f"{c}: " for c in classes[1:]] if len(classes) > 2 else [""]
+    if n_groups is not None and n_groups <= n_columns * len(others):
+        raise DataError(
+            "Standard errors by groups need more groups than the model has coefficients,"
+            f" {n_columns * len(others)}; there are {n_groups}.\n  Select fewer terms, or fit on a"
+            " larger part."
+        )
+    problems: list[str] = []
+    with _noting(problems):
+        try:
+            result, model = _FITS[family](data, name)
+            estimate, covariance, converged = _estimates(result)
+        except OptionError:
+            raise
+        except (np.linalg.LinAlgError, ValueError, FloatingPointError) as error:
+            raise DataError(f"statsmodels can't fit the linear model.\n  {error}") from error
+    if not converged:
+        problems.append("The fit did not converge.")
+    with np.errstate(invalid="ignore"):
+        if not (np.isfinite(estimate).all() and np.isfinite(np.sqrt(np.diag(covariance))).all()):
+            problems.append("The standard errors can't be computed.")
+    columns = [str(c) for c in data.matrix.columns]
+    names = tuple(prefix + column for prefix in others for column in columns)
+    if n_groups is not None and not problems:
+        problems += _without_groups(result, covariance, names)
+    return LinearFit(
+        result=result,
+        model=model,
+        names=names,
+        terms=data.term_of * len(others),
+        estimate=estimate,
+        covariance=covariance,
+        df=_degrees_of_freedom(result, n_groups),
+        problems=tuple(dict.fromkeys(problems)),
+        n_groups=n_groups,
+    )
+
+
+def _degrees_of_freedom(result: Any, n_groups: int | None) -> float | None:
+    if n_groups is not None:
+        return float(n_groups - 1)
+    return float(result.df_resid) if result.use_t else None
+
+
+def _without_groups(result: Any, covariance: FloatArray, names: Sequence[str]) -> list[str]:
+    """What is wrong with a cluster-robust covariance: it must have full rank.
+
+    It is looked at from the covariance B of the model, ``B = L L'``: where ``inv(L) V inv(L)'`` has
+    the eigenvalue 0 with vector w, the scores of every group sum to 0 along ``L w``.
+    """
+    try:
+        root = np.linalg.cholesky(np.asarray(result.normalized_cov_params, dtype=np.float64))
+    except np.linalg.LinAlgError:
+        return ["The standard errors can't be computed."]
+    half = np.linalg.solve(root, covariance)
+    values, vectors = np.linalg.eigh(np.linalg.solve(root, half.T))
+    lost = values <= _SINGULAR * values[-1]
+    if not lost.any():
+        return []
+    inverse = np.linalg.inv(root)
+    size = np.abs(root @ vectors[:, lost]).max(axis=1) * np.sqrt((inverse**2).sum(axis=0))
+    found = [names[i] for i in np.flatnonzero(size > 1e-4 * size.max()).tolist()]
+    # A level that the others are compared with is told by these, not by the intercept.
+    found = [name for name in found if name.split(": ")[-1] != INTERCEPT] or found
+    return [
+        f"Standard errors by groups can't be computed of {listing(found)}: what they tell apart"
+        " occurs in too few groups."
+    ]
+
+
+def near_certain(fit: LinearFit) -> bool:
+    """Whether some class is fitted with a probability that is numerically 0 or 1."""
+    fitted = np.asarray(fit.result.predict())
+    return bool((np.minimum(fitted, 1 - fitted) < _CERTAIN).any())
+
+
+def coefficient_table(fit: LinearFit, level: float = 0.95) -> pd.DataFrame:
+    """One row per coefficient: ``term``, ``column``, ``estimate``, ``std_error``, ``statistic``,
+    ``p_value``, ``ci_low``, ``ci_high``."""
+    import pandas as pd
+    from scipy import stats
+
+    variance = np.diag(fit.covariance)
+    # Of a singular fit a variance may be negative: it has no standard error.
+    error = np.sqrt(np.where(variance >= 0, variance, np.nan))
+    statistic = fit.estimate / error
+    law = stats.norm() if fit.df is None else stats.t(fit.df)
+    half = law.ppf((1 + level) / 2) * error
+    return pd.DataFrame(
+        {
+            "term": fit.terms,
+            "column": fit.names,
+            "estimate": fit.estimate,
+            "std_error": error,
+            "statistic": statistic,
+            "p_value": 2 * law.sf(np.abs(statistic)),
+            "ci_low": fit.estimate - half,
+            "ci_high": fit.estimate + half,
+        }
+    )
+
+
+def term_p_value(fit: LinearFit, term: str) -> float:
+    """P-value of the Wald (or F) test that all coefficients of a term are 0; 1 if it has none."""
+    from scipy import stats
+
+    at = np.flatnonzero(np.array(fit.terms, dtype=object) == term)
+    if not len(at):
+        return 1.0
+    own = fit.estimate[at]
+    wald = float(own @ np.linalg.solve(fit.covariance[np.ix_(at, at)], own))
+    if fit.df is None:
+        return float(stats.chi2.sf(wald, len(at)))
+    return float(stats.f.sf(wald / len(at), len(at), fit.df))
+
+
+@contextmanager
+def _noting(problems: list[str]) -> Iterator[None]:
+    """Turn statsmodels' own warnings into sentences; all others are given as they are."""
+    from statsmodels.tools import sm_exceptions
+
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        kind = warning.category
+        if issubclass(kind, sm_exceptions.PerfectSeparationWarning):
+            problems.append("The terms separate the classes: estimates go to infinity.")
+        elif issubclass(kind, sm_exceptions.ConvergenceWarning):
+            problems.append("The fit did not converge.")
+        elif issubclass(kind, sm_exceptions.HessianInversionWarning):
+            problems.append("The standard errors can't be computed.")
+        elif not issubclass(kind, RuntimeWarning | sm_exceptions.ModelWarning):
+            warnings.warn_explicit(warning.message, kind, warning.filename, warning.lineno)
+
+
+def _estimates(result: Any) -> tuple[FloatArray, FloatArray, bool]:
+    """Coefficients, class after class, their covariance, and whether the fit converged."""
+    estimate = np.asarray(result.params, dtype=np.float64).ravel(order="F")
+    covariance = np.asarray(result.cov_params(), dtype=np.float64)
+    converged = getattr(result, "converged", None)
+    if converged is None:
+        converged = (getattr(result, "mle_retvals", None) or {}).get("converged", True)
+    return estimate, covariance, bool(converged)
+
+
+def _series(values: FloatArray, name: str) -> pd.Series[Any]:
+    import pandas as pd
+
+    return pd.Series(values, name=name)
+
+
+def _weights(data: LinearData) -> dict[str, WeightArray]:
+    """Weights as statsmodels' GLM takes them."""
+    if np.issubdtype(data.weight.dtype, np.integer):
+        return {} if (data.weight == 1).all() else {"freq_weights": data.weight}
+    return {"var_weights": data.weight / data.weight.mean()}
+
+
+def _covariance(data: LinearData) -> dict[str, Any]:
+    """What to tell statsmodels of the covariance: by groups, if there are any."""
+    if data.groups is None:
+        return {}
+    how: dict[str, Any] = {"groups": data.groups}
+    if "freq_weights" in _weights(data):
+        # statsmodels counts rows in its correction for small samples, but they stand for copies.
+        n_rows, n_columns = data.matrix.shape
+        n = int(data.weight.sum())
+        how["scaling_factor"] = (n - 1) / (n - n_columns) * (n_rows - n_columns) / (n_rows - 1)
+    return {"cov_type": "cluster", "cov_kwds": how, "use_t": True}
+
+
+def _fit_numbers(data: LinearData, name: str) -> tuple[Any, str]:
+    import statsmodels.api as sm
+
+    weights, by = _weights(data), _covariance(data)
+    if "freq_weights" in weights:
+        model = sm.GLM(
+            _series(data.y, name), data.matrix, sm.families.Gaussian(), data.offset, **weights
+        )
+        return model.fit(**{"use_t": True, **by}), "GLM, gaussian family, identity link"
+    y = _series(data.y if data.offset is None else data.y - data.offset, name)
+    if not weights:
+        return sm.OLS(y, data.matrix).fit(**by), "OLS, least squares"
+    fit = sm.WLS(y, data.matrix, weights["var_weights"]).fit(**by)
+    return fit, "WLS, weighted least squares"
+
+
+def _fit_two_classes(data: LinearData, name: str) -> tuple[Any, str]:
+    import statsmodels.api as sm
+
+    y, family = _series(data.y, name), sm.families.Binomial()
+    fit = sm.GLM(y, data.matrix, family, data.offset, **_weights(data)).fit(**_covariance(data))
+    return fit, "GLM, binomial family, logit link"
+
+
+def _fit_counts(data: LinearData, name: str) -> tuple[Any, str]:
+    import statsmodels.api as sm
+
+    y, family = _series(data.y, name), sm.families.Poisson()
+    fit = sm.GLM(y, data.matrix, family, data.offset, **_weights(data)).fit(**_covariance(data))
+    return fit, "GLM, Poisson family, log link"
+
+
+def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
+    import statsmodels.api as sm
+
+    y, matrix = _series(data.y.astype(np.int64), name), data.matrix
+    weights = _weights(data)
+    if "var_weights" in weights:
+        raise OptionError(
+            "`weights` must be whole numbers for a linear model of more than two classes.\n"
+            "  Found: other numbers, which statsmodels' multinomial logit can't take."
+        )
+    if weights:
+        if data.weight.sum() > _MOST_COPIES:
+            raise OptionError(
+                f"`weights` must sum to at most {_MOST_COPIES:,} for a linear model of more than"
+                f" two classes.\n  Found: {data.weight.sum():,}. Divide them by a common number."
+            )
+        copies = np.repeat(np.arange(len(y)), data.weight.astype(np.int64))
+        y, matrix = y.iloc[copies].reset_index(drop=True), matrix.iloc[copies]
+        matrix = matrix.reset_index(drop=True)
+        groups = None if data.groups is None else data.groups[copies]
+        data = dataclasses.replace(data, weight=np.ones(len(y), dtype=np.int64), groups=groups)
+    fit = sm.MNLogit(y, matrix).fit(disp=False, maxiter=100, **_covariance(data))
+    return fit, "MNLogit, multinomial logit"
+
+
+_FITS = {
+    "gaussian": _fit_numbers,
+    "binomial": _fit_two_classes,
+    "multinomial": _fit_classes,
+    "poisson": _fit_counts,
+}

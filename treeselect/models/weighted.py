@@ -1,0 +1,187 @@
+"""The sparse forest itself: trees with positive weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treeselect.designs.design import BoolArray, Design, FloatArray, IntArray, WeightArray
+from treeselect.designs.families import Family
+from treeselect.engine.data.binning import BinnedData, select_groups
+from treeselect.engine.ensembles.prediction import predict_sum
+from treeselect.engine.growing.nodes import LEAF, Trees, join_trees
+from treeselect.models.importing import ImportedBins
+
+if TYPE_CHECKING:
+    from treeselect.algorithms.shared.base import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedForest:
+    """Trees and their weights: ``F0 + b + A w`` of the sparse-forest problem.
+
+    Attributes
+    ----------
+    groups : ndarray of bool, shape (n_groups,)
+        Groups that the trees may use.
+    trees : tuple of Trees, length n_trees
+        Single trees, the unscaled columns of A.
+    weights : ndarray of float, shape (n_trees,)
+        Above 0.
+    gains : ndarray of float, shape (n_trees, n_groups)
+        Gain of each group in each tree, above 0 where the tree uses it.
+    shares : ndarray of float, shape (n_trees,)
+        How much each tree moves the prediction: its weight times the standard deviation of its
+        column, as a share of their sum.
+    constant : ndarray of float, shape (n_outputs,)
+        F0 and the intercept, without the offset.
+    importance : ndarray of float, shape (n_groups,)
+        Share of each group in what the trees move, summing to 1 (or 0).
+    group_of : ndarray of int64, shape (n_columns,)
+        Group of each column of the data that the trees were grown on.
+    family : Family
+    bins : ImportedBins or None
+        How another library's trees tell values apart; its features are the columns of the design.
+    """
+
+    groups: BoolArray
+    trees: tuple[Trees, ...]
+    weights: FloatArray
+    gains: FloatArray
+    shares: FloatArray
+    constant: FloatArray
+    importance: FloatArray
+    group_of: IntArray
+    family: Family
+    bins: ImportedBins | None = None
+
+    @property
+    def is_link(self) -> bool:
+        """Trees add to the linear predictor."""
+        return True
+
+    @property
+    def description(self) -> str:
+        """What it is, for people."""
+        return f"the sparse forest of {len(self.trees)} weighted trees"
+
+    @property
+    def note(self) -> str | None:
+        """Its penalty shrinks."""
+        return (
+            "Predictions are those of the sparse forest, at the penalty of this step of the path:"
+            " the fewer units, the nearer they are to the mean."
+        )
+
+    def within(self, groups: BoolArray) -> WeightedForest:
+        """The trees that use some groups only, with the weights that they have."""
+        inside = ~(self.gains[:, ~groups] > 0).any(axis=1)
+        importance, shares = np.where(groups, self.importance, 0.0), self.shares[inside]
+        return WeightedForest(
+            groups=groups,
+            trees=tuple(self.trees[t] for t in np.flatnonzero(inside)),
+            weights=self.weights[inside],
+            gains=self.gains[inside],
+            shares=shares / max(shares.sum(), 1e-300),
+            constant=self.constant,
+            importance=importance / max(importance.sum(), 1e-300),
+            group_of=self.group_of,
+            family=self.family,
+            bins=self.bins,
+        )
+
+    def joined(self) -> Trees | None:
+        """All trees on the columns of :attr:`groups` alone; None if there are none."""
+        if not self.trees:
+            return None
+        number = np.cumsum(self.groups[self.group_of]) - 1
+        trees = join_trees(self.trees)
+        column = trees.nodes.column
+        moved = np.where(column == LEAF, LEAF, number[column]).astype(np.int32)
+        return trees._replace(nodes=trees.nodes._replace(column=moved))
+
+    @property
+    def tree_weights(self) -> FloatArray:
+        """The weights."""
+        return self.weights
+
+    @property
+    def tree_shares(self) -> FloatArray:
+        """The shares."""
+        return self.shares
+
+    def own_bins(self, design: Design) -> ImportedBins | None:
+        """How another library's trees tell the columns of :attr:`groups` apart."""
+        if self.bins is None:
+            return None
+        return self.bins.of_features(np.flatnonzero(self.groups[design.groups.ids]))
+
+    def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
+        """Bin the columns of :attr:`groups` as the trees want them."""
+        bins = self.own_bins(design)
+        if bins is None:
+            return design.bin(columns, self.groups)
+        return bins.bin(columns, np.arange(bins.n_features).tolist())
+
+    def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
+        """Mean response of each row of a problem, see :meth:`predict_binned`."""
+        if not self.trees:
+            return self.without_trees(len(problem.y), problem.offset)
+        if self.bins is None:
+            data = select_groups(problem.data, self.groups)
+        else:
+            design = problem.design
+            assert design is not None
+            own = np.flatnonzero(self.groups[design.groups.ids])
+            data = self.bin(design, tuple(design.columns[j] for j in own))
+        return self.predict_binned(data, problem.offset, n_threads)
+
+    def predict_binned(
+        self, data: BinnedData, offset: FloatArray | None = None, n_threads: int = 1
+    ) -> FloatArray:
+        """Mean response of rows that :meth:`bin` made; shape (n_rows,), or (n_rows, n_classes) for
+        more than two classes."""
+        return self._mean(self._add_up(data, n_threads), offset)
+
+    def score(self, data: BinnedData) -> FloatArray:
+        """Linear predictor without the offset, shape (n_rows, n_outputs)."""
+        return self._add_up(data, 1)
+
+    def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
+        """What the constant model predicts for so many rows."""
+        return self._mean(np.tile(self.constant, (n_rows, 1)), offset)
+
+    def _add_up(self, data: BinnedData, n_threads: int) -> FloatArray:
+        trees = self.joined()
+        if trees is None:
+            return np.tile(self.constant, (data.n_rows, 1))
+        scale = np.repeat(self.weights, np.diff(trees.start))[:, np.newaxis]
+        scaled = trees._replace(nodes=trees.nodes._replace(value=trees.nodes.value * scale))
+        return self.constant + predict_sum(scaled, data, n_threads)
+
+    def _mean(self, eta: FloatArray, offset: FloatArray | None) -> FloatArray:
+        if self.family.n_classes > 2:
+            return self.family.mean(eta)
+        return self.family.mean(eta[:, 0] if offset is None else eta[:, 0] + offset)
+
+
+def no_trees(problem: Problem, weight: WeightArray) -> WeightedForest:
+    """The sparse forest of a selection of nothing: the constant model."""
+    n_groups = len(problem.groups.names)
+    nothing = np.zeros(n_groups)
+    return WeightedForest(
+        groups=nothing > 0,
+        trees=(),
+        weights=np.zeros(0),
+        gains=np.zeros((0, n_groups)),
+        shares=np.zeros(0),
+        constant=np.atleast_1d(
+            problem.family.loss.constant(problem.y, weight, problem.offset)
+        ).astype(np.float64),
+        importance=nothing,
+        group_of=problem.data.group_of.astype(np.int64),
+        family=problem.family,
+    )

@@ -1,0 +1,187 @@
+"""How many units: cross-validated scores by size, the one-standard-error rule, cutting to size."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.algorithms.shared.base import Model, Problem, SelectionMethod, Step, shares
+from treeselect.designs.design import BoolArray, FeatureGroups, WeightArray
+from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import at_least, falling, first_largest
+from treeselect.resampling.cross_validation import ScoreBySize, score_by_size
+from treeselect.resampling.folds import Folds
+from treeselect.running.machine import memory_is_told
+
+MOST_UNITS = 30
+"""Largest size that ``k="1se"`` and ``k="best"`` consider."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How the number of units is chosen.
+
+    Attributes
+    ----------
+    k : int, "1se", "best" or None
+        Where it is None, the method's tuning value decides.
+    folds : Folds
+        Of the cross-validation behind ``"1se"`` and ``"best"``.
+    """
+
+    k: int | str | None = None
+    folds: Folds = field(default_factory=Folds)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a selection comes to: see the attributes of that name of ``SelectionResult``."""
+
+    steps: tuple[Step, ...]
+    step: Step
+    scores: ScoreBySize | None
+    model: Model
+
+
+@memory_is_told()
+def run_selection(
+    problem: Problem,
+    method: SelectionMethod,
+    weight: WeightArray,
+    choice: Choice,
+    *,
+    seed: int,
+    n_jobs: int | None = None,
+    n_threads: int = 1,
+    progress: bool | None = None,
+) -> Chosen:
+    """The whole selection on the rows with a positive weight: path, choice of size, last model.
+
+    Raises
+    ------
+    OptionError
+        If the rows can't be split into the folds.
+    """
+    steps, step, scores = choose(
+        problem, method, weight, choice, seed=seed, n_jobs=n_jobs, n_threads=n_threads,
+        progress=progress,
+    )  # fmt: skip
+    fit_seed = stream_seed(seed, "fit")
+    model = method.final_model(problem, weight, step, seed=fit_seed, n_threads=n_threads)
+    return Chosen(steps, step, scores, model)
+
+
+class Left(NamedTuple):
+    """A path and where it was left: see :class:`Chosen`."""
+
+    steps: tuple[Step, ...]
+    step: Step
+    scores: ScoreBySize | None
+
+
+def choose(
+    problem: Problem,
+    method: SelectionMethod,
+    weight: WeightArray,
+    choice: Choice,
+    *,
+    seed: int,
+    n_jobs: int | None = None,
+    n_threads: int = 1,
+    progress: bool | None = None,
+) -> Left:
+    """Go along the path of a method and choose a step.
+
+    Raises
+    ------
+    OptionError
+        If the rows can't be split into the folds.
+    """
+    k, most = choice.k, most_units(problem.groups)
+    scores = None
+    if isinstance(k, str):
+        scores = score_by_size(
+            problem,
+            method,
+            weight,
+            folds=choice.folds,
+            max_size=most,
+            seed=stream_seed(seed, "cross-validation"),
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+    steps = method.path(
+        problem,
+        weight,
+        max_size=k if isinstance(k, int) else most,
+        seed=stream_seed(seed, "fit"),
+        every_size=isinstance(k, str),
+        n_threads=n_threads,
+    )
+    if isinstance(k, str):
+        # A path that jumps over the last size has a larger one, which nobody has scored.
+        steps = tuple(step for step in steps if step.size <= most)
+    return Left(steps, choose_step(steps, k, scores, problem.groups.keep), scores)
+
+
+def most_units(groups: FeatureGroups) -> int:
+    """The largest size that is considered where scores decide: kept units count, and are in."""
+    return min(len(groups.names), max(MOST_UNITS, int(groups.keep.sum())))
+
+
+def choose_step(
+    steps: Sequence[Step], k: int | str | None, scores: ScoreBySize | None, keep: BoolArray
+) -> Step:
+    """The step that `k` stands for (see `Choice`)."""
+    if k is None:
+        return steps[-1]
+    if isinstance(k, int):
+        return step_of_size(steps, k, keep)
+    assert scores is not None
+    sizes = [s.size for s in steps]
+    rule = best_size if k == "best" else one_standard_error_size
+    chosen = rule(sizes, scores)
+    return next(s for s in steps if s.size == chosen)
+
+
+def best_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
+    """Size with the best mean score; of equal ones the smallest."""
+    means = cv.mean[list(sizes)]
+    return int(sizes[first_largest(means)])
+
+
+def one_standard_error_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
+    """Smallest size whose mean score is within one standard error of the best.
+
+    The standard error is that of the best size (Breiman et al. 1984, section 3.4.3).
+    """
+    best = best_size(sizes, cv)
+    bound = cv.mean[best] - cv.standard_error[best]
+    return next(size for size in sizes if at_least(cv.mean[size], bound))
+
+
+def skipped_sizes(path: Sequence[Step]) -> list[int]:
+    """Sizes between those of the first and the last step that no step has."""
+    sizes = {step.size for step in path}
+    return [size for size in range(min(sizes), max(sizes)) if size not in sizes]
+
+
+def step_of_size(path: Sequence[Step], size: int, keep: BoolArray) -> Step:
+    """The step with `size` units; where the path jumps over it, the next larger one is cut.
+
+    Units are cut by their importance in the weighted ensemble, kept ones never. If the path ends
+    before `size`, its last step.
+    """
+    step = next((s for s in path if s.size >= size), path[-1])
+    if step.size <= size:
+        return step
+    worth = np.where(keep, np.inf, np.where(step.selected, step.importance, -np.inf))
+    chosen = falling(worth)[:size]
+    selected = np.zeros_like(step.selected)
+    selected[chosen] = True
+    importance = shares(np.where(selected, step.importance, 0.0))
+    return dataclasses.replace(step, selected=selected, importance=importance, cut_from=step.size)

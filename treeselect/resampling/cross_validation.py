@@ -1,0 +1,188 @@
+"""Cross-validated paths: what each fold selects of each size, and its score on held-out rows."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treeselect.algorithms.shared.base import Model, Problem, SelectionMethod, Step, empty_step
+from treeselect.designs.design import FloatArray, IntArray, WeightArray
+from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import falling
+from treeselect.errors import OptionError, quoted
+from treeselect.resampling.folds import Folds, Split, mean_repeats, split_rows
+from treeselect.running.parallel import run_all
+from treeselect.running.progress import track
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBySize:
+    """Cross-validated scores, aligned by size.
+
+    Attributes
+    ----------
+    scores : ndarray of float, shape (n_folds, max_size + 1)
+        Score of each fold's refitted model on its held-out rows, for its largest set of at most
+        s units; the constant model where there is none.
+    repeats : float
+        How often a row is held out, on average; the folds are those of all repeats.
+    """
+
+    scores: FloatArray
+    repeats: float = 1.0
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean over the folds, shape (max_size + 1,)."""
+        return np.asarray(self.scores.mean(axis=0))
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Standard error of the mean, shape (max_size + 1,): see :func:`standard_error`."""
+        return np.asarray(standard_error(self.scores, self.repeats))
+
+
+def standard_error(scores: FloatArray, repeats: float) -> Any:
+    """Standard error over folds: their standard deviation by the root of their number.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (n_folds, ...)
+        Of the folds of all repeats.
+    repeats : float
+        How often a row is held out. The deviation is that over the folds of all repeats; the number
+        is that of one repeat, as repeats split the same rows again and are not independent. Folds
+        are not either, since they share training rows: no unbiased estimate of their variance
+        exists (Bengio and Grandvalet 2004), and this one is an approximation.
+    """
+    return scores.std(axis=0, ddof=1) / np.sqrt(len(scores) / repeats)
+
+
+@dataclass(frozen=True, slots=True)
+class FoldPath:
+    """What the training rows of a fold selected, and how well it predicts the others.
+
+    Attributes
+    ----------
+    scores : ndarray of float, shape (n_sizes,)
+        Of the largest set of at most so many units, refitted; of the constant model where there is
+        none.
+    units : tuple of ndarray of int64, length n_sizes
+        Those sets, most important units first.
+    seconds : ndarray of float, shape (n_sizes,)
+        Wall-clock time of the whole path and of the refitted model.
+    warnings : tuple of str
+        What a reader must know of how the sets were found.
+    """
+
+    scores: FloatArray
+    units: tuple[IntArray, ...]
+    seconds: FloatArray
+    warnings: tuple[str, ...]
+
+
+def score_by_size(
+    problem: Problem,
+    method: SelectionMethod,
+    weight: WeightArray,
+    *,
+    folds: Folds,
+    max_size: int,
+    seed: int,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> ScoreBySize:
+    """Cross-validate the path: selection and refit are repeated inside each fold.
+
+    Raises
+    ------
+    OptionError
+        If the rows can't be split into the folds, or a score is not defined.
+    """
+    splits = split_rows(problem, weight, folds, seed)
+    sizes = range(max_size + 1)
+    calls = [
+        (problem, method, weight, split, sizes, stream_seed(seed, "fold", number))
+        for number, split in enumerate(splits)
+    ]
+    found = track(run_all(follow_fold, calls, n_jobs), "Cross-validation", len(calls), progress)
+    return ScoreBySize(np.array([fold.scores for fold in found]), mean_repeats(splits))
+
+
+def follow_fold(
+    problem: Problem,
+    method: SelectionMethod,
+    weight: WeightArray,
+    split: Split,
+    sizes: Sequence[int] | None,
+    seed: int,
+) -> FoldPath:
+    """Go along the path of the training rows and score it on the held-out ones.
+
+    Parameters
+    ----------
+    sizes : sequence of int or None
+        Increasing; 0 stands for the constant model, without what is kept, too. None is the one
+        size that the method's tuning value leads to.
+
+    Raises
+    ------
+    OptionError
+        If a score is not defined for the held-out rows.
+    """
+    train, test = split.weights(weight)
+    problem = dataclasses.replace(problem, wants_scores=False)
+    most = problem.data.n_groups if sizes is None else max(sizes)
+    start = time.perf_counter()
+    steps = method.path(problem, train, max_size=most, seed=seed)
+    path_seconds = time.perf_counter() - start
+    chosen = [steps[-1]] if sizes is None else [_largest_within(steps, size) for size in sizes]
+    known: dict[int, tuple[float, IntArray, float]] = {}
+    for step in chosen:
+        step = step or empty_step(problem.data.n_groups)
+        if step.size not in known:
+            start = time.perf_counter()
+            model = method.final_model(problem, train, step, seed=seed)
+            seconds = path_seconds + time.perf_counter() - start
+            units = np.flatnonzero(step.selected)
+            units = units[falling(model.importance[units])]
+            known[step.size] = held_out_score(problem, model, test), units, seconds
+    found = [known[step.size if step else 0] for step in chosen]
+    warned = [said for step in chosen if step for said in (step.warning, step.note) if said]
+    return FoldPath(
+        scores=np.array([score for score, _, _ in found]),
+        units=tuple(units for _, units, _ in found),
+        seconds=np.array([seconds for _, _, seconds in found]),
+        warnings=tuple(dict.fromkeys(warned)),
+    )
+
+
+def _largest_within(steps: Sequence[Step], size: int) -> Step | None:
+    """The last step of the largest size up to `size`, None if nothing is selected there."""
+    fitting = [step for step in steps if 0 < step.size <= size]
+    return max(reversed(fitting), key=lambda step: step.size, default=None)
+
+
+def held_out_score(problem: Problem, model: Model, test: WeightArray) -> float:
+    """Score of a model on the rows with a positive weight in `test`.
+
+    Raises
+    ------
+    OptionError
+        If the score is not defined for these rows.
+    """
+    rows = test > 0
+    family = problem.family
+    score = family.score(problem.y[rows], model.predict(problem)[rows], test[rows])
+    if not np.isfinite(score):
+        raise OptionError(
+            "`scoring` must be a score that is defined for the held-out rows of every fold.\n"
+            f"  Found: {quoted(family.score_name)} is {score:g} for {int(rows.sum())} of them. Give"
+            " another score, or fewer folds."
+        )
+    return score

@@ -1,0 +1,181 @@
+"""Rows in two parts, for honest inference: some to select on, the others to fit on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from treeselect.algorithms.shared.base import Problem
+from treeselect.designs.design import IntArray, WeightArray
+from treeselect.engine.random import stream_seed
+from treeselect.errors import OptionError
+from treeselect.resampling.choosing import Choice
+from treeselect.resampling.folds import Split, known_groups, split_rows
+
+_FEWEST_ROWS = 10
+"""Least number of rows in each part of a numeric response."""
+
+_FEWEST_OF_CLASS = 2
+"""Least number of rows of each class in each part."""
+
+_MOST_DRAWS = 20
+"""So often whole groups are drawn until both parts have enough rows and classes."""
+
+
+def draw_parts(
+    problem: Problem, weight: WeightArray, split: float, choice: Choice, seeds: Sequence[int]
+) -> list[Split]:
+    """The rows to select on (``train``) and to fit on (``test``) of each seed.
+
+    Parameters
+    ----------
+    problem : Problem
+    weight : ndarray, shape (n_rows,)
+    split : float
+        Share of the rows, or of the groups, to select on.
+    choice : Choice
+        How the number of units is chosen on the first part, which its folds must be able to
+        split; whole groups go to one part if its folds have them.
+    seeds : sequence of int
+
+    Raises
+    ------
+    OptionError
+        If a part has too few rows (of a class), a group is not known, or whole groups can't be
+        split so that the folds can be made.
+    """
+    groups = choice.folds.groups
+    if groups is not None:
+        known_groups(groups[weight > 0])
+        return [_draw_groups(problem, weight, split, choice, seed) for seed in seeds]
+    # Without groups the parts have the same numbers of rows of each class in every draw.
+    parts = [Split(*part_rows(problem, weight, split, seed)) for seed in seeds]
+    _check_rows(problem, weight, split, choice, parts[0])
+    return parts
+
+
+def part_rows(
+    problem: Problem,
+    weight: WeightArray,
+    split: float,
+    seed: int,
+    groups: IntArray | None = None,
+) -> tuple[IntArray, IntArray]:
+    """Rows to select on and rows to fit on, at random; of each class the same share.
+
+    A row is in one part with all its copies.
+
+    Parameters
+    ----------
+    groups : ndarray of int64, shape (n_rows,), optional
+        Groups are drawn in place of rows, each with all its rows. One with rows of several classes
+        counts as one of the rarest of them, so that rare classes are spread. Where each row is a
+        group, the rows are the same as without groups.
+    """
+    rng = np.random.default_rng(seed)
+    first, second = [], []
+    if groups is None:
+        strata, members = _row_strata(problem, weight), None
+    else:
+        rows = np.flatnonzero(weight > 0)
+        strata = _group_strata(problem, weight, groups)
+        members = rows, groups[rows]
+    for items in strata:
+        order = rng.permutation(items)
+        n = _share(split, len(items))
+        first.append(order[:n])
+        second.append(order[n:])
+    parts = np.concatenate(first), np.concatenate(second)
+    if members is not None:
+        rows, of_row = members
+        parts = rows[np.isin(of_row, parts[0])], rows[np.isin(of_row, parts[1])]
+    return np.sort(parts[0]), np.sort(parts[1])
+
+
+def _row_strata(problem: Problem, weight: WeightArray) -> list[IntArray]:
+    rows = np.flatnonzero(weight > 0)
+    if not problem.family.has_classes:
+        return [rows]
+    return [rows[problem.y[rows] == c] for c in np.unique(problem.y[rows])]
+
+
+def _group_strata(problem: Problem, weight: WeightArray, groups: IntArray) -> list[IntArray]:
+    """Numbers of the groups, in the order of their first rows, by the rarest of their classes."""
+    rows = np.flatnonzero(weight > 0)
+    names, first_row, place = np.unique(groups[rows], return_index=True, return_inverse=True)
+    order = np.argsort(first_row)
+    if not problem.family.has_classes:
+        return [names[order]]
+    classes, of_row = np.unique(problem.y[rows], return_inverse=True)
+    rarity = np.argsort(np.argsort(np.bincount(of_row, weights=weight[rows]), kind="stable"))
+    rarest = np.full(len(names), len(classes))
+    np.minimum.at(rarest, place, rarity[of_row])
+    return [names[order][rarest[order] == r] for r in rarity]
+
+
+def _share(split: float, n: int) -> int:
+    return int(np.floor(split * n + 0.5))
+
+
+# --- whole groups ------------------------------------------------------------------------------
+
+
+def _draw_groups(
+    problem: Problem, weight: WeightArray, split: float, choice: Choice, seed: int
+) -> Split:
+    """A draw of whole groups whose parts will do.
+
+    Only rows and classes are looked at, not the columns: what the second part finds stays valid.
+    """
+    for number in range(_MOST_DRAWS):
+        own = seed if number == 0 else stream_seed(seed, "parts", number)
+        parts = Split(*part_rows(problem, weight, split, own, choice.folds.groups))
+        try:
+            _check_rows(problem, weight, split, choice, parts)
+            _check_folds(problem, weight, choice, parts, seed)
+        except OptionError as error:
+            why = error
+        else:
+            return parts
+    raise why
+
+
+def _check_folds(
+    problem: Problem, weight: WeightArray, choice: Choice, parts: Split, seed: int
+) -> None:
+    """Raise an OptionError if the first part can't be split into the folds that choose `k`."""
+    if not isinstance(choice.k, str):
+        return
+    try:
+        own = stream_seed(seed, "cross-validation")  # as `choose` draws them
+        split_rows(problem, parts.weights(weight)[0], choice.folds, own)
+    except OptionError as error:
+        said = " ".join(str(error).split())
+        raise OptionError(
+            "`split` must leave enough groups to select on in folds: give a larger one, or an"
+            f" integer `k`.\n  Found, in the last of {_MOST_DRAWS} draws of whole groups: {said}"
+        ) from None
+
+
+def _check_rows(
+    problem: Problem, weight: WeightArray, split: float, choice: Choice, parts: Split
+) -> None:
+    """Raise an OptionError if a part has too few rows, of a class if there are any."""
+    strata = _row_strata(problem, weight)
+    folds = choice.folds.folds
+    n_folds = folds if isinstance(folds, int) and isinstance(choice.k, str) else 0
+    classes = problem.family.has_classes
+    least, of = (_FEWEST_OF_CLASS, " of each class") if classes else (_FEWEST_ROWS, "")
+    whole = "" if choice.folds.groups is None else ", in whole groups"
+    for rows, needed, why in (
+        (parts.train, max(least, n_folds), "to select on" + f" in {n_folds} folds" * (n_folds > 0)),
+        (parts.test, least, "to fit on"),
+    ):
+        fewest = min(int(np.isin(own, rows).sum()) for own in strata)
+        if fewest < needed:
+            raise OptionError(
+                f"`split` must leave at least {needed} rows{of} {why}{whole}.\n"
+                f"  Found: {fewest}, with `split={split:g}` of"
+                f" {sum(len(own) for own in strata):,} rows."
+            )

@@ -1,0 +1,188 @@
+"""What figures of a model show, whoever draws them: shapes of terms as curves, importances along
+the path as lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeselect.designs.design import FloatArray
+from treeselect.results.inside import importance_path_table
+from treeselect.results.shapes import shape_table, value_column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.results.result import SelectionResult
+
+MOST_LEVELS = 12
+"""Levels of a factor in a figure: the most frequent ones."""
+
+MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """A point of a curve.
+
+    Attributes
+    ----------
+    value : float or None
+        Of a number that is known, else None.
+    label : str
+        The value or level as text.
+    share : float
+        Of the rows.
+    effect : float
+    is_missing : bool
+        Whether it stands for the missing values.
+    """
+
+    value: float | None
+    label: str
+    share: float
+    effect: float
+    is_missing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The effect of a term with one variable behind it, about its mean.
+
+    Attributes
+    ----------
+    term : str
+    variable : str
+    is_number : bool
+        Whether the variable is a number that the term does not take as a factor.
+    scale : str
+        What the effect is added to.
+    points : tuple of CurvePoint
+        Numbers by rising value, levels in their order; missing values last.
+    more : int
+        Levels that were left out.
+    """
+
+    term: str
+    variable: str
+    is_number: bool
+    scale: str
+    points: tuple[CurvePoint, ...]
+    more: int
+
+
+def has_curve(result: SelectionResult, term: str) -> bool:
+    """Whether a term has exactly one variable behind it."""
+    return len(result.design.spec[term].term.variables) == 1
+
+
+def curves(result: SelectionResult, term: str) -> tuple[Curve, ...]:
+    """Curves of a selected term with one variable: one, or for more than two classes one for each,
+    the one that varies most first."""
+    shape = shape_table(result, term, None)
+    variable = result.design.spec[term].term.variables[0]
+    is_number = takes_numbers(result, term)
+    labels = [str(c) for c in result.design.response.classes]
+    labels = labels if len(labels) > 2 else [""]
+    effects = {c: shape[f"effect_{c}" if c else "effect"].to_numpy() for c in labels}
+    share = shape["share"].to_numpy()
+    found = []
+    for label in sorted(labels, key=lambda c: -float(share @ effects[c] ** 2)):
+        points = _points(shape[value_column(result, variable)], share, effects[label], is_number)
+        shown = points if is_number else _most_frequent(points)
+        curve = Curve(
+            term, variable, is_number, scale_of(result, label), shown, len(points) - len(shown)
+        )
+        found.append(curve)
+    return tuple(found)
+
+
+def takes_numbers(result: SelectionResult, term: str) -> bool:
+    """Whether a term is a function of one number, and no factor."""
+    spec = result.design.spec
+    variable = spec[term].term.variables[0]
+    return spec.schema[variable] == "number" and spec[term].kind != "factor"
+
+
+def scale_of(result: SelectionResult, label: str = "") -> str:
+    """Scale of the model's effects, for one of more than two classes by its label."""
+    classes = result.design.response.classes
+    if result.model.is_link:
+        return f"linear predictor of {label}" if label else "linear predictor"
+    if classes:
+        return f"probability of {label or classes[-1]}"
+    return "mean response"
+
+
+def number_text(value: float) -> str:
+    """A value of the data in a few characters."""
+    if abs(value) >= 1e15:
+        return f"{value:.3g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def value_text(value: Any) -> str:
+    """A number or a level as text; "missing" for what is not known."""
+    if value is None or value != value or type(value).__name__ == "NAType":
+        return MISSING
+    return number_text(float(value)) if isinstance(value, float | np.floating) else str(value)
+
+
+def _points(
+    values: pd.Series[Any], share: FloatArray, effect: FloatArray, is_number: bool
+) -> tuple[CurvePoint, ...]:
+    points = []
+    for value, lost, part, height in zip(values, values.isna(), share, effect, strict=True):
+        number = float(value) if is_number and not lost else None
+        label = MISSING if lost else value_text(value if number is None else number)
+        points.append(CurvePoint(number, label, float(part), float(height), bool(lost)))
+    return tuple(sorted(points, key=lambda p: (p.is_missing, p.value or 0.0)))
+
+
+def _most_frequent(points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
+    kept = sorted(range(len(points)), key=lambda i: -points[i].share)[:MOST_LEVELS]
+    return tuple(points[i] for i in sorted(kept))
+
+
+@dataclass(frozen=True, slots=True)
+class ImportanceLines:
+    """Importances of units along the path.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Increasing: the sizes of the path at which any unit has importance.
+    names : tuple of str
+        Selected units first, then by their largest importance.
+    values : tuple of tuple of float
+        Of each unit at each size.
+    selected : tuple of bool
+    more : int
+        Units that were left out.
+    """
+
+    sizes: tuple[int, ...]
+    names: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+    selected: tuple[bool, ...]
+    more: int
+
+
+def importance_lines(result: SelectionResult, most: int) -> ImportanceLines:
+    """Importances along the path of at most so many units."""
+    wide = importance_path_table(result).pivot_table(
+        index="k", columns="term", values="importance", aggfunc="last", sort=False
+    )
+    wide = wide[wide.sum(axis=1) > 0].sort_index()
+    chosen, largest = set(result.groups), wide.max()
+    order = sorted(wide.columns, key=lambda name: (name not in chosen, -largest[name]))
+    names = tuple(order[:most])
+    return ImportanceLines(
+        sizes=tuple(int(size) for size in wide.index),
+        names=names,
+        values=tuple(tuple(wide[name].to_list()) for name in names),
+        selected=tuple(name in chosen for name in names),
+        more=len(order) - len(names),
+    )

@@ -1,0 +1,291 @@
+"""Shapes of terms and their interactions: partial dependence of the model that predicts, in words.
+
+Numbers only; figures are made of them by ``plots`` and ``reports``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeselect.algorithms.shared.base import Model
+from treeselect.arguments.checks import found_near, is_one_of
+from treeselect.designs.design import BoolArray, FloatArray, IntArray
+from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.ensembles.dependence import Dependence, partial_dependence
+from treeselect.engine.random import stream_seed
+from treeselect.errors import OptionError, listing, quoted
+from treeselect.frames.reading import Labels, Numbers, read_column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.results.result import SelectionResult
+
+_MOST_ROWS = 1000
+"""Rows that effects are averaged over; of more a sample."""
+
+_MOST_POINTS = 40
+_PAIR_POINTS = 12
+"""Points of the grid of a term alone, and of each of two."""
+
+_MOST_LEVELS = 100
+"""Levels of a factor that have a point each."""
+
+_STRENGTH_POINTS = 6
+_STRENGTH_ROWS = 200
+_STRENGTH_TERMS = 10
+"""The strengths of all pairs take n (n - 1) / 2 grids: these are coarser, of the first terms."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """Rows to average over, binned as the model wants them, with a group for each term."""
+
+    model: Model
+    data: BinnedData
+    weight: FloatArray
+    rows: IntArray
+    terms: tuple[str, ...]
+    along: Mapping[str, FloatArray]
+
+    def effect(self, terms: Sequence[str], most: int) -> Dependence:
+        groups = [self.terms.index(term) for term in terms]
+        along = [self.along.get(term) for term in terms]
+        return partial_dependence(
+            self.model.score, self.data, self.weight, groups, max_points=most, along=along
+        )
+
+
+def _sample(result: SelectionResult, most: int) -> _Sample:
+    problem, weight = result.design.problem, result.design.weight  # asks for the data
+    rows = np.flatnonzero(weight)
+    if len(rows) > most:
+        rng = np.random.default_rng(stream_seed(result.seed, "shape"))
+        rows = np.sort(rng.choice(rows, most, replace=False))
+    arrays, model = result.design.arrays, result.model
+    own = np.flatnonzero(model.groups[problem.groups.ids])
+    data = model.bin(arrays, tuple(arrays.columns[j][rows] for j in own))
+    terms = tuple(dict.fromkeys(arrays.column_names[j] for j in own))
+    of_column = np.array([terms.index(arrays.column_names[j]) for j in own], dtype=np.int64)
+    bins = model.own_bins(arrays)
+    if bins is not None:
+        of_column = of_column[bins.source]
+    data = data._replace(group_of=of_column.astype(data.group_of.dtype))
+    along = {term: _number_behind(result, term, rows) for term in terms}
+    known = {term: number for term, number in along.items() if number is not None}
+    return _Sample(model, data, weight[rows].astype(np.float64), rows, terms, known)
+
+
+def _number_behind(result: SelectionResult, term: str, rows: IntArray) -> FloatArray | None:
+    """The one number that a transform, spline or polynomial is a function of; None for columns as
+    they are, whose codes are in order."""
+    spec = result.design.spec
+    if spec[term].term.is_plain or spec[term].kind == "factor":
+        return None
+    variables = spec[term].term.variables
+    if len(variables) != 1 or spec.schema[variables[0]] != "number":
+        return None
+    values = result.design.sources[variables[0]].iloc[rows]
+    return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def shape_table(result: SelectionResult, term: str, other: str | None) -> pd.DataFrame:
+    """One row per point (see ``SelectionResult.shape``)."""
+    import pandas as pd
+
+    terms = [selected_term(result, *named) for named in given_terms(term, other)]
+    if len(set(terms)) < len(terms):
+        raise OptionError(f"`other` must not be `term`.\n  Found: {quoted(terms[0])} for both.")
+    behind = [set(result.design.spec[name].term.variables) for name in terms]
+    shared = sorted(set.intersection(*behind)) if len(terms) == 2 else []
+    if shared:
+        raise OptionError(
+            f"`other` must have other variables than `term`.\n  Found: {listing(shared)} in both."
+        )
+    sample = _sample(result, _MOST_ROWS)
+    usual = _MOST_POINTS if other is None else _PAIR_POINTS
+    found = sample.effect(terms, _most_points(result, terms, sample, usual))
+    share = found.share
+    words, order = _points_in_words(result, terms, sample, found)
+    frame = pd.DataFrame({name: pd.Series(values) for name, values in words.items()})
+    frame["share"] = share
+    names = _output_names(result)
+    for k, name in enumerate(names):
+        mean = found.mean[:, k]
+        frame[f"mean{name}"] = mean
+        if other is None:
+            frame[f"effect{name}"] = mean - share @ mean
+        else:
+            frame[f"interaction{name}"] = _beyond_both(found, share)[:, k]
+    frame = frame.iloc[order]
+    return frame[frame["share"] > 0].reset_index(drop=True)
+
+
+def value_column(result: SelectionResult, variable: str) -> str:
+    """Column of a shape's table that holds a variable: its name, unless a number has that name."""
+    taken = {f"{kind}{name}" for kind in _SHAPE_NUMBERS for name in _output_names(result)}
+    taken.add("share")
+    name = variable
+    while name in taken or (name != variable and name in result.variables):
+        name += "_value"
+    return name
+
+
+_SHAPE_NUMBERS = ("mean", "effect", "interaction")
+
+
+def given_terms(term: object, other: object) -> list[tuple[object, str]]:
+    """The terms of a shape with the names of the arguments."""
+    return [(term, "term"), (other, "other")][: 1 if other is None else 2]
+
+
+def selected_term(result: SelectionResult, term: object, argument: str) -> str:
+    """The selected term that an argument names."""
+    if is_one_of(term, result.selected):
+        return term
+    selected = f"Selected: {listing(result.selected) or 'nothing'}."
+    raise OptionError(
+        f"`{argument}` must be a selected term, whose shape is drawn.\n"
+        f"{found_near(term, result.selected, selected)}"
+    )
+
+
+def _output_names(result: SelectionResult) -> list[str]:
+    classes = result.design.response.classes
+    return [f"_{label}" for label in classes] if len(classes) > 2 else [""]
+
+
+def _points_in_words(
+    result: SelectionResult, terms: Sequence[str], sample: _Sample, found: Dependence
+) -> tuple[dict[str, list[Any]], IntArray]:
+    """What the points are told by, and their order: numbers rising, levels in theirs, what is
+    missing last."""
+    words: dict[str, list[Any]] = {}
+    keys: list[FloatArray] = []
+    points = np.unravel_index(np.arange(len(found.points)), tuple(found.sizes))
+    places = np.unravel_index(found.place, tuple(found.sizes))
+    for term, size, point, place in zip(terms, found.sizes, points, places, strict=True):
+        is_exact = _stands_at_its_point(sample, term, found, point, place)
+        for name, axis in _axes(result, term, sample).items():
+            own = _in_words(axis, place, is_exact, int(size))
+            words[value_column(result, name)] = [own[p] for p in point]
+            keys.append(_order_of(words[value_column(result, name)], axis))
+    return words, np.lexsort(keys[::-1])
+
+
+def _stands_at_its_point(
+    sample: _Sample, term: str, found: Dependence, point: IntArray, place: IntArray
+) -> BoolArray:
+    """Whether each row has the codes of its point in the columns of a term."""
+    own = np.flatnonzero(sample.data.group_of == sample.terms.index(term))
+    at = np.array([int(np.flatnonzero(found.columns == j)[0]) for j in own])
+    first = np.unique(point, return_index=True)[1]
+    codes = np.column_stack([sample.data.column(int(j)) for j in own])
+    return np.asarray((codes == found.points[first][:, at][place]).all(axis=1))
+
+
+def _axes(result: SelectionResult, term: str, sample: _Sample) -> dict[str, Numbers | Labels]:
+    """What the points of a term are told by: the variables behind it, or the term itself where it
+    is a product of numbers."""
+    design = result.design
+    columns = [j for j, name in enumerate(design.arrays.column_names) if name == term]
+    variables = design.spec[term].term.variables
+    is_number = [design.arrays.n_levels[j] is None for j in columns] == [True]
+    if is_number and len(variables) > 1:
+        return {term: Numbers(design.arrays.columns[columns[0]][sample.rows])}
+    parts = {
+        name: read_column(design.sources[name].iloc[sample.rows], name, needed=True)
+        for name in variables
+    }
+    missing = np.any([_is_missing(part) for part in parts.values()], axis=0)
+    return {name: _without(part, missing) for name, part in parts.items()}
+
+
+def _is_missing(part: Numbers | Labels) -> BoolArray:
+    return np.isnan(part.values) if isinstance(part, Numbers) else np.asarray(part.codes < 0)
+
+
+def _without(part: Numbers | Labels, missing: BoolArray) -> Numbers | Labels:
+    """A term with a missing part is missing: no part of it is told."""
+    if isinstance(part, Numbers):
+        return dataclasses.replace(part, values=np.where(missing, np.nan, part.values))
+    return dataclasses.replace(part, codes=np.where(missing, -1, part.codes))
+
+
+def _most_points(result: SelectionResult, terms: Sequence[str], sample: _Sample, usual: int) -> int:
+    """Points for a term: levels are not thinned as numbers are."""
+    axes = [axis for term in terms for axis in _axes(result, term, sample).values()]
+    levels = [len(axis.levels) for axis in axes if isinstance(axis, Labels)]
+    return max([usual, *(min(n + 1, _MOST_LEVELS) for n in levels)])
+
+
+def _in_words(axis: Numbers | Labels, place: IntArray, is_exact: BoolArray, n: int) -> list[Any]:
+    """What stands for each of n points: of numbers the mean of its rows, else the level of a row
+    that is exactly there."""
+    if isinstance(axis, Numbers):
+        known = ~np.isnan(axis.values)
+        count = np.bincount(place[known], minlength=n)
+        # By a power of two, which rounds nothing: sums of huge numbers are not numbers.
+        values = axis.values[known]
+        room = 64 if np.abs(values).max(initial=0.0) > 1e280 else 0
+        total = np.bincount(place[known], weights=np.ldexp(values, -room), minlength=n)
+        means = np.where(count > 0, np.ldexp(total / np.maximum(count, 1), room), np.nan)
+        return [bool(v) for v in means] if axis.is_bool and known.all() else means.tolist()
+    codes = np.full(n, -1)
+    codes[place[is_exact]] = axis.codes[is_exact]
+    return [axis.levels[code] if code >= 0 else None for code in codes]
+
+
+def _order_of(values: Sequence[Any], axis: Numbers | Labels) -> FloatArray:
+    """Keys by which points are sorted."""
+    if isinstance(axis, Numbers):
+        return np.array(values, dtype=np.float64)
+    place = {level: float(k) for k, level in enumerate(axis.levels)}
+    return np.array([place.get(value, np.inf) for value in values])
+
+
+def _beyond_both(found: Dependence, share: FloatArray) -> FloatArray:
+    """What the joint effect of two terms has beyond the best sum of an effect of each, by least
+    squares over the cells of the grid with the shares of their rows; shape (n_points, n_outputs).
+    """
+    n, m = found.sizes
+    first, second = np.divmod(np.arange(n * m), m)
+    each = np.zeros((n * m, n + m))
+    each[np.arange(n * m), first] = 1.0
+    each[np.arange(n * m), n + second] = 1.0
+    root = np.sqrt(share)[:, np.newaxis]
+    sums = each @ np.linalg.lstsq(each * root, found.mean * root, rcond=None)[0]
+    return np.asarray(found.mean - sums)
+
+
+# --- interactions ------------------------------------------------------------------------------
+
+
+def interaction_table(result: SelectionResult) -> pd.DataFrame:
+    """One row per pair of terms (see ``SelectionResult.interactions``)."""
+    import pandas as pd
+
+    terms = result.selected[:_STRENGTH_TERMS]
+    rows = []
+    if len(terms) > 1:
+        sample = _sample(result, _STRENGTH_ROWS)
+        rows = [(*pair, _strength(sample, pair)) for pair in itertools.combinations(terms, 2)]
+    frame = pd.DataFrame(rows, columns=["term", "other", "strength"])
+    return frame.sort_values("strength", ascending=False, kind="stable", ignore_index=True)
+
+
+def _strength(sample: _Sample, pair: Sequence[str]) -> float:
+    """Root of the share of the variance of the joint effect that no sum of two effects has."""
+    found = sample.effect(pair, _STRENGTH_POINTS)
+    share = found.share
+    centred = found.mean - share @ found.mean
+    total = float((share @ centred**2).sum())
+    beyond = float((share @ _beyond_both(found, share) ** 2).sum())
+    nothing = 1e-20 * float((share @ found.mean**2).sum())  # what rounding leaves
+    return float(np.sqrt(beyond / total)) if total > nothing else 0.0

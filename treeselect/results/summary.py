@@ -1,0 +1,392 @@
+"""The printed summary: what it says is chosen once, then set as text, LaTeX or HTML."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeselect.algorithms.shared.base import OWN, changed_options
+from treeselect.algorithms.shared.decisions import WORDS
+from treeselect.resampling.error_bounds import no_bound
+from treeselect.results.tables import glance_table, tidy_table
+from treeselect.shown import shown
+
+if TYPE_CHECKING:
+    from statsmodels.iolib.table import SimpleTable
+
+    from treeselect.resampling.stability import Stability
+    from treeselect.results.result import SelectionResult
+
+MOST_ROWS = 30
+"""Rows of the table of terms; the rest is in ``tidy()``."""
+
+_MOST_NAMES = 12
+"""Names in a sentence."""
+
+_WIDTH = 88
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryContent:
+    """All that a summary says, as text.
+
+    Attributes
+    ----------
+    title : str
+    facts : tuple of (str, str)
+        Header: what and its value.
+    columns : tuple of str
+        Head of the table of terms, the first that of the terms themselves.
+    rows : tuple of tuple of str
+    notes : tuple of str
+        Footer, one sentence or two each.
+    """
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+
+    def shown(self) -> SummaryContent:
+        """The same without control characters, which names and labels may hold."""
+        return SummaryContent(
+            title=shown(self.title),
+            facts=tuple((shown(name), shown(value)) for name, value in self.facts),
+            columns=tuple(map(shown, self.columns)),
+            rows=tuple(tuple(map(shown, row)) for row in self.rows),
+            notes=tuple(map(shown, self.notes)),
+        )
+
+
+def summarise(result: SelectionResult) -> SummaryContent:
+    """What the summary of a result says."""
+    columns, rows = _term_table(result)
+    return SummaryContent(
+        title=f"Selected terms: {result.chosen_method.title}",
+        facts=_facts(result),
+        columns=columns,
+        rows=rows,
+        notes=_notes(result),
+    )
+
+
+def _facts(result: SelectionResult) -> tuple[tuple[str, str], ...]:
+    response = result.design.response
+    family = f"{response.family.name} ({response.reason})"
+    if len(response.classes) == 2:
+        family += f"; positive class: {response.classes[-1]}"
+    glance = glance_table(result).iloc[0]
+    facts = [
+        ("Call", result.call.text),
+        ("Data", result.call.data),
+        ("Family", family),
+        ("Method", f"{result.chosen_method.title}, {_options(result)}"),
+        ("Units kept (k)", f"{result.k} of {glance['p']}, {result.call.rule}"),
+    ]
+    if np.isfinite(glance["cv_score"]):
+        score = f"{glance['cv_score']:.3f} (s.e. {glance['cv_se']:.3f}), cross-validated"
+    else:
+        rows = "out of bag" if result.chosen_method.scores_out_of_bag else "on the training rows"
+        score = f"{glance['train_score']:.3f} {rows}"
+        if result.step.cut_from is not None:
+            score += f", of the {result.step.cut_from} units before the cut"
+    facts.append((str(glance["score"]), score))
+    facts.append(("Seed", str(result.seed)))
+    return tuple(facts)
+
+
+def _options(result: SelectionResult) -> str:
+    """The options that were set otherwise than by default, or "default options"."""
+    return options_text(changed_options(result.chosen_method)) or "default options"
+
+
+def options_text(options: Mapping[str, object]) -> str:
+    """Options with their values."""
+    return ", ".join(f"{name} = {value}" for name, value in options.items())
+
+
+def _term_table(result: SelectionResult) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    tidy = tidy_table(result)
+    selected = tidy[tidy["selected"]]
+    grouped = bool((selected["term"] != selected["group"]).any())
+    priced = bool((tidy["cost"] != 1).any())
+    resampled = result.resampled is not None
+    decided = result.step.decisions is not None
+    columns = ["Term"]
+    columns += ["Group"] if grouped else []
+    columns += ["Type", "Levels"]
+    columns += ["Decision"] if decided else []
+    columns += ["Importance", "Enters at k"]
+    columns += ["Frequency", "95 % interval"] if resampled else []
+    columns += ["Cost"] if priced else []
+    rows = []
+    for _, row in selected.head(MOST_ROWS).iterrows():
+        spec = result.design.spec[row["term"]]
+        cells = [row["term"]]
+        cells += [row["group"]] if grouped else []
+        cells += [spec.kind, "" if spec.n_levels is None else str(spec.n_levels)]
+        cells += [row["decision"]] if decided else []
+        cells += [f"{row['importance']:.3f}", _entry(row["step"])]
+        if resampled:
+            cells += [f"{row['frequency']:.2f}", f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"]
+        cells += [f"{row['cost']:g}"] if priced else []
+        rows.append(tuple(cells))
+    return tuple(columns), tuple(rows)
+
+
+def _entry(step: float) -> str:
+    return f"{step:.0f}" if np.isfinite(step) else ""
+
+
+def _notes(result: SelectionResult) -> tuple[str, ...]:
+    notes = []
+    n_selected = len(result.selected)
+    if n_selected == 0:
+        why = "."
+        if result.scores is not None:
+            why = ": no term improves the cross-validated score enough."
+        elif result.step.decisions is not None:
+            why = ": no term tells more than its shuffled copies do."
+        elif result.chosen_method.tuning_value == OWN:
+            why = f" by {result.chosen_method.name}."
+        elif result.chosen_method.tuning_value is not None:
+            why = " at this penalty."
+        notes.append(f"Nothing is selected{why}")
+    if n_selected > MOST_ROWS:
+        notes.append(f"{n_selected - MOST_ROWS:,} more selected terms in `.tidy()`.")
+    notes += _purpose_notes(result)
+    notes.append(rows_note(result))
+    notes.extend(stability_notes(result))
+    notes.extend(result.notes)
+    notes.extend(result.design.notes)
+    return tuple(notes)
+
+
+def _purpose_notes(result: SelectionResult) -> list[str]:
+    """What the selection is for, and what it is not; the decisions if the method makes any."""
+    decisions = result.step.decisions
+    if decisions is None:
+        return [
+            "Minimal selection: a small set that predicts well, not all relevant terms. A term that"
+            " was left out may be a substitute of one that is in."
+        ]
+    n_rounds = len(decisions.history)
+    said = [
+        f"Decisions after {n_rounds} rounds:"
+        f" {'; '.join(_named(result, d, word) for d, word in WORDS.items())}."
+    ]
+    if result.choice.k is None:
+        return [
+            "All-relevant selection: every term that tells more than its shuffled copies do,"
+            " substitutes of each other included, not the smallest set that predicts as well.",
+            *said,
+        ]
+    return [
+        f"Cut on request from what {result.method} finds relevant: neither all relevant terms nor a"
+        " minimal set that predicts well.",
+        *said,
+    ]
+
+
+def _named(result: SelectionResult, decision: int, word: str) -> str:
+    """How many units have a decision; of those that are not selected the names, too."""
+    assert result.step.decisions is not None
+    units, known = result.step.decisions.are(decision), result.design.arrays.groups
+    outside = [known.names[u] for u in np.flatnonzero(units & ~result.step.selected)]
+    order = {spec.term.name: i for i, spec in enumerate(result.design.spec.terms)}
+    first = {
+        unit: min(order[term] for term in terms)
+        for unit, terms in zip(known.names, known.terms, strict=True)
+    }
+    outside.sort(key=lambda unit: first[unit])
+    more = len(outside) - _MOST_NAMES
+    names = ", ".join(outside[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    n = int(units.sum())
+    if not names:
+        return f"{n:,} {word}"
+    return f"{n:,} {word} ({'' if len(outside) == n else 'left out: '}{names})"
+
+
+def rows_note(result: SelectionResult) -> str:
+    """How many rows were used, and why the others were not."""
+    counts = result.design.rows
+    rows = f"Rows used: {counts.used:,}."
+    if counts.no_response:
+        rows += f" Dropped because the response is missing: {counts.no_response:,}."
+    if counts.no_weight:
+        rows += f" Left out with weight 0: {counts.no_weight:,}."
+    return rows
+
+
+def stability_notes(result: SelectionResult) -> list[str]:
+    """Index and stand-ins, in sentences."""
+    stability = result.resampled
+    if stability is None:
+        return []
+    n = stability.n_resamples
+    index, (low, high) = stability.index, stability.index_ci
+    if np.isfinite(index):
+        text = (
+            f"Stability index (Nogueira): {index:.2f}, Monte Carlo interval ({stability.words})"
+            f" {low:.2f} to {high:.2f}; 1 is the same selection each time, 0 is chance."
+        )
+    else:
+        text = (
+            f"Stability index (Nogueira): not defined, every one of {stability.words} selected"
+            " every unit or none."
+        )
+    notes = [text, *_bound_notes(stability)]
+    for stand_in in stability.stand_ins:
+        others = ", ".join(f"{name} ({count})" for name, count in stand_in.others[:6])
+        more = len(stand_in.others) - 6
+        names = ", ".join([stand_in.unit, *(name for name, _ in stand_in.others[:6])])
+        notes.append(
+            f"One place: without {stand_in.unit} ({stand_in.missing} of {n} resamples), in its"
+            f" stead came {others}{f' and {more} more' if more > 0 else ''}. Exactly one of"
+            f" {names} was selected in {stand_in.exactly_one:.0%} of the resamples."
+        )
+    return notes
+
+
+def _bound_notes(stability: Stability) -> list[str]:
+    """What passed the usual threshold and how much of it may be false, where a bound says so."""
+    if no_bound(stability) is not None:
+        return []
+    found = stability.pfer()
+    if found.bound >= found.p:  # true of any selection
+        return []
+    passed = f"in {found.threshold:.0%} of the {stability.n_resamples} resamples or more"
+    if not found.units:
+        return [f"No unit was selected {passed}, so there is none that an error bound speaks of."]
+    first = ", ".join(found.units[:_MOST_NAMES])
+    more = len(found.units) - _MOST_NAMES
+    return [
+        f"Selected {passed}: {first}{f' and {more} more' if more > 0 else ''}. At most"
+        f" {found.bound:.2g} units without signal are expected to pass ({found.paper}; if such"
+        " units are exchangeable)."
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary that prints as text.
+
+    Attributes
+    ----------
+    content : SummaryContent
+    """
+
+    content: SummaryContent
+
+    def as_text(self) -> str:
+        """Plain text, at most 88 characters wide unless names are longer."""
+        c = self.content.shown()
+        table = _table(c.columns, c.rows).as_text() if c.rows else ""
+        width = max([_WIDTH, *(len(line) for line in table.splitlines())])
+        label = max(len(name) for name, _ in c.facts) + 2
+        lines = [c.title.center(width).rstrip(), "=" * width]
+        for name, value in c.facts:
+            lines += textwrap.wrap(
+                value,
+                width,
+                initial_indent=f"{name}:".ljust(label),
+                subsequent_indent=" " * label,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        lines += table.splitlines() if table else ["-" * width]
+        for note in c.notes:
+            lines += textwrap.wrap(
+                note, width, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False
+            )
+        return "\n".join(lines)
+
+    def as_latex(self) -> str:
+        """LaTeX: a tabular of the header, one of the terms, and the notes below."""
+        c = self.content.shown()
+        facts = "\n".join(f"{_latex(name)}: & {_latex(value)} \\\\" for name, value in c.facts)
+        notes = "\n".join(f"  \\item {_latex(note)}" for note in c.notes)
+        parts = [
+            f"\\textbf{{{_latex(c.title)}}}\n",
+            f"\\begin{{tabular}}{{lp{{0.75\\linewidth}}}}\n{facts}\n\\end{{tabular}}\n",
+        ]
+        if c.rows:
+            columns = [_latex(cell) for cell in c.columns]
+            rows = [[_latex(cell) for cell in row] for row in c.rows]
+            table = _table(columns, rows)
+            # The cells are escaped already, more completely than SimpleTable does it.
+            parts.append(table.as_latex_tabular(replacements={}))
+        parts.append(f"\\begin{{itemize}}\n{notes}\n\\end{{itemize}}\n")
+        return "\n".join(parts)
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def __repr__(self) -> str:
+        return self.as_text()
+
+    def _repr_html_(self) -> str:
+        """HTML for notebooks; SimpleTable's own is not used because it escapes nothing."""
+        c = self.content.shown()
+        facts = "".join(
+            f"<tr><th scope='row' style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+            for name, value in c.facts
+        )
+        head = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in c.columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in c.rows
+        )
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in c.notes)
+        return (
+            f"<h4>{html.escape(c.title)}</h4><table>{facts}</table>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
+        )
+
+
+def p_text(p: float) -> str:
+    """A p-value as it is printed."""
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def _table(columns: tuple[str, ...] | list[str], rows: object) -> SimpleTable:
+    from statsmodels.iolib.table import SimpleTable
+
+    cells = [list(row[1:]) for row in rows]  # type: ignore[attr-defined]
+    stubs = [row[0] for row in rows]  # type: ignore[attr-defined]
+    return SimpleTable(
+        cells,
+        headers=list(columns[1:]),
+        stubs=stubs,
+        txt_fmt={"colsep": "  ", "table_dec_above": "=", "table_dec_below": "="},
+    )
+
+
+def _latex(text: str) -> str:
+    """Text with everything that LaTeX would act on escaped."""
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+}

@@ -1,0 +1,210 @@
+"""Trees for people to read: a table with a row per node, and rules as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeselect.arguments.scalars import described, whole
+from treeselect.designs.columns import one_hot
+from treeselect.designs.design import BoolArray, Design, FloatArray
+from treeselect.designs.encoding import DesignSpec
+from treeselect.engine.data.binning import OTHER
+from treeselect.engine.growing.nodes import LEAF, Trees
+from treeselect.errors import OptionError
+from treeselect.models.importing import ImportedBins
+from treeselect.shown import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLabel:
+    """What a column of the design is called.
+
+    Attributes
+    ----------
+    term : str
+    name : str
+        As formulaic would call it; the term itself for a factor.
+    levels : dict of int to str
+        Names of a factor's levels by their code; empty for a number.
+    """
+
+    term: str
+    name: str
+    levels: Mapping[int, str]
+
+
+def label_columns(spec: DesignSpec, design: Design) -> list[ColumnLabel]:
+    """Labels of all columns of a design, in its order."""
+    labels: list[ColumnLabel] = []
+    for term in spec.units.term_order:
+        columns = [j for j, name in enumerate(design.column_names) if name == term]
+        sizes = [design.n_levels[j] for j in columns]
+        if all(size is None for size in sizes):
+            # Each column holds its own number, so that the expansion tells which one it took.
+            own = one_hot(spec[term], [np.array([float(k)]) for k in range(len(columns))])
+            names = {int(values[0]): name for name, values in own.items()}
+            labels += [ColumnLabel(term, names.get(k, term), {}) for k in range(len(columns))]
+            continue
+        for k, size in enumerate(sizes):
+            codes = np.arange(1, (size or 0) + 1)
+            rows = [
+                codes if other == k else np.full(len(codes), OTHER) for other in range(len(sizes))
+            ]
+            found = one_hot(spec[term], rows)
+            levels = {
+                int(codes[row]): name
+                for name, values in found.items()
+                for row in np.flatnonzero(values)
+            }
+            labels.append(ColumnLabel(term, term, levels))
+    return labels
+
+
+def tidy_trees(
+    trees: Trees,
+    spec: DesignSpec,
+    design: Design,
+    groups: BoolArray,
+    bins: ImportedBins | None = None,
+) -> pd.DataFrame:
+    """All nodes of all trees.
+
+    Parameters
+    ----------
+    trees : Trees
+        Grown on the columns of some groups.
+    spec : DesignSpec
+    design : Design
+        With the bin edges.
+    groups : ndarray of bool, shape (n_groups,)
+        These groups.
+    bins : ImportedBins, optional
+        How the trees tell the columns of these groups apart, if not by the edges of the design.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``tree`` and ``node`` (from 1), ``depth`` (of the root 0), ``term`` and ``split``
+        (a row that meets it goes left; missing in leaves), ``threshold`` (of numbers; rows at most
+        as large go left), ``missing`` (side that missing values go to), ``left`` and ``right``
+        (nodes), ``gain`` (decrease per unit of weight, 0 in leaves), ``n`` (rows, counting
+        copies) and ``value``, or ``value_1``, ``value_2``, ... for several outputs.
+    """
+    import pandas as pd
+
+    used = np.flatnonzero(groups[design.groups.ids])
+    labels = [label_columns(spec, design)[j] for j in used]
+    edges: list[FloatArray | None] = [design.edges[j] for j in used]
+    if bins is not None:
+        labels, edges = [labels[j] for j in bins.source], list(bins.edges)
+    nodes = trees.nodes
+    tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
+    rows = [
+        _describe(labels[column], edges[column], int(code), bool(missing_left))
+        if column != LEAF
+        else (None, None, np.nan, None)
+        for column, code, missing_left in zip(
+            nodes.column, nodes.code, nodes.missing_left, strict=True
+        )
+    ]
+    frame = pd.DataFrame(rows, columns=["term", "split", "threshold", "missing"])
+    frame.insert(0, "tree", tree + 1)
+    frame.insert(1, "node", np.arange(len(tree)) - trees.start[tree] + 1)
+    frame.insert(2, "depth", node_depths(trees))
+    inner = nodes.column != LEAF
+    for side, name in ((1, "left"), (2, "right")):
+        frame[name] = pd.array(np.where(inner, nodes.left + side, 0), dtype="Int64")
+        frame.loc[~inner, name] = pd.NA
+    frame["gain"], frame["n"] = nodes.gain, nodes.weight
+    n_outputs = nodes.value.shape[1]
+    for k in range(n_outputs):
+        frame["value" if n_outputs == 1 else f"value_{k + 1}"] = nodes.value[:, k]
+    return frame
+
+
+def _describe(
+    label: ColumnLabel, edges: Sequence[float] | None, code: int, missing_left: bool
+) -> tuple[str, str, float, str]:
+    """Term, condition, threshold and side of missing values of a split."""
+    side = "left" if missing_left else "right"
+    if code == 0:
+        return label.term, f"{label.name} is missing", np.nan, "left"
+    if edges is None:
+        return label.term, label.levels[code], np.nan, "right"
+    threshold = float(edges[code - 1])
+    if threshold == np.inf:
+        return label.term, f"{label.name} is known", np.nan, side
+    return label.term, f"{label.name} <= {_shown(threshold, edges, code - 1)}", threshold, side
+
+
+def _shown(threshold: float, edges: Sequence[float], at: int) -> str:
+    """A threshold with as many digits, six at least, as tell it from its neighbours by far."""
+    near = [abs(float(edges[k]) - threshold) for k in (at - 1, at + 1) if 0 <= k < len(edges)]
+    room = 1e-3 * min([*near, abs(threshold)])
+    for digits in range(6, 18):
+        said = f"{threshold:.{digits}g}"
+        if abs(float(said) - threshold) <= room:
+            return said
+    return repr(threshold)
+
+
+def node_depths(trees: Trees) -> np.ndarray:
+    """Depth of every node; a child stands behind its parent."""
+    tree = np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
+    depth = np.zeros(len(tree), dtype=np.int64)
+    for at in np.flatnonzero(trees.nodes.column != LEAF):
+        left = trees.start[tree[at]] + trees.nodes.left[at]
+        depth[left : left + 2] = depth[at] + 1
+    return depth
+
+
+def rules(frame: pd.DataFrame, tree: int = 1) -> str:
+    """One tree of :func:`tidy_trees` as indented text, with control characters of names escaped.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    tree : int
+        Number of the tree, from 1.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    OptionError
+        If there is no such tree.
+    """
+    import pandas as pd
+
+    most = int(frame["tree"].max())
+    number = whole(tree)
+    if number is None or not 1 <= number <= most:
+        raise OptionError(
+            f"`tree` must be the number of a tree, from 1 to {most}.\n  Found: {described(tree)}."
+        )
+    own = frame[frame["tree"] == number].set_index("node")
+    values = [name for name in own if str(name).startswith("value")]
+    nodes = own.to_dict("index")
+    lines: list[str] = []
+    waiting = [(1, "")]
+    while waiting:
+        node, condition = waiting.pop()
+        row: dict[Any, Any] = nodes[node]
+        if pd.isna(row["split"]):
+            said = ", ".join(f"{row[name]:.4g}" for name in values)
+            condition += f" -> {said} (n = {row['n']})"
+        else:
+            or_missing = row["missing"] == "left" and not pd.isna(row["threshold"])
+            condition_left = f"if {shown(str(row['split']))}{' or missing' if or_missing else ''}"
+            waiting += [(row["right"], "otherwise"), (row["left"], condition_left)]
+        lines.append("  " * (row["depth"] - 1) + condition.lstrip())
+    return "\n".join(line for line in lines if line.strip())

@@ -1,0 +1,97 @@
+"""What the machine does to the work: memory that runs out, a process that dies, and work that can't
+be sent to another process."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import pickle
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from treeselect.arguments.scalars import described
+from treeselect.errors import OutOfMemoryError, WorkerError, quoted, said_by
+
+_ALONE = "`n_jobs=1` works in this process alone"
+
+
+@contextlib.contextmanager
+def memory_is_told() -> Iterator[None]:
+    """Make an OutOfMemoryError of any other MemoryError; decorates functions, too."""
+    try:
+        yield
+    except OutOfMemoryError:
+        raise
+    except MemoryError as error:
+        raise OutOfMemoryError(
+            "The memory of this machine does not suffice for the call.\n"
+            f"  Found: {said_by(error)}\n"
+            "  Use fewer rows or terms, smaller forests (`n_trees`, `forests`), or fewer processes"
+            " at a time (`n_jobs`), each of which needs memory of its own."
+        ) from error
+
+
+@contextlib.contextmanager
+def workers_are_told(calls: Sequence[tuple[Any, ...]]) -> Iterator[None]:
+    """Make WorkerErrors of what joblib says of processes that died, or can't be given `calls`."""
+    try:
+        yield
+    except BrokenProcessPool as error:
+        # A function can often be packed here, and not be unpacked there.
+        if "un-serialize" in str(error):
+            raise _unsendable(calls, error) from error
+        raise WorkerError(
+            "A process that worked for the call ended before its work was done.\n"
+            f"  Found: {said_by(error)}\n"
+            "  Most often the system ends processes when memory runs out: use fewer at a time"
+            f" (`n_jobs`). {_ALONE}, where a function of yours that ends it is easier to find."
+        ) from error
+    except pickle.PicklingError as error:
+        raise _unsendable(calls, error) from error
+
+
+def _unsendable(calls: Sequence[tuple[Any, ...]], error: Exception) -> WorkerError:
+    culprit = _unpicklable(calls[0], "") if calls else None
+    found = said_by(error)
+    if culprit is not None:
+        name, value, why = culprit
+        found = f"{described(value)}{f', as {quoted(name)}' if name else ''}: {said_by(why)}"
+    return WorkerError(
+        "Other processes can't be given their work: a part of it can't be pickled.\n"
+        f"  Found: {found}\n"
+        "  A function of yours (`scoring`, a splitter as `folds`, a selector as `method`) must not"
+        " hold open files, locks or the like, and is best defined at the top of a module."
+        f" {_ALONE}."
+    )
+
+
+def _unpicklable(
+    value: Any, name: str, outer: frozenset[int] = frozenset()
+) -> tuple[str, object, Exception] | None:
+    """The innermost part that can't be pickled, with its name and why; None if all can.
+
+    `outer` are the identities of what it is in: a list may hold itself.
+    """
+    from joblib.externals.loky.backend.reduction import dumps
+
+    try:
+        dumps(value)
+        return None
+    except Exception as error:
+        why = error
+    outer |= {id(value)}
+    inside = (
+        _unpicklable(part, own or name, outer)
+        for own, part in _parts(value)
+        if id(part) not in outer
+    )
+    return next((found for found in inside if found is not None), (name, value, why))
+
+
+def _parts(value: Any) -> Iterable[tuple[str, Any]]:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+    if isinstance(value, Mapping):
+        return ((str(key), part) for key, part in value.items())
+    return (("", part) for part in value) if isinstance(value, list | tuple) else ()
