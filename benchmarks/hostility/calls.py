@@ -464,7 +464,9 @@ def _news(plan: Plan, space: dict[str, Any]) -> dict[str, Any]:
     found = {}
     for name, columns in others.items():
         try:
-            found[name] = frames.build(columns, library, space)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found[name] = frames.build(columns, library, space)
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise

@@ -47,9 +47,8 @@ _WITHIN = frozenset([
 """What only the formula may not do."""
 
 _HERE = os.path.dirname(__file__)
-_HANDLES = re.compile(
-    r"[/\\]treeselect[/\\](guard|formula|quoting|computing|evaluation|terms|expressions)\w*\.py$"
-)
+HANDLES = re.compile(r"[/\\]treeselect[/\\](formula|formulas[/\\]\w+|designs[/\\]evaluation)\.py$")
+"""Modules that have the text or the records of a formula in hand."""
 _EVALUATES = re.compile(r"[/\\](treeselect|formulaic|pandas|numpy|patsy|numexpr)[/\\]")
 
 
@@ -111,7 +110,7 @@ def _judged(event: str, arguments: tuple[Any, ...]) -> str:
         return f"{event} {str(arguments[:1])[:80]}"
     if any("importlib" in file for file, _ in files):
         return ""
-    if pseudo or any(_HANDLES.search(file) for file, _ in files):
+    if pseudo or any(HANDLES.search(file) for file, _ in files):
         return f"{event} {str(arguments[:1])[:80]}"
     return ""
 

@@ -43,6 +43,17 @@ def test_no_case_fails(hostility, family, first, last, tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
+def test_the_watch_knows_the_modules_that_handle_formulas(hostility):
+    from hostility.watching import HANDLES
+
+    package = FOLDER.parent / "treeselect"
+    handling = {p.relative_to(package).as_posix() for p in package.rglob("*.py")
+                if HANDLES.search(str(p))}  # fmt: skip
+    known = {f"formulas/{name}.py" for name in ("quoting", "guard", "expressions", "computing")}
+    assert known | {"formula.py", "designs/evaluation.py"} <= handling
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
 def test_the_watch_hears_what_a_formula_must_not_do(hostility, tmp_path):
     from hostility.watching import watching
 

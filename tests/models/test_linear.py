@@ -1,0 +1,14 @@
+"""Coefficients of linear models."""
+
+import numpy as np
+
+from treeselect.models.linear import LinearFit, coefficient_table
+
+
+def test_a_negative_variance_has_no_standard_error():
+    covariance = np.diag([4.0, -1e-20])
+    fit = LinearFit(None, "GLM", ("a", "b"), ("a", "b"), np.array([2.0, 1.0]), covariance, None, ())
+    table = coefficient_table(fit)
+    error = table.filter(like="error").iloc[:, 0]
+    assert error[0] == 2.0
+    assert np.isnan(error[1])
