@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from treeselect.results.summary import Summary
+    from treeselect.printing import Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +329,7 @@ class Comparison:
             Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
         """
         from treeselect.comparison.words import summarise_comparison
-        from treeselect.results.summary import Summary
+        from treeselect.printing import Summary
 
         return Summary(summarise_comparison(self))
 

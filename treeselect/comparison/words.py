@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.results.summary import SummaryContent, options_text, p_text
+from treeselect.printing import SummaryContent, p_text
+from treeselect.results.summary import options_text
 
 if TYPE_CHECKING:
     from treeselect.comparison.record import Comparison

@@ -17,20 +17,13 @@ from treeselect.designs.modeldata import ModelData
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError, TreeselectError, quoted
 from treeselect.frames.libraries import in_library
-from treeselect.models.linear import (
-    LinearData,
-    LinearFit,
-    coefficient_table,
-    fit_linear,
-    independent_columns,
-    linear_data,
-    term_p_value,
-)
+from treeselect.models.coefficients import coefficient_table, table_head, table_row, term_p_value
+from treeselect.models.independence import independent_columns
+from treeselect.models.linear import LinearData, LinearFit, fit_linear, linear_data
+from treeselect.printing import MOST_ROWS, Summary, SummaryContent, p_text
 from treeselect.resampling.choosing import Choice, choose
 from treeselect.resampling.folds import Folds, Split
 from treeselect.resampling.halves import draw_parts
-from treeselect.results.refitting import table_head, table_row
-from treeselect.results.summary import MOST_ROWS, Summary, SummaryContent, p_text
 from treeselect.running.parallel import run_all
 from treeselect.running.progress import track
 

@@ -36,8 +36,8 @@ from treeselect.running.progress import track
 if TYPE_CHECKING:
     import pandas as pd
 
+    from treeselect.printing import Summary, SummaryContent
     from treeselect.results.result import SelectionResult
-    from treeselect.results.summary import Summary, SummaryContent
 
 _MOST_NAMES = 12
 """Terms whose frequency the summary tells."""
@@ -172,7 +172,7 @@ class Performance:
         Summary
             Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
         """
-        from treeselect.results.summary import Summary
+        from treeselect.printing import Summary
 
         return Summary(_content(self))
 
@@ -353,7 +353,7 @@ def _rule(choice: Choice, family: Family, method: SelectionMethod) -> str:
 
 
 def _content(found: Performance) -> SummaryContent:
-    from treeselect.results.summary import SummaryContent
+    from treeselect.printing import SummaryContent
 
     low, high = int(found.k.min()), int(found.k.max())
     sizes = str(low) if low == high else f"{low} to {high}"

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from treeselect.printing import Summary
     from treeselect.resampling.inference import Inference
     from treeselect.resampling.performance import Performance
-    from treeselect.results.summary import Summary
 
 PREDICTION_TYPES = ("response", "link", "class")
 
@@ -260,7 +260,8 @@ class SelectionResult:
         Summary
             Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
         """
-        from treeselect.results.summary import Summary, summarise
+        from treeselect.printing import Summary
+        from treeselect.results.summary import summarise
 
         return Summary(summarise(self))
 
