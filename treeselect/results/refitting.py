@@ -13,9 +13,9 @@ import numpy as np
 from treeselect.algorithms.shared.final import refit_forest
 from treeselect.arguments.checks import found_near
 from treeselect.arguments.scalars import answer, described
-from treeselect.designs.design import FloatArray, WeightArray
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.modeldata import ModelData
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
     OptionError,
