@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from treeselect.algorithms.registry import find_method
 from treeselect.arguments.checks import USUAL_SIZE, length, members, read_seed
 from treeselect.arguments.scalars import described, whole
-from treeselect.designs.design import BoolArray, FloatArray
 from treeselect.designs.scoring import Scoring
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError
 from treeselect.frames.reading import read_data
 from treeselect.resampling.folds import Splitter

@@ -8,7 +8,7 @@ from typing import ClassVar
 from treeselect.algorithms.shared.backward import check_shares, path_of_shares
 from treeselect.algorithms.shared.base import Problem, Step
 from treeselect.algorithms.shared.ranking import MeasuredForest, RankingForest
-from treeselect.designs.design import BoolArray, WeightArray
+from treeselect.engine.arrays import BoolArray, WeightArray
 from treeselect.engine.random import stream_seed
 
 

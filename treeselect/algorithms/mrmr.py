@@ -23,7 +23,7 @@ from treeselect.algorithms.shared.options import (
     refuse_costs,
 )
 from treeselect.algorithms.shared.ranking import SCORING, ranked_step
-from treeselect.designs.design import FloatArray, WeightArray
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.rounding import falling
 
 Scheme = Literal["difference", "quotient"]

@@ -27,7 +27,7 @@ from treeselect.algorithms.shared.regularised import (
     Ties,
     grow_shared,
 )
-from treeselect.designs.design import FloatArray, WeightArray
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.random import stream_seed
 
 

@@ -20,10 +20,11 @@ from treeselect.algorithms.shared.base import (
 from treeselect.arguments.checks import USUAL_SIZE, check_choice, check_size, members, read_seed
 from treeselect.arguments.scalars import described
 from treeselect.comparison.record import Comparison, Run
-from treeselect.designs.design import FeatureGroups, WeightArray
+from treeselect.designs.design import FeatureGroups
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.preparing import prepare
 from treeselect.designs.scoring import Scoring
+from treeselect.engine.arrays import WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, TreeselectError, quoted
 from treeselect.frames.libraries import library_of

@@ -15,7 +15,7 @@ from treeselect.arguments.paths import file_path
 from treeselect.arguments.scalars import described, whole
 from treeselect.comparison.paired import differences, paired_difference
 from treeselect.comparison.pareto import pareto_front
-from treeselect.designs.design import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling, first_largest
 from treeselect.errors import OptionError, listing
 from treeselect.frames.libraries import in_library

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.designs.design import FloatArray, IntArray
+from treeselect.engine.arrays import FloatArray, IntArray
 
 
 class Coded(NamedTuple):

@@ -11,10 +11,11 @@ import numpy as np
 
 from treeselect.algorithms.shared.base import Problem, SelectionMethod
 from treeselect.arguments.scalars import described
-from treeselect.designs.design import Design, FloatArray, IntArray, WeightArray
+from treeselect.designs.design import Design
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.response import Response, response_with_weight
 from treeselect.designs.weights import check_offset, read_offset, read_weights
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.formula import model_matrix, term_matrix
 from treeselect.frames.reading import read_data

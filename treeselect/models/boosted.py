@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from treeselect.algorithms.gbfs import GBFS, Ensembles
 from treeselect.algorithms.shared.base import Problem
-from treeselect.designs.design import BoolArray, Design, FeatureGroups, FloatArray, WeightArray
+from treeselect.designs.design import Design, FeatureGroups
 from treeselect.designs.families import Family
+from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.ensembles.prediction import predict_sum
 from treeselect.engine.growing.nodes import LEAF, Trees, group_gains

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.designs.modeldata import INTERCEPT, ModelData
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.errors import DataError, OptionError, listing, quoted
 
 if TYPE_CHECKING:

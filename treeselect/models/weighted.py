@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.designs.design import BoolArray, Design, FloatArray, IntArray, WeightArray
+from treeselect.designs.design import Design
 from treeselect.designs.families import Family
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.ensembles.prediction import predict_sum
 from treeselect.engine.growing.nodes import LEAF, Trees, join_trees

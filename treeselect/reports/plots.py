@@ -10,7 +10,7 @@ import numpy as np
 
 from treeselect.arguments.checks import check_choice
 from treeselect.arguments.scalars import described
-from treeselect.designs.design import FloatArray
+from treeselect.engine.arrays import FloatArray
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.reports.drawing import (
     ACCENT,

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.algorithms.shared.base import Model, Problem, SelectionMethod, Step, shares
-from treeselect.designs.design import BoolArray, FeatureGroups, WeightArray
+from treeselect.designs.design import FeatureGroups
+from treeselect.engine.arrays import BoolArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, falling, first_largest
 from treeselect.resampling.cross_validation import ScoreBySize, score_by_size

@@ -12,7 +12,7 @@ import numpy as np
 
 from treeselect.arguments.checks import check_choice
 from treeselect.arguments.scalars import described, finite
-from treeselect.designs.design import FloatArray
+from treeselect.engine.arrays import FloatArray
 from treeselect.errors import OptionError, StabilityError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from treeselect.algorithms.shared.base import Problem, SelectionMethod
 from treeselect.arguments.checks import MOST_RESAMPLES, check_choice, check_count, check_size
-from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import StabilityError
 from treeselect.frames.libraries import in_library

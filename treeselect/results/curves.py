@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.designs.design import FloatArray
+from treeselect.engine.arrays import FloatArray
 from treeselect.results.inside import importance_path_table
 from treeselect.results.shapes import shape_table, value_column
 

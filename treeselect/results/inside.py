@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.algorithms.shared.base import Model
-from treeselect.designs.design import IntArray
+from treeselect.engine.arrays import IntArray
 from treeselect.engine.growing.nodes import LEAF, Trees
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError

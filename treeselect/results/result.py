@@ -14,10 +14,10 @@ import numpy as np
 from treeselect.algorithms.shared.base import Model, SelectionMethod, Step, shares, without_tuning
 from treeselect.arguments.checks import check_choice, check_flag, read_seed
 from treeselect.arguments.paths import file_path
-from treeselect.designs.design import FloatArray
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import check_offset
+from treeselect.engine.arrays import FloatArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, falling, largest_in_row
 from treeselect.errors import (

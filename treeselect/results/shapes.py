@@ -15,7 +15,7 @@ import numpy as np
 
 from treeselect.algorithms.shared.base import Model
 from treeselect.arguments.checks import found_near, is_one_of
-from treeselect.designs.design import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.ensembles.dependence import Dependence, partial_dependence
 from treeselect.engine.random import stream_seed

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.arguments.scalars import NotGiven
-from treeselect.designs.design import BoolArray, Design, FeatureGroups, FloatArray, WeightArray
+from treeselect.designs.design import Design, FeatureGroups
 from treeselect.designs.families import Family
+from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.rounding import at_least
 

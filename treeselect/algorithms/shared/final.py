@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from treeselect.algorithms.shared.base import Problem, Step
 from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
 from treeselect.algorithms.shared.tracing import rising, trace
-from treeselect.designs.design import BoolArray, WeightArray
+from treeselect.engine.arrays import BoolArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.models.forest import ForestModel, fit_forest
 
