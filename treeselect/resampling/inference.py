@@ -30,7 +30,7 @@ from treeselect.running.progress import track
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 _FEW_GROUPS = 50
 """With fewer groups than this, a reader is told that the tests need many."""
@@ -170,7 +170,7 @@ class Inference:
 
 
 def infer(
-    result: SelectionResult,
+    result: Fit,
     data: ModelData,
     *,
     split: float,
@@ -231,7 +231,7 @@ def _other_groups(of_fit: str | bool, name: str | bool) -> str:
     return f", fold_groups={name!r}" if isinstance(name, str) else ", fold_groups=..."
 
 
-def _size(result: SelectionResult) -> int | str | None:
+def _size(result: Fit) -> int | str | None:
     """The rule of the fit for the number of units."""
     k = result.choice.k
     if not isinstance(k, int):
@@ -239,7 +239,7 @@ def _size(result: SelectionResult) -> int | str | None:
     return max(1, min(k, len(result.design.arrays.groups.names)))
 
 
-def _rule_text(size: int | str | None, result: SelectionResult) -> str:
+def _rule_text(size: int | str | None, result: Fit) -> str:
     if size is None:
         return tuning_words(result.chosen_method)
     if isinstance(size, int):
@@ -373,9 +373,7 @@ def _aggregated(found: Inference) -> pd.DataFrame:
 # --- words -------------------------------------------------------------------------------------
 
 
-def _content(
-    found: Inference, result: SelectionResult, call: str, sizes: str, rule: str
-) -> SummaryContent:
+def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) -> SummaryContent:
     one = found.n_splits == 1
     fits = [split.fit for split in found.splits if split.fit is not None]
     facts = [

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from treeselect.printing import Summary, SummaryContent
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 _MOST_NAMES = 12
 """Terms whose frequency the summary tells."""
@@ -184,7 +184,7 @@ class Performance:
 
 
 def measure(
-    result: SelectionResult,
+    result: Fit,
     folds: int | Splitter | Sequence[int],
     *,
     repeats: int,

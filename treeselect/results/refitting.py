@@ -33,7 +33,7 @@ from treeselect.running.parallel import engine_threads
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 
 _PREDICTS = "Refitted: predicts with"
@@ -45,7 +45,7 @@ NOT_VALID = (
 )
 
 
-def refit(result: SelectionResult, model: Any, data: ModelData) -> Any:
+def refit(result: Fit, model: Any, data: ModelData) -> Any:
     """See :meth:`SelectionResult.refit`."""
     if isinstance(model, str):
         if model in ("forest", "boosting"):
@@ -60,7 +60,7 @@ def refit(result: SelectionResult, model: Any, data: ModelData) -> Any:
 
 
 @memory_is_told()
-def _refit_trees(result: SelectionResult, model: str, data: ModelData) -> SelectionResult:
+def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
     grow = refit_forest if model == "forest" else fit_boosted
     fitted = grow(
         data.problem,
@@ -129,7 +129,7 @@ class GlmFit:
         return f"<GlmFit of {self.n_used:,} rows, {self.n_dropped:,} dropped>"
 
 
-def refit_glm(result: SelectionResult, data: ModelData) -> GlmFit:
+def refit_glm(result: Fit, data: ModelData) -> GlmFit:
     """Fit the linear model of a selection to all complete rows.
 
     Raises
