@@ -16,7 +16,7 @@ from treeselect.resampling.choosing import step_of_size
 from treeselect.resampling.folds import Folds, known_groups
 from treeselect.resampling.resampled import SCHEMES, Scheme
 from treeselect.resampling.stability import Stability
-from treeselect.running.parallel import run_all
+from treeselect.running.parallel import ALONE, Workers, run_all
 from treeselect.running.progress import track
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def assess(
     scheme: Scheme,
     seed: int,
     folds: Folds | None = None,
-    n_jobs: int | None = None,
+    workers: Workers = ALONE,
     progress: bool | None = None,
 ) -> Stability:
     """Repeat the selection on resamples; of whole groups if `folds` have them.
@@ -107,7 +107,7 @@ def assess(
     calls = [
         (problem, method, weight, scheme, number, k, seed, groups) for number in range(n_resamples)
     ]
-    results = track(run_all(_one_resample, calls, n_jobs), "Resamples", len(calls), progress)
+    results = track(run_all(_one_resample, calls, workers), "Resamples", len(calls), progress)
     return Stability(
         units=problem.groups.names,
         fitted=fitted,
@@ -130,6 +130,8 @@ def _one_resample(
     k: int,
     seed: int,
     groups: IntArray | None,
+    *,
+    n_threads: int = 1,
 ) -> BoolArray:
     drawn = resample_weights(weight, scheme, number, seed, groups)
     rows = drawn > 0
@@ -139,7 +141,9 @@ def _one_resample(
             f" {'rows' if groups is None else 'groups with rows'} of a class to resample."
         )
     own_seed = stream_seed(seed, "resample", number)
-    path = method.path(problem, drawn, max_size=k, seed=own_seed, every_size=False)
+    path = method.path(
+        problem, drawn, max_size=k, seed=own_seed, every_size=False, n_threads=n_threads
+    )
     if method.tuning_value is not None:
         return path[-1].selected
     return step_of_size(path, k, problem.groups.keep).selected
