@@ -10,19 +10,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from treeselect.algorithms.registry import find_method, method_label, method_text
-from treeselect.algorithms.shared.base import (
-    Problem,
-    SelectionMethod,
-    changed_options,
-    is_method,
-    settled,
-)
+from treeselect.algorithms.shared.base import SelectionMethod, changed_options, is_method, settled
 from treeselect.arguments.checks import USUAL_SIZE, check_choice, check_size, members, read_seed
 from treeselect.arguments.scalars import described
 from treeselect.comparison.record import Comparison, Run
 from treeselect.designs.design import FeatureGroups, WeightArray
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.preparing import prepare
+from treeselect.designs.problem import Problem
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, TreeselectError, quoted

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem
 from treeselect.arguments.checks import (
     MOST_FOLDS,
     MOST_REPEATS,
@@ -22,6 +21,7 @@ from treeselect.arguments.checks import (
 )
 from treeselect.arguments.scalars import answer, described, whole
 from treeselect.designs.design import IntArray, WeightArray
+from treeselect.designs.problem import Problem
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
     OptionError,

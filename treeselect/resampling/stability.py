@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.algorithms.shared.base import Problem, SelectionMethod
+from treeselect.algorithms.shared.base import SelectionMethod
 from treeselect.arguments.checks import MOST_RESAMPLES, check_choice, check_count, check_size
 from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.designs.problem import Problem
 from treeselect.engine.random import stream_seed
 from treeselect.errors import StabilityError
 from treeselect.frames.libraries import in_library

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.final import refit_forest
 from treeselect.arguments.checks import found_near
 from treeselect.arguments.scalars import answer, described
 from treeselect.designs.design import FloatArray, WeightArray
@@ -26,7 +25,7 @@ from treeselect.errors import (
 )
 from treeselect.frames.libraries import as_column, in_library
 from treeselect.frames.reading import read_data
-from treeselect.models.boosted import fit_boosted
+from treeselect.models.forest import refit_forest
 from treeselect.models.linear import (
     LinearFit,
     coefficient_table,
@@ -35,6 +34,7 @@ from treeselect.models.linear import (
     linear_data,
     near_certain,
 )
+from treeselect.results.boosting import fit_boosted
 from treeselect.results.summary import Summary, SummaryContent, p_text
 from treeselect.running.machine import memory_is_told
 from treeselect.running.parallel import engine_threads

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Model, SelectionMethod, Step, shares, without_tuning
+from treeselect.algorithms.shared.base import SelectionMethod, Step, shares, without_tuning
 from treeselect.arguments.checks import check_choice, check_flag, read_seed
 from treeselect.arguments.paths import file_path
 from treeselect.designs.design import FloatArray
@@ -29,6 +29,7 @@ from treeselect.errors import (
 )
 from treeselect.frames.libraries import as_column, as_frame, in_library, with_column
 from treeselect.frames.reading import read_data
+from treeselect.models.model import Model
 from treeselect.models.weighted import WeightedForest
 from treeselect.resampling.choosing import Choice, ScoreBySize, skipped_sizes
 from treeselect.resampling.folds import Folds, Splitter, with_groups
