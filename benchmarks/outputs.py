@@ -18,16 +18,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.data.binning import BinnedData, bin_columns, bin_edges
 from treeselect.engine.ensembles.boosting import Boosting, boost
 from treeselect.engine.ensembles.prediction import predict_sum
 from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
 from treeselect.engine.losses import MultinomialLoss
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 RATE = 0.1
 
 

@@ -19,8 +19,9 @@ from treeselect.algorithms.shared.options import (
     refuse_costs,
 )
 from treeselect.algorithms.shared.ranking import SCORING, ranked_step
-from treeselect.designs.design import BoolArray, FeatureGroups, FloatArray, IntArray, WeightArray
+from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.rounding import falling
 
 _PATIENCE = 5

@@ -19,8 +19,8 @@ from treeselect.algorithms.shared.pools import TreePool, check_kind, grown_pool,
 from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
 from treeselect.algorithms.shared.sparsify import FIRST_PATH, Sparsifier, SparsityRules
 from treeselect.arguments.scalars import answer, described
-from treeselect.designs.design import WeightArray
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.engine.ensembles.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoosting
 from treeselect.engine.splitting.candidates import n_able

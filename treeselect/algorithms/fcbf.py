@@ -17,8 +17,8 @@ from treeselect.algorithms.shared.options import (
     refuse_costs,
 )
 from treeselect.algorithms.shared.ranking import SCORING, first_units, ranked_step
-from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.rounding import at_least, falling
 
 

@@ -23,8 +23,8 @@ from treeselect.algorithms.shared.options import (
     refuse_costs,
 )
 from treeselect.algorithms.shared.ranking import SCORING, ranked_step
-from treeselect.designs.design import FloatArray, WeightArray
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.rounding import falling
 
 Scheme = Literal["difference", "quotient"]

@@ -19,8 +19,8 @@ from treeselect.algorithms.shared.options import (
     refuse_together,
 )
 from treeselect.algorithms.shared.regularised import Criterion, Gain, Ties
-from treeselect.designs.design import FloatArray, WeightArray
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.data.targets import class_target, copies
 from treeselect.engine.ensembles.boosting import Boosting, boost
 from treeselect.engine.ensembles.forests import ALL_ROWS, bagged_forest

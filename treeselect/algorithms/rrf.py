@@ -27,8 +27,8 @@ from treeselect.algorithms.shared.regularised import (
     Ties,
     grow_shared,
 )
-from treeselect.designs.design import FloatArray, WeightArray
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.random import stream_seed
 
 

@@ -14,8 +14,8 @@ from treeselect.algorithms.shared.final import ReadsColumns
 from treeselect.algorithms.shared.options import check_flag, check_number
 from treeselect.algorithms.shared.ranking import SCORING
 from treeselect.algorithms.shared.standardised import linear_columns
-from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.blas import one_thread
 
 _TOLERANCE = 1e-6

@@ -19,7 +19,8 @@ from treeselect.errors import OptionError, did_you_mean, listing, near
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-    from treeselect.designs.design import FeatureGroups, FloatArray, IntArray
+    from treeselect.designs.design import FeatureGroups
+    from treeselect.engine.arrays import FloatArray, IntArray
 
 USUAL_SIZE: Any = NotGiven("1se")
 """The default of `k`: the rule of one standard error, unless the method decides by itself."""

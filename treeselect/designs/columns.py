@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.designs.evaluation import Basis, FloatArray, Values, as_factor
+from treeselect.designs.evaluation import Basis, Values, as_factor
+from treeselect.engine.arrays import FloatArray
 from treeselect.engine.data.binning import MAX_BINS, OTHER
 from treeselect.errors import DataError, quoted
 from treeselect.formulas.terms import Factor, Term

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, listing, quoted
 from treeselect.formula import run_trusted, transformed
 from treeselect.formulas.computing import (
@@ -32,9 +33,6 @@ from treeselect.formulas.expressions import (
 )
 from treeselect.formulas.terms import Factor
 from treeselect.frames.reading import Labels, Numbers, read_column
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

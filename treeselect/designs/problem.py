@@ -7,8 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
-from treeselect.designs.design import Design, FeatureGroups, FloatArray, WeightArray
+from treeselect.designs.design import Design, FeatureGroups
 from treeselect.designs.families import Family
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
 
 

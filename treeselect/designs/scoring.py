@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.arguments.scalars import answer, described, finite
-from treeselect.designs.design import FloatArray, WeightArray
 from treeselect.designs.families import Family
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.rounding import at_least, largest_in_row, settled
 from treeselect.errors import OptionError, did_you_mean, near, quoted, said_by
 

@@ -6,8 +6,9 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from treeselect.designs.design import BoolArray, Design, FloatArray
+from treeselect.designs.design import Design
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.growing.nodes import Trees
 from treeselect.models.importing import ImportedBins

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.algorithms.shared.base import SelectionMethod, Step, shares
-from treeselect.designs.design import BoolArray, FeatureGroups, WeightArray
+from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, falling, first_largest
 from treeselect.models.model import Model

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from treeselect.algorithms.shared.base import SelectionMethod, Step, empty_step
-from treeselect.designs.design import FloatArray, IntArray, WeightArray
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, quoted

@@ -20,8 +20,8 @@ from treeselect.arguments.checks import (
     length,
 )
 from treeselect.arguments.scalars import answer, described, whole
-from treeselect.designs.design import IntArray, WeightArray
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
     OptionError,

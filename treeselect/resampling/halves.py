@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from treeselect.designs.design import IntArray, WeightArray
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 from treeselect.resampling.choosing import Choice

@@ -12,33 +12,26 @@ import numpy as np
 
 from treeselect.algorithms.shared.base import SelectionMethod, tuning_words
 from treeselect.arguments.checks import MOST_REPEATS, check_count, check_share
-from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError, TreeselectError, quoted
 from treeselect.frames.libraries import in_library
-from treeselect.models.linear import (
-    LinearData,
-    LinearFit,
-    coefficient_table,
-    fit_linear,
-    independent_columns,
-    linear_data,
-    term_p_value,
-)
+from treeselect.models.coefficients import coefficient_table, table_head, table_row, term_p_value
+from treeselect.models.independence import independent_columns
+from treeselect.models.linear import LinearData, LinearFit, fit_linear, linear_data
+from treeselect.printing import MOST_ROWS, Summary, SummaryContent, p_text
 from treeselect.resampling.choosing import Choice, choose
 from treeselect.resampling.folds import Folds, Split
 from treeselect.resampling.halves import draw_parts
-from treeselect.results.refitting import table_head, table_row
-from treeselect.results.summary import MOST_ROWS, Summary, SummaryContent, p_text
 from treeselect.running.parallel import run_all
 from treeselect.running.progress import track
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 _FEW_GROUPS = 50
 """With fewer groups than this, a reader is told that the tests need many."""
@@ -178,7 +171,7 @@ class Inference:
 
 
 def infer(
-    result: SelectionResult,
+    result: Fit,
     data: ModelData,
     *,
     split: float,
@@ -239,7 +232,7 @@ def _other_groups(of_fit: str | bool, name: str | bool) -> str:
     return f", fold_groups={name!r}" if isinstance(name, str) else ", fold_groups=..."
 
 
-def _size(result: SelectionResult) -> int | str | None:
+def _size(result: Fit) -> int | str | None:
     """The rule of the fit for the number of units."""
     k = result.choice.k
     if not isinstance(k, int):
@@ -247,7 +240,7 @@ def _size(result: SelectionResult) -> int | str | None:
     return max(1, min(k, len(result.design.arrays.groups.names)))
 
 
-def _rule_text(size: int | str | None, result: SelectionResult) -> str:
+def _rule_text(size: int | str | None, result: Fit) -> str:
     if size is None:
         return tuning_words(result.chosen_method)
     if isinstance(size, int):
@@ -381,9 +374,7 @@ def _aggregated(found: Inference) -> pd.DataFrame:
 # --- words -------------------------------------------------------------------------------------
 
 
-def _content(
-    found: Inference, result: SelectionResult, call: str, sizes: str, rule: str
-) -> SummaryContent:
+def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) -> SummaryContent:
     one = found.n_splits == 1
     fits = [split.fit for split in found.splits if split.fit is not None]
     facts = [

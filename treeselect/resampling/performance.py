@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.algorithms.shared.base import SelectionMethod, tuning_words
-from treeselect.designs.design import FloatArray, IntArray, WeightArray
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
 from treeselect.designs.scoring import Scoring, check_scoring, is_lost, with_scoring
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import MethodError, OptionError, quoted
@@ -37,8 +37,8 @@ from treeselect.running.progress import track
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.results.result import SelectionResult
-    from treeselect.results.summary import Summary, SummaryContent
+    from treeselect.printing import Summary, SummaryContent
+    from treeselect.resampling.fit import Fit
 
 _MOST_NAMES = 12
 """Terms whose frequency the summary tells."""
@@ -173,7 +173,7 @@ class Performance:
         Summary
             Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
         """
-        from treeselect.results.summary import Summary
+        from treeselect.printing import Summary
 
         return Summary(_content(self))
 
@@ -185,7 +185,7 @@ class Performance:
 
 
 def measure(
-    result: SelectionResult,
+    result: Fit,
     folds: int | Splitter | Sequence[int],
     *,
     repeats: int,
@@ -354,7 +354,7 @@ def _rule(choice: Choice, family: Family, method: SelectionMethod) -> str:
 
 
 def _content(found: Performance) -> SummaryContent:
-    from treeselect.results.summary import SummaryContent
+    from treeselect.printing import SummaryContent
 
     low, high = int(found.k.min()), int(found.k.max())
     sizes = str(low) if low == high else f"{low} to {high}"

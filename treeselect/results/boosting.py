@@ -7,8 +7,9 @@ import dataclasses
 import numpy as np
 
 from treeselect.algorithms.gbfs import GBFS, Ensembles
-from treeselect.designs.design import BoolArray, FeatureGroups, WeightArray
+from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, WeightArray
 from treeselect.engine.data.binning import select_groups
 from treeselect.engine.growing.nodes import group_gains
 from treeselect.engine.random import stream_seed

@@ -11,8 +11,8 @@ import numpy as np
 
 from treeselect.algorithms.shared.decisions import Decisions
 from treeselect.arguments.scalars import NotGiven
-from treeselect.designs.design import BoolArray, FloatArray, WeightArray
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.rounding import at_least
 from treeselect.models.model import Model
 from treeselect.models.weighted import WeightedForest

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
 from treeselect.algorithms.shared.tracing import rising, trace
-from treeselect.designs.design import WeightArray
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import WeightArray
 from treeselect.models.forest import ForestModel, refit_forest
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.pools import TreePool
 from treeselect.arguments.scalars import described
-from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.losses import HingeLoss, explicable
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
