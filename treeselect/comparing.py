@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import (
-    settled,
-)
+from treeselect.algorithms.shared.base import settled
 from treeselect.arguments.checks import USUAL_SIZE, read_seed
 from treeselect.arguments.paths import file_path
 from treeselect.comparison.record import Contest

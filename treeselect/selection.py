@@ -8,14 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from treeselect.algorithms.registry import find_method, method_text
-from treeselect.algorithms.shared.base import (
-    OWN,
-    Problem,
-    SelectionMethod,
-    Step,
-    settled,
-    tuning_words,
-)
+from treeselect.algorithms.shared.base import OWN, SelectionMethod, Step, settled, tuning_words
 from treeselect.arguments.checks import (
     MOST_RESAMPLES,
     USUAL_SIZE,
@@ -28,6 +21,7 @@ from treeselect.arguments.checks import (
 from treeselect.arguments.scalars import described
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.preparing import prepare
+from treeselect.designs.problem import Problem
 from treeselect.designs.request import Request
 from treeselect.designs.scoring import Scoring
 from treeselect.errors import OptionError, TreeselectWarning, quoted

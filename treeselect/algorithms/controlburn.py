@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Model, Problem, Step
-from treeselect.algorithms.shared.final import REFITTED_TREES, refit_forest
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.options import (
     check_choice,
     check_flag,
@@ -20,11 +19,14 @@ from treeselect.algorithms.shared.pools import TreePool, check_kind, grown_pool,
 from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
 from treeselect.algorithms.shared.sparsify import FIRST_PATH, Sparsifier, SparsityRules
 from treeselect.arguments.scalars import answer, described
+from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.engine.ensembles.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoosting
 from treeselect.engine.splitting.candidates import n_able
 from treeselect.errors import MethodError
+from treeselect.models.forest import REFITTED_TREES, refit_forest
+from treeselect.models.model import Model
 from treeselect.models.weighted import no_trees
 
 _MAX_DEPTH = 16

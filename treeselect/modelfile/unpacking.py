@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.registry import method_of_record
-from treeselect.algorithms.shared.base import Model, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.decisions import WORDS, Decisions
 from treeselect.designs.columns import FactorSpec, TermSpec
 from treeselect.designs.design import Design
@@ -35,6 +35,7 @@ from treeselect.modelfile.models import (
     forest_of,
     subforest_of,
 )
+from treeselect.models.model import Model
 from treeselect.resampling.choosing import Choice, ScoreBySize
 from treeselect.resampling.fit import Call, Fit
 from treeselect.resampling.folds import Folds

@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Model, Problem, SelectionMethod, Step, shares
+from treeselect.algorithms.shared.base import SelectionMethod, Step, shares
 from treeselect.designs.design import FeatureGroups
+from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, falling, first_largest
+from treeselect.models.model import Model
 from treeselect.resampling.cross_validation import ScoreBySize, score_by_size
 from treeselect.resampling.folds import Folds
 from treeselect.running.machine import memory_is_told

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Model, Problem, SelectionMethod, Step, empty_step
+from treeselect.algorithms.shared.base import SelectionMethod, Step, empty_step
+from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, quoted
+from treeselect.models.model import Model
 from treeselect.resampling.folds import Folds, Split, mean_repeats, split_rows
 from treeselect.running.parallel import ALONE, Workers, run_all
 from treeselect.running.progress import track

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Model, SelectionMethod, Step, shares
+from treeselect.algorithms.shared.base import SelectionMethod, Step, shares
 from treeselect.designs.association import Associations
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.arrays import FloatArray
@@ -15,6 +15,7 @@ from treeselect.engine.rounding import falling
 from treeselect.errors import (
     StabilityError,
 )
+from treeselect.models.model import Model
 from treeselect.models.weighted import WeightedForest
 from treeselect.resampling.choosing import Choice, ScoreBySize, skipped_sizes
 from treeselect.resampling.stability import Stability

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, SelectionMethod, tuning_words
+from treeselect.algorithms.shared.base import SelectionMethod, tuning_words
 from treeselect.arguments.checks import MOST_REPEATS, check_count, check_share
 from treeselect.designs.modeldata import ModelData
+from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError, TreeselectError, quoted

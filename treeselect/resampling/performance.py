@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, SelectionMethod, tuning_words
+from treeselect.algorithms.shared.base import SelectionMethod, tuning_words
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
+from treeselect.designs.problem import Problem
 from treeselect.designs.scoring import Scoring, check_scoring, is_lost, with_scoring
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Model
 from treeselect.designs.association import Associations
 from treeselect.engine.arrays import IntArray
 from treeselect.engine.growing.nodes import LEAF, Trees
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError
+from treeselect.models.model import Model
 from treeselect.results.trees import node_depths, tidy_trees
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.final import refit_forest
 from treeselect.arguments.checks import found_near
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.random import stream_seed
@@ -21,11 +20,12 @@ from treeselect.errors import (
     quoted,
 )
 from treeselect.frames.libraries import in_library
-from treeselect.models.boosted import fit_boosted
 from treeselect.models.coefficients import coefficient_table, table_head, table_row
+from treeselect.models.forest import refit_forest
 from treeselect.models.independence import independent_columns
 from treeselect.models.linear import LinearFit, fit_linear, linear_data, near_certain
 from treeselect.printing import Summary, SummaryContent
+from treeselect.results.boosting import fit_boosted
 from treeselect.results.estimators import MODELS, refit_estimator
 from treeselect.running.machine import memory_is_told
 from treeselect.running.parallel import workers_for

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Model
 from treeselect.arguments.checks import found_near, is_one_of
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.data.binning import BinnedData
@@ -21,6 +20,7 @@ from treeselect.engine.ensembles.dependence import Dependence, partial_dependenc
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.frames.reading import Labels, Numbers, read_column
+from treeselect.models.model import Model
 
 if TYPE_CHECKING:
     import pandas as pd
