@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from treeselect.algorithms.burning.pools import TreePool
 from treeselect.algorithms.shared.base import Problem, Step
-from treeselect.algorithms.shared.pools import TreePool
 from treeselect.arguments.scalars import described
 from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.losses import HingeLoss, explicable
