@@ -8,16 +8,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.burning.pools import TreePool, check_kind, grown_pool, imported_pool
+from treeselect.algorithms.burning.sparsify import FIRST_PATH, Sparsifier, SparsityRules
+from treeselect.algorithms.shared.base import Model, Problem, Step
+from treeselect.algorithms.shared.final import REFITTED_TREES, refit_forest
 from treeselect.algorithms.shared.options import (
     check_choice,
     check_flag,
     check_integer,
     check_number,
 )
-from treeselect.algorithms.shared.pools import TreePool, check_kind, grown_pool, imported_pool
 from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
-from treeselect.algorithms.shared.sparsify import FIRST_PATH, Sparsifier, SparsityRules
 from treeselect.arguments.scalars import answer, described
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import WeightArray
