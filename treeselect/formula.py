@@ -40,12 +40,12 @@ from treeselect.errors import (
     quoted,
     shortened,
 )
-from treeselect.formulas.computing import LARGEST_WHOLE, as_series, value_of
+from treeselect.formulas.computing import value_of
 from treeselect.formulas.expressions import Code, Column, Contrast, Transform
 from treeselect.formulas.guard import ARITHMETIC, check_expression
 from treeselect.formulas.quoting import LONGEST_TEXT, Unquoted, unquote
 from treeselect.formulas.terms import Factor, Term
-from treeselect.frames.reading import Labels, Numbers, read_column
+from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers, read_column, to_series
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -807,7 +807,7 @@ def _for_matrix(factor: Factor, frame: pd.DataFrame) -> Any:
     read = {name: read_column(column, name) for name, column in columns.items()}
 
     def learn(node: Transform, argument: Any) -> Any:
-        result = _transform(node, as_series(argument, frame.index), {})
+        result = _transform(node, to_series(argument, frame.index), {})
         if node is factor.node:
             return result
         return Numbers(np.asarray(_columns_of(result)[0][""], dtype=np.float64))
@@ -815,4 +815,4 @@ def _for_matrix(factor: Factor, frame: pd.DataFrame) -> Any:
     if isinstance(factor.node, Transform) and isinstance(factor.node.argument, Column):
         return _transform(factor.node, columns[factor.node.argument.name], {})
     found = value_of(factor.node, read, learn)
-    return as_series(found, frame.index) if isinstance(found, Numbers | Labels) else found
+    return to_series(found, frame.index) if isinstance(found, Numbers | Labels) else found

@@ -20,7 +20,7 @@ from treeselect.designs.evaluation import Basis, FloatArray, Values, as_factor
 from treeselect.engine.data.binning import MAX_BINS, OTHER
 from treeselect.errors import DataError, quoted
 from treeselect.formulas.terms import Factor, Term
-from treeselect.frames.reading import Labels, Numbers
+from treeselect.frames.values import Labels, Numbers
 
 MISSING = -1
 """Code of a missing label."""

@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from treeselect.errors import DataError, listing, quoted
 from treeselect.formula import run_trusted, transformed
 from treeselect.formulas.computing import (
-    LARGEST_WHOLE,
     ComputationError,
     Learner,
     UnorderedError,
-    as_series,
     value_of,
 )
 from treeselect.formulas.expressions import (
@@ -31,7 +29,7 @@ from treeselect.formulas.expressions import (
     variables,
 )
 from treeselect.formulas.terms import Factor
-from treeselect.frames.reading import Labels, Numbers, read_column
+from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers, read_column, to_series
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -205,7 +203,7 @@ def _check_cost(factor: Factor, node: Node, n_rows: int) -> None:
 def compute(node: Node, rows: Mapping[str, Numbers | Labels], state: dict[str, Any]) -> Values:
     """Values of an expression on rows without missing values."""
     if isinstance(node, Code):
-        environment = {name: as_series(column) for name, column in rows.items()}
+        environment = {name: to_series(column) for name, column in rows.items()}
         found, categorical = run_trusted(node, environment, state)
         return _values_of_columns(found, node.text, categorical=categorical)
     values: Values = value_of(node, rows, _learner(state))
@@ -221,7 +219,7 @@ def _learner(state: dict[str, Any]) -> Learner:
                 f"{quoted(node.function)} needs numbers. Found: text or categories"
                 f" ({listing(argument.levels, 3)})."
             )
-        found, _ = transformed(node, as_series(argument), state)
+        found, _ = transformed(node, to_series(argument), state)
         if node.function == "hashed":
             n_levels: Any = node.option("levels")
             codes = np.asarray(found[""], dtype=np.int32)

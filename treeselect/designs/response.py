@@ -16,7 +16,7 @@ from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, Family, mul
 from treeselect.engine.data.targets import MOST_CLASSES
 from treeselect.errors import DataError, FormulaError, OptionError, listing, quoted
 from treeselect.formula import ParsedFormula
-from treeselect.frames.reading import Labels, Numbers, read_column
+from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.shown import shown
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import ast
 import copy
 import keyword
 import math
-import re
 import unicodedata
 import warnings
 from collections.abc import Collection, Mapping
@@ -31,6 +30,7 @@ from treeselect.formulas.expressions import (
     variables,
 )
 from treeselect.formulas.quoting import Unquoted
+from treeselect.frames.names import formula_name
 
 LONGEST = 5_000
 """Most characters of one expression."""
@@ -124,9 +124,6 @@ _SIGNS: dict[type[ast.AST], str] = {
 
 _KEYWORDS = frozenset(["True", "False", "None"])
 """Constants of Python that a column may be called, too."""
-
-_NAME = re.compile(r"\w+")
-"""Characters of a name as formulaic reads it: fewer than Python allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,12 +273,6 @@ class _Filled(ast.NodeTransformer):
         if node.id in self._columns:
             return ast.Name(formula_name(self._columns[node.id]), ast.Load())
         return node
-
-
-def formula_name(column: str) -> str:
-    """A column's name as a formula needs it: between backticks unless it is an identifier."""
-    plain = column.isidentifier() and not keyword.iskeyword(column) and _NAME.fullmatch(column)
-    return column if plain else f"`{column}`"
 
 
 class _Reader:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from treeselect.formulas.expressions import Call, Code, Column, Node, Transform
-from treeselect.formulas.guard import formula_name
+from treeselect.frames.names import formula_name
 
 
 @dataclass(frozen=True, slots=True)
