@@ -28,8 +28,7 @@ from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learn
 from treeselect.designs.units import Units
 from treeselect.engine.data.binning import bin_columns, bin_edges
 from treeselect.errors import DataError, NewDataError, listing, quoted
-from treeselect.formula import ParsedFormula
-from treeselect.formulas.terms import Factor, Term
+from treeselect.formulas.terms import Factor, ParsedFormula, Term
 from treeselect.frames.reading import read_data
 from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.shown import shown

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.errors import DataError, listing, quoted
-from treeselect.formula import run_trusted, transformed
+from treeselect.formula import columns_of, run_trusted, transform
 from treeselect.formulas.computing import (
     ComputationError,
     Learner,
@@ -204,7 +204,7 @@ def compute(node: Node, rows: Mapping[str, Numbers | Labels], state: dict[str, A
     """Values of an expression on rows without missing values."""
     if isinstance(node, Code):
         environment = {name: to_series(column) for name, column in rows.items()}
-        found, categorical = run_trusted(node, environment, state)
+        found, categorical = columns_of(run_trusted(node, environment, state))
         return _values_of_columns(found, node.text, categorical=categorical)
     values: Values = value_of(node, rows, _learner(state))
     return values
@@ -219,7 +219,7 @@ def _learner(state: dict[str, Any]) -> Learner:
                 f"{quoted(node.function)} needs numbers. Found: text or categories"
                 f" ({listing(argument.levels, 3)})."
             )
-        found, _ = transformed(node, to_series(argument), state)
+        found, _ = columns_of(transform(node, to_series(argument), state))
         if node.function == "hashed":
             n_levels: Any = node.option("levels")
             codes = np.asarray(found[""], dtype=np.int32)

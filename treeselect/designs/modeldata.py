@@ -13,10 +13,10 @@ from treeselect.algorithms.shared.base import Problem, SelectionMethod
 from treeselect.arguments.scalars import described
 from treeselect.designs.design import Design, FloatArray, IntArray, WeightArray
 from treeselect.designs.encoding import DesignSpec
+from treeselect.designs.matrix import model_matrix, term_matrix
 from treeselect.designs.response import Response, response_with_weight
 from treeselect.designs.weights import check_offset, read_offset, read_weights
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
-from treeselect.formula import model_matrix, term_matrix
 from treeselect.frames.reading import read_data
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from treeselect.designs.evaluation import Basis, evaluate
 from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, Family, multinomial
 from treeselect.engine.data.targets import MOST_CLASSES
 from treeselect.errors import DataError, FormulaError, OptionError, listing, quoted
-from treeselect.formula import ParsedFormula
+from treeselect.formulas.terms import ParsedFormula
 from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.shown import shown
 
