@@ -27,6 +27,7 @@ from treeselect.designs.scoring import Scoring
 from treeselect.errors import OptionError, TreeselectWarning, quoted
 from treeselect.frames.libraries import library_of
 from treeselect.frames.reading import read_data
+from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.choosing import (
     MOST_UNITS,
     Choice,
@@ -36,7 +37,7 @@ from treeselect.resampling.choosing import (
     skipped_sizes,
 )
 from treeselect.resampling.fit import Call
-from treeselect.resampling.folds import Folds, Splitter, read_folds
+from treeselect.resampling.folds import Folds, Splitter
 from treeselect.result import SelectionResult
 from treeselect.results.calls import call_text, data_text
 from treeselect.running.parallel import check_n_jobs, workers_for

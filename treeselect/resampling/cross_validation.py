@@ -17,7 +17,8 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, quoted
 from treeselect.models.model import Model
-from treeselect.resampling.folds import Folds, Split, mean_repeats, split_rows
+from treeselect.resampling.folds import Folds, Split, mean_repeats
+from treeselect.resampling.splitting import split_rows
 from treeselect.running.parallel import ALONE, Workers, run_all
 from treeselect.running.progress import track
 
