@@ -85,6 +85,7 @@ def dispatchers() -> dict[str, Dispatcher]:
         for value in vars(importlib.import_module(module.name)).values():
             if isinstance(value, Dispatcher):
                 found[f"{value.py_func.__module__}.{value.py_func.__name__}"] = value
+    assert len(found) > 50
     return found
 
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 KINDS = (
     "path", "importance", "stability", "substitutes", "correlation", "shape", "interactions",
@@ -66,7 +66,7 @@ _MOST_NAMED = 18
 
 
 def plot(
-    result: SelectionResult,
+    result: Fit,
     kind: str,
     *,
     term: str | None = None,
@@ -91,7 +91,7 @@ def plot(
     return _DRAW[kind](result, ax)
 
 
-def _check_terms(result: SelectionResult, term: str | None, other: str | None) -> None:
+def _check_terms(result: Fit, term: str | None, other: str | None) -> None:
     if term is None:
         raise OptionError(
             "`term` must be given for 'shape'.\n"
@@ -115,7 +115,7 @@ def _check_terms(result: SelectionResult, term: str | None, other: str | None) -
 # --- the result --------------------------------------------------------------------------------
 
 
-def _path(result: SelectionResult, ax: Axes | None) -> Axes:
+def _path(result: Fit, ax: Axes | None) -> Axes:
     ax = new_axes(ax, 6.4, 4.0)
     table = path_table(result)
     validated = result.scores is not None
@@ -138,7 +138,7 @@ def _path(result: SelectionResult, ax: Axes | None) -> Axes:
     return ax
 
 
-def _importance(result: SelectionResult, ax: Axes | None) -> Axes:
+def _importance(result: Fit, ax: Axes | None) -> Axes:
     _need_terms(result, 1)
     units = result.groups[:_MOST_UNITS]
     ax = new_axes(ax, 6.4, 1.2 + 0.28 * len(units))
@@ -152,7 +152,7 @@ def _importance(result: SelectionResult, ax: Axes | None) -> Axes:
     return ax
 
 
-def _stability(result: SelectionResult, ax: Axes | None) -> Axes:
+def _stability(result: Fit, ax: Axes | None) -> Axes:
     table = result.stability.table().head(_MOST_UNITS)
     ax = new_axes(ax, 6.4, 1.2 + 0.28 * len(table))
     rows = np.arange(len(table))
@@ -175,7 +175,7 @@ def _stability(result: SelectionResult, ax: Axes | None) -> Axes:
     return ax
 
 
-def _substitutes(result: SelectionResult, ax: Axes | None) -> Axes:
+def _substitutes(result: Fit, ax: Axes | None) -> Axes:
     table = result.stability.substitute_table().head(_MOST_UNITS)
     if table.empty:
         raise OptionError(
@@ -211,7 +211,7 @@ def _substitutes(result: SelectionResult, ax: Axes | None) -> Axes:
     return ax
 
 
-def _importance_path(result: SelectionResult, ax: Axes | None) -> Axes:
+def _importance_path(result: Fit, ax: Axes | None) -> Axes:
     found = importance_lines(result, _MOST_LINES)
     if not found.sizes:
         raise OptionError("There is no importance to plot.\n  No step of the path has any unit.")
@@ -261,7 +261,7 @@ _DECIDED: dict[str, dict[str, Any]] = {
 _SHADOWS = {"shadow_max": "greatest", "shadow_mean": "mean", "shadow_min": "least"}
 
 
-def _history(result: SelectionResult, ax: Axes | None) -> Axes:
+def _history(result: Fit, ax: Axes | None) -> Axes:
     """Importance in each round, as the authors' package draws it: one line for each unit and for
     the least, mean and greatest shadow."""
     table = history_table(result)
@@ -319,21 +319,19 @@ def _name_ends(
 # --- pairs of terms ----------------------------------------------------------------------------
 
 
-def _correlation(result: SelectionResult, ax: Axes | None) -> Axes:
+def _correlation(result: Fit, ax: Axes | None) -> Axes:
     _need_terms(result, 2)
     table = association_table(result)
     return _pairs(result, table, "association", "Association in the data", ax)
 
 
-def _interactions(result: SelectionResult, ax: Axes | None) -> Axes:
+def _interactions(result: Fit, ax: Axes | None) -> Axes:
     _need_terms(result, 2)
     table = interaction_table(result)
     return _pairs(result, table, "strength", "Strength of interactions in the model", ax)
 
 
-def _pairs(
-    result: SelectionResult, table: pd.DataFrame, column: str, title: str, ax: Axes | None
-) -> Axes:
+def _pairs(result: Fit, table: pd.DataFrame, column: str, title: str, ax: Axes | None) -> Axes:
     """A symmetric map, with the number in each cell."""
     among = set(table["term"]) | set(table["other"])
     terms = [term for term in result.selected if term in among]
@@ -368,7 +366,7 @@ def _pairs(
 # --- shapes ------------------------------------------------------------------------------------
 
 
-def _shape(result: SelectionResult, term: str, ax: Axes | None) -> Axes:
+def _shape(result: Fit, term: str, ax: Axes | None) -> Axes:
     drawable = [_drawable(curve) for curve in curves(result, term)[:_MOST_CLASSES]]
     found, unit = [curve for curve, _ in drawable], drawable[0][1]
     ax = new_axes(ax, 6.4 if len(found) == 1 else 8.6, 4.0)
@@ -469,7 +467,7 @@ def _level_ticks(ax: Axes, curve: Curve) -> None:
     ax.margins(x=0.08)
 
 
-def _map(result: SelectionResult, term: str, other: str, ax: Axes | None) -> Axes:
+def _map(result: Fit, term: str, other: str, ax: Axes | None) -> Axes:
     """Mean response at each pair of values that occurs."""
     table = shape_table(result, term, other)
     x, x_names = _grid(result, table, term)
@@ -489,7 +487,7 @@ def _map(result: SelectionResult, term: str, other: str, ax: Axes | None) -> Axe
     return ax
 
 
-def _grid(result: SelectionResult, table: pd.DataFrame, term: str) -> tuple[list[int], list[str]]:
+def _grid(result: Fit, table: pd.DataFrame, term: str) -> tuple[list[int], list[str]]:
     """Place of each row on the axis of a term, and the names of all places; missing ones last."""
     values = table[value_column(result, result.design.spec[term].term.variables[0])]
     missing = values.isna().to_numpy()
@@ -507,7 +505,7 @@ def _grid(result: SelectionResult, table: pd.DataFrame, term: str) -> tuple[list
     return [places[key] for key in keys], [names[key] for key in sorted(names)]
 
 
-def _most_varying(result: SelectionResult, table: pd.DataFrame) -> str:
+def _most_varying(result: Fit, table: pd.DataFrame) -> str:
     """Of more than two classes the one whose mean varies most, else nothing."""
     classes = [str(c) for c in result.design.response.classes]
     if len(classes) <= 2:
@@ -524,7 +522,7 @@ def _most_varying(result: SelectionResult, table: pd.DataFrame) -> str:
 # --- what figures share ------------------------------------------------------------------------
 
 
-def _need_terms(result: SelectionResult, least: int) -> None:
+def _need_terms(result: Fit, least: int) -> None:
     if len(result.selected) < least:
         words = "a selected term" if least == 1 else "two selected terms"
         raise OptionError(
@@ -533,7 +531,7 @@ def _need_terms(result: SelectionResult, least: int) -> None:
         )
 
 
-def _over_sizes(ax: Axes, result: SelectionResult) -> None:
+def _over_sizes(ax: Axes, result: Fit) -> None:
     whole_numbers(ax)
     ax.axvline(result.k, color=SOFT, linestyle="--", linewidth=1, zorder=0)
     ax.grid(axis="y", color=GRID)
@@ -541,7 +539,7 @@ def _over_sizes(ax: Axes, result: SelectionResult) -> None:
     ax.set_xlabel("selected units (k)")
 
 
-_DRAW: dict[str, Callable[[SelectionResult, Axes | None], Axes]] = {
+_DRAW: dict[str, Callable[[Fit, Axes | None], Axes]] = {
     "path": _path,
     "importance": _importance,
     "stability": _stability,
