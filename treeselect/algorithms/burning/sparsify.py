@@ -163,7 +163,7 @@ class Sparsifier:
             sketch = _gaussian_sketch(rules, seed)
             self._forest = sparse_forest(*task, ridge=ridge, sketch=sketch)
         else:
-            self._forest = ModelledForest(SparseForest(*task, ridge=ridge), self._constraints)
+            self._forest = ModelledForest(*task, ridge=ridge, constrain=self._constraints)
         self._constant = np.atleast_1d(loss.constant(problem.y, weight, problem.offset))
 
     def path(self, max_size: int, last_lam: float | None = None) -> tuple[Step, ...]:
