@@ -14,11 +14,11 @@ from treeselect.arguments.checks import (
     USUAL_SIZE,
     check_choice,
     check_count,
-    check_size,
     is_one_of,
     read_seed,
 )
 from treeselect.arguments.scalars import described
+from treeselect.designs.design import check_size
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.preparing import prepare
 from treeselect.designs.problem import Problem

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.algorithms.shared.base import SelectionMethod
-from treeselect.arguments.checks import MOST_RESAMPLES, check_choice, check_count, check_size
+from treeselect.arguments.checks import MOST_RESAMPLES, check_choice, check_count
+from treeselect.designs.design import check_size
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
