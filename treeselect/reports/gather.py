@@ -17,14 +17,9 @@ from treeselect._version import __version__
 from treeselect.models.boosted import BoostedModel
 from treeselect.models.weighted import WeightedForest
 from treeselect.reports.decided import DecisionsSection, decisions_section
-from treeselect.reports.figures import (
-    BarFigure,
-    DotFigure,
-    PathFigure,
-    bar_figure,
-    dot_figure,
-    path_figure,
-)
+from treeselect.reports.figures.bars import BarFigure, bar_figure
+from treeselect.reports.figures.dots import DotFigure, dot_figure
+from treeselect.reports.figures.path import PathFigure, path_figure
 from treeselect.reports.learned import LearnedSection, learned_section
 from treeselect.reports.measured import PerformanceSection, performance_section
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, enumeration, table_around

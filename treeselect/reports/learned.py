@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from treeselect.models.boosted import BoostedModel
 from treeselect.models.weighted import WeightedForest
-from treeselect.reports.figures import BarFigure, LineFigure, bar_figure, distinct, line_figure
-from treeselect.reports.panels import Panel, panels
+from treeselect.reports.figures.bars import BarFigure, bar_figure
+from treeselect.reports.figures.labels import distinct
+from treeselect.reports.figures.lines import LineFigure, line_figure
+from treeselect.reports.figures.panels import Panel, panels
 from treeselect.reports.parts import Table, enumeration, table_around
 from treeselect.results.curves import MOST_LEVELS, Curve, curves, has_curve, importance_lines
 from treeselect.results.inside import tree_table
