@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from treeselect.algorithms.shared.base import SelectionMethod
-    from treeselect.results.result import SelectionResult
+    from treeselect.result import SelectionResult
 
 Column = str | int
 """A column of X by its name or its number, from 0."""

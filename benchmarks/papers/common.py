@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from treeselect.algorithms.shared.base import Problem
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.encoding import build_design
 from treeselect.designs.families import BINOMIAL, multinomial
+from treeselect.designs.problem import Problem
 from treeselect.designs.units import make_units
 from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
 from treeselect.engine.data.targets import class_target

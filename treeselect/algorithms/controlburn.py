@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treeselect.algorithms.burning.pools import TreePool, check_kind, grown_pool, imported_pool
+from treeselect.algorithms.burning.sparsify import FIRST_PATH, Sparsifier, SparsityRules
 from treeselect.algorithms.shared.base import Model, Problem, Step
 from treeselect.algorithms.shared.final import REFITTED_TREES, refit_forest
 from treeselect.algorithms.shared.options import (
@@ -16,15 +18,16 @@ from treeselect.algorithms.shared.options import (
     check_integer,
     check_number,
 )
-from treeselect.algorithms.shared.pools import TreePool, check_kind, grown_pool, imported_pool
 from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
-from treeselect.algorithms.shared.sparsify import FIRST_PATH, Sparsifier, SparsityRules
 from treeselect.arguments.scalars import answer, described
+from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.engine.ensembles.bag_boosting import BAG_BOOSTING, SCHEMES, SINGLE, BagBoosting
 from treeselect.engine.splitting.candidates import n_able
 from treeselect.errors import MethodError
+from treeselect.models.forest import REFITTED_TREES, refit_forest
+from treeselect.models.model import Model
 from treeselect.models.weighted import no_trees
 
 _MAX_DEPTH = 16

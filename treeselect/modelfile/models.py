@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.algorithms.shared.base import Model
 from treeselect.designs.design import Design
 from treeselect.designs.families import Family
 from treeselect.engine.data.binning import MAX_BINS
@@ -17,6 +16,7 @@ from treeselect.engine.growing.nodes import LEAF, Nodes, Trees, join_trees
 from treeselect.models.boosted import BoostedModel
 from treeselect.models.forest import ForestModel
 from treeselect.models.importing import ImportedBins
+from treeselect.models.model import Model
 from treeselect.models.weighted import WeightedForest
 
 Arrays = dict[str, NDArray[Any]]

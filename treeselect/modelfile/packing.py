@@ -18,13 +18,11 @@ from treeselect.errors import ModelFileError
 from treeselect.frames.reading import Numbers, read_column
 from treeselect.modelfile.models import boosted_arrays, forest_arrays, subforest_arrays
 from treeselect.resampling.choosing import Choice
+from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Folds
-from treeselect.results.result import SelectionResult
 
 
-def pack(
-    result: SelectionResult, *, include_data: bool
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def pack(result: Fit, *, include_data: bool) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Document and arrays of a result.
 
     Raises
@@ -40,7 +38,7 @@ def pack(
     return content, arrays
 
 
-def _content(result: SelectionResult, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     data, spec = result.design, result.design.spec
     arrays |= _path_arrays(result.steps, result.step)
     arrays |= forest_arrays(result.model) | boosted_arrays(result.model)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.algorithms.registry import method_of_record
-from treeselect.algorithms.shared.base import Model, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.decisions import WORDS, Decisions
 from treeselect.designs.columns import FactorSpec, TermSpec
 from treeselect.designs.design import Design
@@ -35,18 +35,18 @@ from treeselect.modelfile.models import (
     forest_of,
     subforest_of,
 )
+from treeselect.models.model import Model
 from treeselect.resampling.choosing import Choice, ScoreBySize
+from treeselect.resampling.fit import Call, Fit
 from treeselect.resampling.folds import Folds
-from treeselect.resampling.stability import SCHEMES, Stability
-from treeselect.results.result import Call, SelectionResult
+from treeselect.resampling.resampled import SCHEMES
+from treeselect.resampling.stability import Stability
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def unpack(
-    content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, trusted: bool
-) -> SelectionResult:
+def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, trusted: bool) -> Fit:
     """The result of a document and arrays.
 
     Raises
@@ -92,7 +92,7 @@ def unpack(
         raise ValueError("there is no model")
     check(np.array_equal(model.groups, steps[-1].selected), "the model and the path")
     name, options = content["method"]
-    return SelectionResult(
+    return Fit(
         design=data,
         call=Call(**{k: str(v) for k, v in content["call"].items()}),
         chosen_method=method_of_record(name, _unplain(options)),

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.designs.design import Design
 from treeselect.designs.families import Family
+from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.ensembles.prediction import predict_sum
 from treeselect.engine.growing.nodes import LEAF, Trees, join_trees
 from treeselect.models.importing import ImportedBins
-
-if TYPE_CHECKING:
-    from treeselect.algorithms.shared.base import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from treeselect.results.shapes import interaction_table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 MOST_SHAPES = 6
 MOST_PAIRS = 10
@@ -78,7 +78,7 @@ class LearnedSection:
     forest: SparseForest | None
 
 
-def learned_section(result: SelectionResult) -> LearnedSection:
+def learned_section(result: Fit) -> LearnedSection:
     """What the section on the model says of a result that has selected something."""
     has_data = result.design.has_data
     return LearnedSection(
@@ -97,7 +97,7 @@ def learned_section(result: SelectionResult) -> LearnedSection:
 # --- shapes ------------------------------------------------------------------------------------
 
 
-def _shapes(result: SelectionResult) -> ShapeSection | None:
+def _shapes(result: Fit) -> ShapeSection | None:
     eligible = [term for term in result.selected if has_curve(result, term)]
     found = [curves(result, term)[0] for term in eligible[:MOST_SHAPES]]
     if not found:
@@ -105,7 +105,7 @@ def _shapes(result: SelectionResult) -> ShapeSection | None:
     return ShapeSection(_shape_lead(result, found, len(eligible)), panels(found), _rows(found))
 
 
-def _shape_lead(result: SelectionResult, found: list[Curve], eligible: int) -> str:
+def _shape_lead(result: Fit, found: list[Curve], eligible: int) -> str:
     what = "the most important terms" if eligible > len(found) else "each term"
     if len(found) < len(result.selected) == eligible or len(found) == eligible:
         what = "each term" if eligible == len(result.selected) else "each term of one variable"
@@ -158,7 +158,7 @@ def _decimals(largest: float) -> int:
 # --- interactions ------------------------------------------------------------------------------
 
 
-def _interactions(result: SelectionResult) -> BarFigure | None:
+def _interactions(result: Fit) -> BarFigure | None:
     table = interaction_table(result)
     if table.empty:
         return None
@@ -177,7 +177,7 @@ def _interactions(result: SelectionResult) -> BarFigure | None:
 # --- importances on the path -------------------------------------------------------------------
 
 
-def _importance_path(result: SelectionResult) -> ImportancePath | None:
+def _importance_path(result: Fit) -> ImportancePath | None:
     found = importance_lines(result, MOST_LINES)
     if len(found.sizes) < 2:
         return None
@@ -195,7 +195,7 @@ def _importance_path(result: SelectionResult) -> ImportancePath | None:
     )
 
 
-def _path_lead(result: SelectionResult, solid: Sequence[bool]) -> str:
+def _path_lead(result: Fit, solid: Sequence[bool]) -> str:
     trees = (
         "the weighted trees" if result.step.ensemble is not None else "the method's own ensemble"
     )
@@ -211,7 +211,7 @@ def _path_lead(result: SelectionResult, solid: Sequence[bool]) -> str:
 # --- trees -------------------------------------------------------------------------------------
 
 
-def _sparse_forest(result: SelectionResult) -> SparseForest | None:
+def _sparse_forest(result: Fit) -> SparseForest | None:
     if result.subforest is None:
         return None
     table = tree_table(result)
@@ -232,7 +232,7 @@ def _sparse_forest(result: SelectionResult) -> SparseForest | None:
     return SparseForest(_forest_lead(result, table), Table(columns, rows, len(table) - len(rows)))
 
 
-def _forest_lead(result: SelectionResult, table: pd.DataFrame) -> str:
+def _forest_lead(result: Fit, table: pd.DataFrame) -> str:
     n = len(table)
     lead = (
         f"The sparse forest has {'one tree' if n == 1 else f'{n:,} trees'}"

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem
 from treeselect.arguments.checks import (
     MOST_FOLDS,
     MOST_REPEATS,
@@ -21,6 +20,7 @@ from treeselect.arguments.checks import (
     length,
 )
 from treeselect.arguments.scalars import answer, described, whole
+from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (

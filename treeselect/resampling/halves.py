@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem
+from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, SelectionMethod, tuning_words
+from treeselect.algorithms.shared.base import SelectionMethod, tuning_words
 from treeselect.arguments.checks import MOST_REPEATS, check_count, check_share
 from treeselect.designs.modeldata import ModelData
+from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError, TreeselectError, quoted
@@ -24,13 +25,13 @@ from treeselect.printing import MOST_ROWS, Summary, SummaryContent, p_text
 from treeselect.resampling.choosing import Choice, choose
 from treeselect.resampling.folds import Folds, Split
 from treeselect.resampling.halves import draw_parts
-from treeselect.running.parallel import run_all
+from treeselect.running.parallel import Workers, run_all
 from treeselect.running.progress import track
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 _FEW_GROUPS = 50
 """With fewer groups than this, a reader is told that the tests need many."""
@@ -170,7 +171,7 @@ class Inference:
 
 
 def infer(
-    result: SelectionResult,
+    result: Fit,
     data: ModelData,
     *,
     split: float,
@@ -179,7 +180,7 @@ def infer(
     gamma_min: float,
     level: float,
     folds: Folds,
-    n_jobs: int | None,
+    workers: Workers,
 ) -> Inference:
     """See :meth:`SelectionResult.inference`."""
     split, gamma_min = check_share("split", split), check_share("gamma_min", gamma_min)
@@ -201,7 +202,7 @@ def infer(
         (problem, method, weight, choice, part.train, own)
         for part, own in zip(parts, seeds, strict=True)
     ]
-    chosen = track(run_all(_select, calls, n_jobs), "Splits", len(calls), result.progress)
+    chosen = track(run_all(_select, calls, workers), "Splits", len(calls), result.progress)
     terms = tuple(spec.term.name for spec in data.spec.terms)
     splits = tuple(
         _fit_part(data, None if units is None else _terms_of(data, units), part.test, folds.groups)
@@ -231,7 +232,7 @@ def _other_groups(of_fit: str | bool, name: str | bool) -> str:
     return f", fold_groups={name!r}" if isinstance(name, str) else ", fold_groups=..."
 
 
-def _size(result: SelectionResult) -> int | str | None:
+def _size(result: Fit) -> int | str | None:
     """The rule of the fit for the number of units."""
     k = result.choice.k
     if not isinstance(k, int):
@@ -239,7 +240,7 @@ def _size(result: SelectionResult) -> int | str | None:
     return max(1, min(k, len(result.design.arrays.groups.names)))
 
 
-def _rule_text(size: int | str | None, result: SelectionResult) -> str:
+def _rule_text(size: int | str | None, result: Fit) -> str:
     if size is None:
         return tuning_words(result.chosen_method)
     if isinstance(size, int):
@@ -258,13 +259,17 @@ def _select(
     choice: Choice,
     rows: IntArray,
     seed: int,
+    *,
+    n_threads: int = 1,
 ) -> BoolArray | None:
     """Units selected on some rows; None if the response does not vary there."""
     if len(np.unique(problem.y[rows])) < 2:
         return None
     own = np.zeros_like(weight)
     own[rows] = weight[rows]
-    chosen = choose(problem, method, own, choice, seed=seed, n_jobs=1, progress=False)
+    chosen = choose(
+        problem, method, own, choice, seed=seed, workers=Workers(1, n_threads), progress=False
+    )
     return chosen.step.selected
 
 
@@ -373,9 +378,7 @@ def _aggregated(found: Inference) -> pd.DataFrame:
 # --- words -------------------------------------------------------------------------------------
 
 
-def _content(
-    found: Inference, result: SelectionResult, call: str, sizes: str, rule: str
-) -> SummaryContent:
+def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) -> SummaryContent:
     one = found.n_splits == 1
     fits = [split.fit for split in found.splits if split.fit is not None]
     facts = [

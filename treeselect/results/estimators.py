@@ -21,7 +21,7 @@ from treeselect.frames.reading import read_data
 from treeselect.running.machine import memory_is_told
 
 if TYPE_CHECKING:
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 
 MODELS = ("forest", "boosting", "glm")
@@ -93,7 +93,7 @@ class EstimatorFit:
 
 
 @memory_is_told()
-def refit_estimator(result: SelectionResult, estimator: Any, data: ModelData) -> EstimatorFit:
+def refit_estimator(result: Fit, estimator: Any, data: ModelData) -> EstimatorFit:
     """Fit a clone of an estimator to the encoded columns of the selected terms.
 
     Raises

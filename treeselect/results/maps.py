@@ -15,7 +15,7 @@ from treeselect.results.shapes import shape_table, value_column
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class ShapeMap:
     scale: str
 
 
-def shape_map(result: SelectionResult, term: str, other: str) -> ShapeMap:
+def shape_map(result: Fit, term: str, other: str) -> ShapeMap:
     """The map of two selected terms with one variable each."""
     table = shape_table(result, term, other)
     x, x_names = _places(result, table, term)
@@ -56,9 +56,7 @@ def shape_map(result: SelectionResult, term: str, other: str) -> ShapeMap:
     return ShapeMap(x_names, y_names, x_label, y_label, means, scale_of(result, label))
 
 
-def _places(
-    result: SelectionResult, table: pd.DataFrame, term: str
-) -> tuple[list[int], tuple[str, ...]]:
+def _places(result: Fit, table: pd.DataFrame, term: str) -> tuple[list[int], tuple[str, ...]]:
     """Place of each row on the axis of a term, and the names of all places; missing ones last."""
     values = table[value_column(result, result.design.spec[term].term.variables[0])]
     missing = values.isna().to_numpy()
@@ -76,7 +74,7 @@ def _places(
     return [places[key] for key in keys], tuple(names[key] for key in sorted(names))
 
 
-def _most_varying(result: SelectionResult, table: pd.DataFrame) -> str:
+def _most_varying(result: Fit, table: pd.DataFrame) -> str:
     """Of more than two classes the one whose mean varies most, else nothing."""
     classes = [str(c) for c in result.design.response.classes]
     if len(classes) <= 2:
@@ -106,7 +104,7 @@ class PairMap:
     values: FloatArray
 
 
-def pair_map(result: SelectionResult, table: pd.DataFrame, column: str) -> PairMap:
+def pair_map(result: Fit, table: pd.DataFrame, column: str) -> PairMap:
     """A table with the columns ``term``, ``other`` and `column` as a map."""
     among = set(table["term"]) | set(table["other"])
     terms = tuple(term for term in result.selected if term in among)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.final import refit_forest
 from treeselect.arguments.checks import found_near
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.random import stream_seed
@@ -21,19 +20,20 @@ from treeselect.errors import (
     quoted,
 )
 from treeselect.frames.libraries import in_library
-from treeselect.models.boosted import fit_boosted
 from treeselect.models.coefficients import coefficient_table, table_head, table_row
+from treeselect.models.forest import refit_forest
 from treeselect.models.independence import independent_columns
 from treeselect.models.linear import LinearFit, fit_linear, linear_data, near_certain
 from treeselect.printing import Summary, SummaryContent
+from treeselect.results.boosting import fit_boosted
 from treeselect.results.estimators import MODELS, refit_estimator
 from treeselect.running.machine import memory_is_told
-from treeselect.running.parallel import engine_threads
+from treeselect.running.parallel import workers_for
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 
 _PREDICTS = "Refitted: predicts with"
@@ -45,7 +45,7 @@ NOT_VALID = (
 )
 
 
-def refit(result: SelectionResult, model: Any, data: ModelData) -> Any:
+def refit(result: Fit, model: Any, data: ModelData) -> Any:
     """See :meth:`SelectionResult.refit`."""
     if isinstance(model, str):
         if model in ("forest", "boosting"):
@@ -60,14 +60,14 @@ def refit(result: SelectionResult, model: Any, data: ModelData) -> Any:
 
 
 @memory_is_told()
-def _refit_trees(result: SelectionResult, model: str, data: ModelData) -> SelectionResult:
+def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
     grow = refit_forest if model == "forest" else fit_boosted
     fitted = grow(
         data.problem,
         data.weight,
         result.step.selected,
         seed=stream_seed(result.seed, "fit"),
-        n_threads=engine_threads(result.n_jobs),
+        n_threads=workers_for(result.n_jobs).n_threads,
     )
     before = result.model.note  # said of the model that goes
     notes = tuple(n for n in result.notes if n != before and not n.startswith(_PREDICTS))
@@ -129,7 +129,7 @@ class GlmFit:
         return f"<GlmFit of {self.n_used:,} rows, {self.n_dropped:,} dropped>"
 
 
-def refit_glm(result: SelectionResult, data: ModelData) -> GlmFit:
+def refit_glm(result: Fit, data: ModelData) -> GlmFit:
     """Fit the linear model of a selection to all complete rows.
 
     Raises

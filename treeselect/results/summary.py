@@ -14,15 +14,15 @@ from treeselect.resampling.error_bounds import no_bound
 from treeselect.results.tables import glance_table, tidy_table
 
 if TYPE_CHECKING:
+    from treeselect.resampling.fit import Fit
     from treeselect.resampling.stability import Stability
-    from treeselect.results.result import SelectionResult
 
 
 _MOST_NAMES = 12
 """Names in a sentence."""
 
 
-def summarise(result: SelectionResult) -> SummaryContent:
+def summarise(result: Fit) -> SummaryContent:
     """What the summary of a result says."""
     columns, rows = _term_table(result)
     return SummaryContent(
@@ -34,7 +34,7 @@ def summarise(result: SelectionResult) -> SummaryContent:
     )
 
 
-def _facts(result: SelectionResult) -> tuple[tuple[str, str], ...]:
+def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
     response = result.design.response
     family = f"{response.family.name} ({response.reason})"
     if len(response.classes) == 2:
@@ -59,7 +59,7 @@ def _facts(result: SelectionResult) -> tuple[tuple[str, str], ...]:
     return tuple(facts)
 
 
-def _options(result: SelectionResult) -> str:
+def _options(result: Fit) -> str:
     """The options that were set otherwise than by default, or "default options"."""
     return options_text(changed_options(result.chosen_method)) or "default options"
 
@@ -69,7 +69,7 @@ def options_text(options: Mapping[str, object]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in options.items())
 
 
-def _term_table(result: SelectionResult) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     tidy = tidy_table(result)
     selected = tidy[tidy["selected"]]
     grouped = bool((selected["term"] != selected["group"]).any())
@@ -102,7 +102,7 @@ def _entry(step: float) -> str:
     return f"{step:.0f}" if np.isfinite(step) else ""
 
 
-def _notes(result: SelectionResult) -> tuple[str, ...]:
+def _notes(result: Fit) -> tuple[str, ...]:
     notes = []
     n_selected = len(result.selected)
     if n_selected == 0:
@@ -126,7 +126,7 @@ def _notes(result: SelectionResult) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _purpose_notes(result: SelectionResult) -> list[str]:
+def _purpose_notes(result: Fit) -> list[str]:
     """What the selection is for, and what it is not; the decisions if the method makes any."""
     decisions = result.step.decisions
     if decisions is None:
@@ -152,7 +152,7 @@ def _purpose_notes(result: SelectionResult) -> list[str]:
     ]
 
 
-def _named(result: SelectionResult, decision: int, word: str) -> str:
+def _named(result: Fit, decision: int, word: str) -> str:
     """How many units have a decision; of those that are not selected the names, too."""
     assert result.step.decisions is not None
     units, known = result.step.decisions.are(decision), result.design.arrays.groups
@@ -171,7 +171,7 @@ def _named(result: SelectionResult, decision: int, word: str) -> str:
     return f"{n:,} {word} ({'' if len(outside) == n else 'left out: '}{names})"
 
 
-def rows_note(result: SelectionResult) -> str:
+def rows_note(result: Fit) -> str:
     """How many rows were used, and why the others were not."""
     counts = result.design.rows
     rows = f"Rows used: {counts.used:,}."
@@ -182,7 +182,7 @@ def rows_note(result: SelectionResult) -> str:
     return rows
 
 
-def stability_notes(result: SelectionResult) -> list[str]:
+def stability_notes(result: Fit) -> list[str]:
     """Index and stand-ins, in sentences."""
     stability = result.resampled
     if stability is None:

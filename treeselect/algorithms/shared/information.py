@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem
+from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.rounding import PRECISION, levels

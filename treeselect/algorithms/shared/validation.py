@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem
+from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import IntArray, WeightArray
 
 _SHARE = 5

@@ -27,7 +27,7 @@ from treeselect.reports.plots.drawing import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from treeselect.comparison.record import Comparison
+    from treeselect.comparison.record import Contest
 
 KINDS = ("scores", "differences", "front")
 
@@ -35,7 +35,7 @@ _MOST_ROWS = 30
 _MOST_LABELS = 20
 
 
-def plot_comparison(found: Comparison, kind: str, ax: Axes | None = None) -> Axes:
+def plot_comparison(found: Contest, kind: str, ax: Axes | None = None) -> Axes:
     """Draw one figure (see ``Comparison.plot``)."""
     check_choice("kind", kind, KINDS)
     if kind == "differences" and len(found.runs) < 2:
@@ -50,7 +50,7 @@ def plot_comparison(found: Comparison, kind: str, ax: Axes | None = None) -> Axe
 # --- scores ------------------------------------------------------------------------------------
 
 
-def _scores(found: Comparison, ax: Axes | None) -> Axes:
+def _scores(found: Contest, ax: Axes | None) -> Axes:
     ax = new_axes(ax, 8.4, 4.4)
     lines = score_lines(found, MOST_LINES)
     step = _step(lines)
@@ -101,7 +101,7 @@ def _step(lines: Sequence[ScoreLine]) -> float:
 # --- differences and the front -----------------------------------------------------------------
 
 
-def _differences(found: Comparison, ax: Axes | None) -> Axes:
+def _differences(found: Contest, ax: Axes | None) -> Axes:
     table = found.difference_table().sort_values("difference", ascending=False, kind="stable")
     shown = table.head(_MOST_ROWS)
     ax = new_axes(ax, 6.4, 1.4 + 0.28 * len(shown))
@@ -119,7 +119,7 @@ def _differences(found: Comparison, ax: Axes | None) -> Axes:
     return ax
 
 
-def _front(found: Comparison, ax: Axes | None) -> Axes:
+def _front(found: Contest, ax: Axes | None) -> Axes:
     table = found.ranked_table()
     shown = table.head(_MOST_LABELS)
     ax = new_axes(ax, 7.2, max(4.0, 1.2 + 0.24 * len(shown)))
@@ -180,7 +180,7 @@ def _label_points(ax: Axes, names: Sequence[str], x: Sequence[float], y: Sequenc
         )
 
 
-_DRAW: dict[str, Callable[[Comparison, Axes | None], Axes]] = {
+_DRAW: dict[str, Callable[[Contest, Axes | None], Axes]] = {
     "scores": _scores,
     "differences": _differences,
     "front": _front,

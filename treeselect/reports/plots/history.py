@@ -13,7 +13,7 @@ from treeselect.results.tables import history_table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 _MOST_NAMED = 18
 
@@ -26,7 +26,7 @@ _DECIDED: dict[str, dict[str, Any]] = {
 _SHADOWS = {"shadow_max": "greatest", "shadow_mean": "mean", "shadow_min": "least"}
 
 
-def history(result: SelectionResult, ax: Axes | None) -> Axes:
+def history(result: Fit, ax: Axes | None) -> Axes:
     """Importance in each round, as the authors' package draws it: one line for each unit and for
     the least, mean and greatest shadow."""
     table = history_table(result)

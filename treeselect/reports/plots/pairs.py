@@ -16,26 +16,24 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 
-def correlation(result: SelectionResult, ax: Axes | None) -> Axes:
+def correlation(result: Fit, ax: Axes | None) -> Axes:
     """How strongly selected terms go together in the data."""
     need_terms(result, 2)
     table = association_table(result)
     return _pairs(result, table, "association", "Association in the data", ax)
 
 
-def interactions(result: SelectionResult, ax: Axes | None) -> Axes:
+def interactions(result: Fit, ax: Axes | None) -> Axes:
     """Strengths of all pairs."""
     need_terms(result, 2)
     table = interaction_table(result)
     return _pairs(result, table, "strength", "Strength of interactions in the model", ax)
 
 
-def _pairs(
-    result: SelectionResult, table: pd.DataFrame, column: str, title: str, ax: Axes | None
-) -> Axes:
+def _pairs(result: Fit, table: pd.DataFrame, column: str, title: str, ax: Axes | None) -> Axes:
     """A symmetric map, with the number in each cell."""
     found = pair_map(result, table, column)
     terms, values = found.terms, found.values

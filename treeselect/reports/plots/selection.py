@@ -16,7 +16,7 @@ from treeselect.results.shapes import given_terms, selected_term
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 
 KINDS = (
@@ -26,7 +26,7 @@ KINDS = (
 
 
 def plot(
-    result: SelectionResult,
+    result: Fit,
     kind: str,
     *,
     term: str | None = None,
@@ -53,7 +53,7 @@ def plot(
     return _DRAW[kind](result, ax)
 
 
-def _check_terms(result: SelectionResult, term: str | None, other: str | None) -> None:
+def _check_terms(result: Fit, term: str | None, other: str | None) -> None:
     if term is None:
         raise OptionError(
             "`term` must be given for 'shape'.\n"
@@ -74,7 +74,7 @@ def _check_terms(result: SelectionResult, term: str | None, other: str | None) -
         )
 
 
-_DRAW: dict[str, Callable[[SelectionResult, Axes | None], Axes]] = {
+_DRAW: dict[str, Callable[[Fit, Axes | None], Axes]] = {
     "path": sizes.path,
     "importance": units.importance,
     "stability": units.stability,

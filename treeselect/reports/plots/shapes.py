@@ -15,12 +15,12 @@ from treeselect.results.maps import shape_map
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 _MOST_CLASSES = 6
 
 
-def shape(result: SelectionResult, term: str, ax: Axes | None) -> Axes:
+def shape(result: Fit, term: str, ax: Axes | None) -> Axes:
     """The effect of a term with one variable; of many classes one curve for each."""
     drawable = [_drawable(curve) for curve in curves(result, term)[:_MOST_CLASSES]]
     found, unit = [curve for curve, _ in drawable], drawable[0][1]
@@ -122,7 +122,7 @@ def _level_ticks(ax: Axes, curve: Curve) -> None:
     ax.margins(x=0.08)
 
 
-def grid(result: SelectionResult, term: str, other: str, ax: Axes | None) -> Axes:
+def grid(result: Fit, term: str, other: str, ax: Axes | None) -> Axes:
     """Mean response at each pair of values that occurs."""
     found = shape_map(result, term, other)
     ax = new_axes(ax, 6.4, 5.2)

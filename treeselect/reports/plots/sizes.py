@@ -16,12 +16,12 @@ from treeselect.results.tables import path_table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 _MOST_LINES = 8
 
 
-def path(result: SelectionResult, ax: Axes | None) -> Axes:
+def path(result: Fit, ax: Axes | None) -> Axes:
     """Score against the number of units."""
     ax = new_axes(ax, 6.4, 4.0)
     table = path_table(result)
@@ -45,7 +45,7 @@ def path(result: SelectionResult, ax: Axes | None) -> Axes:
     return ax
 
 
-def importance_path(result: SelectionResult, ax: Axes | None) -> Axes:
+def importance_path(result: Fit, ax: Axes | None) -> Axes:
     """Importances against the number of units."""
     found = importance_lines(result, _MOST_LINES)
     if not found.sizes:
@@ -88,7 +88,7 @@ def importance_path(result: SelectionResult, ax: Axes | None) -> Axes:
     return ax
 
 
-def _over_sizes(ax: Axes, result: SelectionResult) -> None:
+def _over_sizes(ax: Axes, result: Fit) -> None:
     whole_numbers(ax)
     ax.axvline(result.k, color=SOFT, linestyle="--", linewidth=1, zorder=0)
     ax.grid(axis="y", color=GRID)

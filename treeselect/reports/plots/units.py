@@ -14,12 +14,12 @@ from treeselect.results.tables import importances_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 _MOST_UNITS = 30
 
 
-def need_terms(result: SelectionResult, least: int) -> None:
+def need_terms(result: Fit, least: int) -> None:
     """Raise an OptionError if fewer terms are selected than a figure needs."""
     if len(result.selected) < least:
         words = "a selected term" if least == 1 else "two selected terms"
@@ -29,7 +29,7 @@ def need_terms(result: SelectionResult, least: int) -> None:
         )
 
 
-def importance(result: SelectionResult, ax: Axes | None) -> Axes:
+def importance(result: Fit, ax: Axes | None) -> Axes:
     """Importances of the selected units."""
     need_terms(result, 1)
     units = result.groups[:_MOST_UNITS]
@@ -43,7 +43,7 @@ def importance(result: SelectionResult, ax: Axes | None) -> Axes:
     return ax
 
 
-def stability(result: SelectionResult, ax: Axes | None) -> Axes:
+def stability(result: Fit, ax: Axes | None) -> Axes:
     """Selection frequencies with their intervals."""
     table = result.stability.table().head(_MOST_UNITS)
     ax = new_axes(ax, 6.4, 1.2 + 0.28 * len(table))
@@ -67,7 +67,7 @@ def stability(result: SelectionResult, ax: Axes | None) -> Axes:
     return ax
 
 
-def substitutes(result: SelectionResult, ax: Axes | None) -> Axes:
+def substitutes(result: Fit, ax: Axes | None) -> Axes:
     """What stood in for selected units on resamples without them."""
     table = result.stability.substitute_table().head(_MOST_UNITS)
     if table.empty:

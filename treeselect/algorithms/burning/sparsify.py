@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from treeselect.algorithms.burning.pools import TreePool
 from treeselect.algorithms.shared.base import Problem, Step
 from treeselect.algorithms.shared.pools import TreePool
 from treeselect.arguments.scalars import described
+from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.losses import HingeLoss, explicable
 from treeselect.engine.random import stream_seed

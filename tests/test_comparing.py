@@ -12,7 +12,7 @@ from sklearn.model_selection import TimeSeriesSplit
 
 import treeselect
 from treeselect import GRRF, MRMR, RRF, ControlBurn
-from treeselect.comparison.comparing import read_methods, read_sizes
+from treeselect.comparison.running import read_methods, read_sizes
 from treeselect.errors import DataError, MethodError, OptionError
 from treeselect.resampling.cross_validation import follow_fold
 from treeselect.resampling.folds import Split
