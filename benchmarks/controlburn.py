@@ -17,13 +17,10 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pandas as pd
-from treeselect.algorithms.shared.pools import TreePool
 
 import treeselect
 from treeselect import ControlBurn
 from treeselect.algorithms.burning.pools import TreePool
-from treeselect.algorithms.shared.base import Problem
-from treeselect.designs.design import FloatArray
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.blas import one_thread

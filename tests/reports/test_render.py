@@ -19,17 +19,12 @@ from treeselect.reports.figures.labels import distinct, shorten, spread
 from treeselect.reports.figures.lines import line_figure
 from treeselect.reports.figures.panels import panels
 from treeselect.reports.figures.path import path_figure
-from treeselect.reports.gather import (
-    Table,
-    enumeration,
-    gather,
-    software_versions,
-    stability_section,
-)
+from treeselect.reports.gather import gather, software_versions, stability_section
 from treeselect.reports.learned import learned_section
+from treeselect.reports.parts import Table, enumeration
 from treeselect.reports.render import code, render
 from treeselect.reports.templates import template_folder
-from treeselect.resampling.choosing import ScoreBySize
+from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.stability import Stability
 from treeselect.results.curves import Curve, CurvePoint
 from treeselect.results.tables import decision_table

@@ -10,8 +10,7 @@ import numpy as np
 
 from treeselect.algorithms.burning.pools import TreePool, check_kind, grown_pool, imported_pool
 from treeselect.algorithms.burning.sparsify import FIRST_PATH, Sparsifier, SparsityRules
-from treeselect.algorithms.shared.base import Model, Problem, Step
-from treeselect.algorithms.shared.final import REFITTED_TREES, refit_forest
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.options import (
     check_choice,
     check_flag,
