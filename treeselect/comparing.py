@@ -298,7 +298,7 @@ class Comparison(Contest):
         MissingPackageError
             Without matplotlib.
         """
-        from treeselect.reports.comparison_plots import plot_comparison
+        from treeselect.reports.plots.comparison import plot_comparison
 
         return plot_comparison(self, kind, ax)
 
