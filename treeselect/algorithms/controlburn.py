@@ -18,6 +18,7 @@ from treeselect.algorithms.shared.options import (
 from treeselect.algorithms.shared.pools import TreePool, check_kind, grown_pool, imported_pool
 from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
 from treeselect.algorithms.shared.sparsify import FIRST_PATH, Sparsifier, SparsityRules
+from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import answer, described
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import WeightArray
@@ -318,31 +319,23 @@ class ControlBurn:
             options["constraints"] = f"{_FUNCTION} of the weights"
         return options
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
+    def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
+        problem, weight, max_size, seed = task.problem, task.weight, task.max_size, task.seed
         self._check_problem(problem, weight)
-        pool, converged = self._pool(problem, weight, seed, max_size, n_threads)
+        pool, converged = self._pool(problem, weight, seed, max_size, task.n_threads)
         with one_thread():
             sparsifier = self._sparsifier(problem, weight, pool, seed)
             if self.best_subset:
                 least = max(1, int(problem.groups.keep.sum()) + 1)
-                sizes = range(least if every_size else max(least, max_size), max_size + 1)
+                sizes = range(least if task.every_size else max(least, max_size), max_size + 1)
                 steps = sparsifier.best_subsets(sizes, self.time_limit)
             else:
                 steps = sparsifier.path(max_size, self.lam)
         if self.prune and self.lam is None:
-            steps = prune_path(problem, weight, steps, seed, max_size)
+            steps = prune_path(task, steps)
         elif self.prune:
-            last = BackwardPass(problem, weight, seed).chain(steps[-1])[-1]
+            last = BackwardPass(task).chain(steps[-1])[-1]
             steps = (*(step for step in steps[:-1] if step.size < last.size), last)
         if converged:
             return steps
@@ -391,18 +384,11 @@ class ControlBurn:
                 "  Give it again: `ControlBurn(constraints=...)`."
             )
 
-    def final_model(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        step: Step,
-        *,
-        seed: int,
-        n_threads: int = 1,
-    ) -> Model:
+    def final_model(self, task: Task, step: Step) -> Model:
         """Forest on the selected units (paper, section 3.1: the final step), or the sparse forest
         of the step. Where that is cut or pruned, trees are grown again, and those that use nothing
         else solve a problem of their own, with prices of their own, at the same penalty."""
+        problem, weight, seed, n_threads = task.problem, task.weight, task.seed, task.n_threads
         if self.refit is not None:
             return refit_forest(
                 problem, weight, step.selected, seed=seed, n_trees=self.n_trees, n_threads=n_threads

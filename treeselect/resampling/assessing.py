@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.algorithms.shared.base import SelectionMethod
+from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.checks import MOST_RESAMPLES, check_choice, check_count, check_size
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, IntArray, WeightArray
@@ -140,7 +141,7 @@ def _one_resample(
             f" {'rows' if groups is None else 'groups with rows'} of a class to resample."
         )
     own_seed = stream_seed(seed, "resample", number)
-    path = method.path(problem, drawn, max_size=k, seed=own_seed, every_size=False)
+    path = method.path(Task(problem, drawn, max_size=k, seed=own_seed, every_size=False))
     if method.tuning_value is not None:
         return path[-1].selected
     return step_of_size(path, k, problem.groups.keep).selected

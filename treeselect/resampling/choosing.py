@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.algorithms.shared.base import SelectionMethod, Step, shares
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, WeightArray
@@ -73,8 +74,10 @@ def run_selection(
         problem, method, weight, choice, seed=seed, n_jobs=n_jobs, n_threads=n_threads,
         progress=progress,
     )  # fmt: skip
-    fit_seed = stream_seed(seed, "fit")
-    model = method.final_model(problem, weight, step, seed=fit_seed, n_threads=n_threads)
+    task = Task(
+        problem, weight, max_size=step.size, seed=stream_seed(seed, "fit"), n_threads=n_threads
+    )
+    model = method.final_model(task, step)
     return Chosen(steps, step, scores, model)
 
 
@@ -117,7 +120,7 @@ def choose(
             n_jobs=n_jobs,
             progress=progress,
         )
-    steps = method.path(
+    task = Task(
         problem,
         weight,
         max_size=k if isinstance(k, int) else most,
@@ -125,6 +128,7 @@ def choose(
         every_size=isinstance(k, str),
         n_threads=n_threads,
     )
+    steps = method.path(task)
     if isinstance(k, str):
         # A path that jumps over the last size has a larger one, which nobody has scored.
         steps = tuple(step for step in steps if step.size <= most)
