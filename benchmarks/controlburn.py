@@ -20,7 +20,7 @@ import pandas as pd
 
 import treeselect
 from treeselect import ControlBurn
-from treeselect.algorithms.shared.pools import TreePool
+from treeselect.algorithms.burning.pools import TreePool
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import FloatArray

@@ -35,7 +35,7 @@ from treeselect.frames.libraries import in_library, library_of
 from treeselect.frames.reading import read_data
 from treeselect.resampling.folds import Splitter, mean_repeats, read_folds, split_rows
 from treeselect.results.calls import call_text, data_text
-from treeselect.running.parallel import check_n_jobs
+from treeselect.running.parallel import check_n_jobs, workers_for
 from treeselect.running.progress import announce_compilation, read_progress
 from treeselect.shown import shown
 
@@ -126,7 +126,8 @@ def compare(
     >>> found.glance()["method"].tolist()
     ['rrf', 'mrmr']
     """
-    n_jobs, seed, progress = check_n_jobs(n_jobs), read_seed(seed), read_progress(progress)
+    workers = workers_for(check_n_jobs(n_jobs))
+    seed, progress = read_seed(seed), read_progress(progress)
     if isinstance(methods, Iterator):
         methods = tuple(methods)  # they are read twice, to run and to be named in the call
     contestants = tuple(
@@ -148,7 +149,7 @@ def compare(
     )
     problems = model_data.problems_for([method for _, method in contestants])
     runs = run_methods(
-        problems, contestants, model_data.weight, splits, sizes, seed, n_jobs, progress
+        problems, contestants, model_data.weight, splits, sizes, seed, workers, progress
     )
     arguments = {
         "methods": method_texts(methods), "k": plain_sizes(k), "folds": folds, "repeats": repeats,

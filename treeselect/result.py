@@ -27,7 +27,7 @@ from treeselect.resampling.assessing import assess
 from treeselect.resampling.folds import Folds, Splitter, with_groups
 from treeselect.resampling.resampled import Scheme
 from treeselect.running.machine import memory_is_told
-from treeselect.running.parallel import check_n_jobs
+from treeselect.running.parallel import Workers, check_n_jobs, workers_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -226,7 +226,7 @@ class SelectionResult(ReadableFit):
             gamma_min=gamma_min,
             level=level,
             folds=self._folds_by(fold_groups, here, data),
-            n_jobs=self.n_jobs if n_jobs is None else n_jobs,
+            workers=self._workers(n_jobs),
         )
 
     @memory_is_told()
@@ -309,10 +309,14 @@ class SelectionResult(ReadableFit):
             scheme=scheme,
             seed=stream_seed(own_seed, "stability"),
             folds=self._folds_by(fold_groups, here, data),
-            n_jobs=self.n_jobs if n_jobs is None else n_jobs,
+            workers=self._workers(n_jobs),
             progress=self.progress,
         )
         return dataclasses.replace(self, resampled=found)
+
+    def _workers(self, n_jobs: int | None) -> Workers:
+        """Those asked for, else those of the fit."""
+        return workers_for(self.n_jobs if n_jobs is None else n_jobs)
 
     def _folds_by(self, fold_groups: Any, here: ModelData, data: Any) -> Folds:
         """The folds of the fit, with other groups if they are given."""
@@ -397,7 +401,7 @@ class SelectionResult(ReadableFit):
             inner_folds=inner_folds,
             scoring=scoring,
             seed=self.seed if seed is None else read_seed(seed),
-            n_jobs=n_jobs,
+            workers=self._workers(n_jobs),
             data=data,
             weights=weights,
             offset=offset,

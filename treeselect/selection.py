@@ -39,7 +39,7 @@ from treeselect.resampling.fit import Call
 from treeselect.resampling.folds import Folds, Splitter, read_folds
 from treeselect.result import SelectionResult
 from treeselect.results.calls import call_text, data_text
-from treeselect.running.parallel import check_n_jobs, engine_threads
+from treeselect.running.parallel import check_n_jobs, workers_for
 from treeselect.running.progress import announce_compilation, read_progress
 
 
@@ -205,8 +205,7 @@ def select(
         model_data.weight,
         choice,
         seed=seed,
-        n_jobs=n_jobs,
-        n_threads=engine_threads(n_jobs),
+        workers=workers_for(n_jobs),
         progress=progress,
     )
     if found.step.warning is not None:

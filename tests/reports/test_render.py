@@ -24,18 +24,13 @@ from treeselect.reports.figures import (
     spread,
     tick_labels,
 )
-from treeselect.reports.gather import (
-    Table,
-    enumeration,
-    gather,
-    software_versions,
-    stability_section,
-)
+from treeselect.reports.gather import gather, software_versions, stability_section
 from treeselect.reports.learned import learned_section
 from treeselect.reports.panels import panels
+from treeselect.reports.parts import Table, enumeration
 from treeselect.reports.render import code, render
 from treeselect.reports.templates import template_folder
-from treeselect.resampling.choosing import ScoreBySize
+from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.stability import Stability
 from treeselect.results.curves import Curve, CurvePoint
 from treeselect.results.tables import decision_table

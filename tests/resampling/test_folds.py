@@ -18,7 +18,8 @@ from sklearn.model_selection import (
 
 import treeselect
 from treeselect.errors import OptionError
-from treeselect.resampling.choosing import ScoreBySize, one_standard_error_size
+from treeselect.resampling.choosing import one_standard_error_size
+from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.folds import Folds, mean_repeats, read_folds, split_rows
 
 QUICK = {"forests": 1, "n_trees": 10, "seed": 1}

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treeselect.algorithms.burning.pools import TreePool, check_kind, grown_pool, imported_pool
+from treeselect.algorithms.burning.sparsify import FIRST_PATH, Sparsifier, SparsityRules
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.options import (
     check_choice,
@@ -15,9 +17,7 @@ from treeselect.algorithms.shared.options import (
     check_integer,
     check_number,
 )
-from treeselect.algorithms.shared.pools import TreePool, check_kind, grown_pool, imported_pool
 from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
-from treeselect.algorithms.shared.sparsify import FIRST_PATH, Sparsifier, SparsityRules
 from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import answer, described
 from treeselect.designs.problem import Problem

@@ -21,7 +21,7 @@ from treeselect.errors import OptionError, TreeselectError, quoted
 from treeselect.resampling.choosing import most_units
 from treeselect.resampling.cross_validation import FoldPath, follow_fold
 from treeselect.resampling.folds import Folds, Split
-from treeselect.running.parallel import run_all
+from treeselect.running.parallel import Workers, run_all
 from treeselect.running.progress import track
 from treeselect.shown import is_broken
 
@@ -151,7 +151,7 @@ def run_methods(
     splits: Sequence[Split],
     sizes: tuple[int, ...],
     seed: int,
-    n_jobs: int | None,
+    workers: Workers,
     progress: bool | None,
 ) -> tuple[Run, ...]:
     """All methods in all folds. The folds' seeds are those of ``select()``."""
@@ -162,7 +162,7 @@ def run_methods(
         for number, split in enumerate(splits)
         for problem, contestant, of_method in zip(problems, contestants, asked, strict=True)
     ]
-    found = list(track(run_all(_one_cell, calls, n_jobs), "Comparison", len(calls), progress))
+    found = list(track(run_all(_one_cell, calls, workers), "Comparison", len(calls), progress))
     return tuple(
         Run(
             label=contestant.label,
@@ -184,9 +184,13 @@ def _one_cell(
     sizes: tuple[int, ...] | None,
     seed: int,
     number: int,
+    *,
+    n_threads: int = 1,
 ) -> FoldPath:
     try:
-        return follow_fold(problem, contestant.method, weight, split, sizes, seed)
+        return follow_fold(
+            problem, contestant.method, weight, split, sizes, seed, n_threads=n_threads
+        )
     except TreeselectError as error:
         raise type(error)(
             f"{error}\n  This was {quoted(contestant.label)} in fold {number + 1}."

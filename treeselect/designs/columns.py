@@ -21,7 +21,7 @@ from treeselect.engine.arrays import FloatArray
 from treeselect.engine.data.binning import MAX_BINS, OTHER
 from treeselect.errors import DataError, quoted
 from treeselect.formulas.terms import Factor, Term
-from treeselect.frames.reading import Labels, Numbers
+from treeselect.frames.values import Labels, Numbers
 
 MISSING = -1
 """Code of a missing label."""

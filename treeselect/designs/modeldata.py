@@ -12,12 +12,12 @@ import numpy as np
 from treeselect.arguments.scalars import described
 from treeselect.designs.design import Design
 from treeselect.designs.encoding import DesignSpec
+from treeselect.designs.matrix import model_matrix, term_matrix
 from treeselect.designs.problem import Problem, Wants
 from treeselect.designs.response import Response, response_with_weight
 from treeselect.designs.weights import check_offset, read_offset, read_weights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
-from treeselect.formula import model_matrix, term_matrix
 from treeselect.frames.reading import read_data
 
 if TYPE_CHECKING:

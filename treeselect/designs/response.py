@@ -15,8 +15,8 @@ from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, Family, mul
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.data.targets import MOST_CLASSES
 from treeselect.errors import DataError, FormulaError, OptionError, listing, quoted
-from treeselect.formula import ParsedFormula
-from treeselect.frames.reading import Labels, Numbers, read_column
+from treeselect.formulas.terms import ParsedFormula
+from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.shown import shown
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from treeselect.errors import (
     near,
     quoted,
 )
-from treeselect.frames.reading import Numbers, read_column
+from treeselect.frames.values import Numbers, read_column
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from treeselect.designs.columns import TermSpec
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import scoring_record
 from treeselect.errors import ModelFileError
-from treeselect.frames.reading import Numbers, read_column
+from treeselect.frames.values import Numbers, read_column
 from treeselect.modelfile.models import boosted_arrays, forest_arrays, subforest_arrays
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.fit import Fit

@@ -26,7 +26,7 @@ from treeselect.engine.data.binning import MAX_BINS, bin_columns
 from treeselect.formula import parse_formula
 from treeselect.formulas.expressions import Code, Transform, nodes
 from treeselect.formulas.terms import Factor
-from treeselect.frames.reading import Labels, Numbers, to_series
+from treeselect.frames.values import Labels, Numbers, to_series
 from treeselect.modelfile.models import (
     are_plain,
     are_shares,
@@ -36,7 +36,8 @@ from treeselect.modelfile.models import (
     subforest_of,
 )
 from treeselect.models.model import Model
-from treeselect.resampling.choosing import Choice, ScoreBySize
+from treeselect.resampling.choosing import Choice
+from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.fit import Call, Fit
 from treeselect.resampling.folds import Folds
 from treeselect.resampling.resampled import SCHEMES

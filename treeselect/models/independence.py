@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.designs.design import BoolArray, FloatArray
+from treeselect.engine.arrays import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     pass

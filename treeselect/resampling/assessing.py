@@ -18,7 +18,7 @@ from treeselect.resampling.choosing import step_of_size
 from treeselect.resampling.folds import Folds, known_groups
 from treeselect.resampling.resampled import SCHEMES, Scheme
 from treeselect.resampling.stability import Stability
-from treeselect.running.parallel import run_all
+from treeselect.running.parallel import ALONE, Workers, run_all
 from treeselect.running.progress import track
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def assess(
     scheme: Scheme,
     seed: int,
     folds: Folds | None = None,
-    n_jobs: int | None = None,
+    workers: Workers = ALONE,
     progress: bool | None = None,
 ) -> Stability:
     """Repeat the selection on resamples; of whole groups if `folds` have them.
@@ -109,7 +109,7 @@ def assess(
     calls = [
         (problem, method, weight, scheme, number, k, seed, groups) for number in range(n_resamples)
     ]
-    results = track(run_all(_one_resample, calls, n_jobs), "Resamples", len(calls), progress)
+    results = track(run_all(_one_resample, calls, workers), "Resamples", len(calls), progress)
     return Stability(
         units=problem.groups.names,
         fitted=fitted,
@@ -132,6 +132,8 @@ def _one_resample(
     k: int,
     seed: int,
     groups: IntArray | None,
+    *,
+    n_threads: int = 1,
 ) -> BoolArray:
     drawn = resample_weights(weight, scheme, number, seed, groups)
     rows = drawn > 0
@@ -141,7 +143,8 @@ def _one_resample(
             f" {'rows' if groups is None else 'groups with rows'} of a class to resample."
         )
     own_seed = stream_seed(seed, "resample", number)
-    path = method.path(Task(problem, drawn, max_size=k, seed=own_seed, every_size=False))
+    task = Task(problem, drawn, max_size=k, seed=own_seed, every_size=False, n_threads=n_threads)
+    path = method.path(task)
     if method.tuning_value is not None:
         return path[-1].selected
     return step_of_size(path, k, problem.groups.keep).selected

@@ -20,6 +20,7 @@ from treeselect.models.model import Model
 from treeselect.resampling.cross_validation import ScoreBySize, score_by_size
 from treeselect.resampling.folds import Folds
 from treeselect.running.machine import memory_is_told
+from treeselect.running.parallel import ALONE, Workers
 
 MOST_UNITS = 30
 """Largest size that ``k="1se"`` and ``k="best"`` consider."""
@@ -59,8 +60,7 @@ def run_selection(
     choice: Choice,
     *,
     seed: int,
-    n_jobs: int | None = None,
-    n_threads: int = 1,
+    workers: Workers = ALONE,
     progress: bool | None = None,
 ) -> Chosen:
     """The whole selection on the rows with a positive weight: path, choice of size, last model.
@@ -71,11 +71,14 @@ def run_selection(
         If the rows can't be split into the folds.
     """
     steps, step, scores = choose(
-        problem, method, weight, choice, seed=seed, n_jobs=n_jobs, n_threads=n_threads,
-        progress=progress,
+        problem, method, weight, choice, seed=seed, workers=workers, progress=progress
     )  # fmt: skip
     task = Task(
-        problem, weight, max_size=step.size, seed=stream_seed(seed, "fit"), n_threads=n_threads
+        problem,
+        weight,
+        max_size=step.size,
+        seed=stream_seed(seed, "fit"),
+        n_threads=workers.n_threads,
     )
     model = method.final_model(task, step)
     return Chosen(steps, step, scores, model)
@@ -96,8 +99,7 @@ def choose(
     choice: Choice,
     *,
     seed: int,
-    n_jobs: int | None = None,
-    n_threads: int = 1,
+    workers: Workers = ALONE,
     progress: bool | None = None,
 ) -> Left:
     """Go along the path of a method and choose a step.
@@ -117,7 +119,7 @@ def choose(
             folds=choice.folds,
             max_size=most,
             seed=stream_seed(seed, "cross-validation"),
-            n_jobs=n_jobs,
+            workers=workers,
             progress=progress,
         )
     task = Task(
@@ -126,7 +128,7 @@ def choose(
         max_size=k if isinstance(k, int) else most,
         seed=stream_seed(seed, "fit"),
         every_size=isinstance(k, str),
-        n_threads=n_threads,
+        n_threads=workers.n_threads,
     )
     steps = method.path(task)
     if isinstance(k, str):

@@ -19,7 +19,7 @@ from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, quoted
 from treeselect.models.model import Model
 from treeselect.resampling.folds import Folds, Split, mean_repeats, split_rows
-from treeselect.running.parallel import run_all
+from treeselect.running.parallel import ALONE, Workers, run_all
 from treeselect.running.progress import track
 
 
@@ -97,7 +97,7 @@ def score_by_size(
     folds: Folds,
     max_size: int,
     seed: int,
-    n_jobs: int | None = None,
+    workers: Workers = ALONE,
     progress: bool | None = None,
 ) -> ScoreBySize:
     """Cross-validate the path: selection and refit are repeated inside each fold.
@@ -113,7 +113,7 @@ def score_by_size(
         (problem, method, weight, split, sizes, stream_seed(seed, "fold", number))
         for number, split in enumerate(splits)
     ]
-    found = track(run_all(follow_fold, calls, n_jobs), "Cross-validation", len(calls), progress)
+    found = track(run_all(follow_fold, calls, workers), "Cross-validation", len(calls), progress)
     return ScoreBySize(np.array([fold.scores for fold in found]), mean_repeats(splits))
 
 
@@ -124,6 +124,8 @@ def follow_fold(
     split: Split,
     sizes: Sequence[int] | None,
     seed: int,
+    *,
+    n_threads: int = 1,
 ) -> FoldPath:
     """Go along the path of the training rows and score it on the held-out ones.
 
@@ -141,7 +143,7 @@ def follow_fold(
     train, test = split.weights(weight)
     problem = dataclasses.replace(problem, wants_scores=False)
     most = problem.data.n_groups if sizes is None else max(sizes)
-    task = Task(problem, train, max_size=most, seed=seed)
+    task = Task(problem, train, max_size=most, seed=seed, n_threads=n_threads)
     start = time.perf_counter()
     steps = method.path(task)
     path_seconds = time.perf_counter() - start
@@ -155,7 +157,7 @@ def follow_fold(
             seconds = path_seconds + time.perf_counter() - start
             units = np.flatnonzero(step.selected)
             units = units[falling(model.importance[units])]
-            known[step.size] = held_out_score(problem, model, test), units, seconds
+            known[step.size] = held_out_score(problem, model, test, n_threads), units, seconds
     found = [known[step.size if step else 0] for step in chosen]
     warned = [said for step in chosen if step for said in (step.warning, step.note) if said]
     return FoldPath(
@@ -172,7 +174,7 @@ def _largest_within(steps: Sequence[Step], size: int) -> Step | None:
     return max(reversed(fitting), key=lambda step: step.size, default=None)
 
 
-def held_out_score(problem: Problem, model: Model, test: WeightArray) -> float:
+def held_out_score(problem: Problem, model: Model, test: WeightArray, n_threads: int = 1) -> float:
     """Score of a model on the rows with a positive weight in `test`.
 
     Raises
@@ -182,7 +184,7 @@ def held_out_score(problem: Problem, model: Model, test: WeightArray) -> float:
     """
     rows = test > 0
     family = problem.family
-    score = family.score(problem.y[rows], model.predict(problem)[rows], test[rows])
+    score = family.score(problem.y[rows], model.predict(problem, n_threads)[rows], test[rows])
     if not np.isfinite(score):
         raise OptionError(
             "`scoring` must be a score that is defined for the held-out rows of every fold.\n"

@@ -17,7 +17,8 @@ from treeselect.errors import (
 )
 from treeselect.models.model import Model
 from treeselect.models.weighted import WeightedForest
-from treeselect.resampling.choosing import Choice, ScoreBySize, skipped_sizes
+from treeselect.resampling.choosing import Choice, skipped_sizes
+from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.stability import Stability
 
 

@@ -25,7 +25,7 @@ from treeselect.printing import MOST_ROWS, Summary, SummaryContent, p_text
 from treeselect.resampling.choosing import Choice, choose
 from treeselect.resampling.folds import Folds, Split
 from treeselect.resampling.halves import draw_parts
-from treeselect.running.parallel import run_all
+from treeselect.running.parallel import Workers, run_all
 from treeselect.running.progress import track
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def infer(
     gamma_min: float,
     level: float,
     folds: Folds,
-    n_jobs: int | None,
+    workers: Workers,
 ) -> Inference:
     """See :meth:`SelectionResult.inference`."""
     split, gamma_min = check_share("split", split), check_share("gamma_min", gamma_min)
@@ -202,7 +202,7 @@ def infer(
         (problem, method, weight, choice, part.train, own)
         for part, own in zip(parts, seeds, strict=True)
     ]
-    chosen = track(run_all(_select, calls, n_jobs), "Splits", len(calls), result.progress)
+    chosen = track(run_all(_select, calls, workers), "Splits", len(calls), result.progress)
     terms = tuple(spec.term.name for spec in data.spec.terms)
     splits = tuple(
         _fit_part(data, None if units is None else _terms_of(data, units), part.test, folds.groups)
@@ -259,13 +259,17 @@ def _select(
     choice: Choice,
     rows: IntArray,
     seed: int,
+    *,
+    n_threads: int = 1,
 ) -> BoolArray | None:
     """Units selected on some rows; None if the response does not vary there."""
     if len(np.unique(problem.y[rows])) < 2:
         return None
     own = np.zeros_like(weight)
     own[rows] = weight[rows]
-    chosen = choose(problem, method, own, choice, seed=seed, n_jobs=1, progress=False)
+    chosen = choose(
+        problem, method, own, choice, seed=seed, workers=Workers(1, n_threads), progress=False
+    )
     return chosen.step.selected
 
 

@@ -31,7 +31,7 @@ from treeselect.resampling.folds import (
     split_rows,
     with_groups,
 )
-from treeselect.running.parallel import run_all
+from treeselect.running.parallel import Workers, run_all
 from treeselect.running.progress import track
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def measure(
     inner_folds: int | Splitter | Sequence[int] | None,
     scoring: Scoring,
     seed: int,
-    n_jobs: int | None,
+    workers: Workers,
     data: Any,
     weights: Sequence[float] | None,
     offset: Sequence[float] | None,
@@ -227,8 +227,7 @@ def measure(
         )
         for number, split in enumerate(splits)
     ]
-    n_jobs = result.n_jobs if n_jobs is None else n_jobs
-    found = list(track(run_all(_one_fold, calls, n_jobs), "Folds", len(calls), result.progress))
+    found = list(track(run_all(_one_fold, calls, workers), "Folds", len(calls), result.progress))
     names = here.arrays.groups.names
     used = here.weight > 0
     return Performance(
@@ -264,11 +263,15 @@ def _one_fold(
     family: Family,
     seed: int,
     where: str,
+    *,
+    n_threads: int = 1,
 ) -> tuple[float, IntArray]:
     """Score on the held-out rows, and the units selected on the others, most important first."""
     train, test = split.weights(weight)
     try:
-        found = run_selection(problem, method, train, choice, seed=seed, n_jobs=1, progress=False)
+        found = run_selection(
+            problem, method, train, choice, seed=seed, workers=Workers(1, n_threads), progress=False
+        )
     except MethodError:  # it is not about the folds
         raise
     except OptionError as error:
@@ -276,7 +279,9 @@ def _one_fold(
             f"{error}\n  This was among the training rows of fold {where}, which are split again to"
             " choose `k`; `inner_folds` says how."
         ) from None
-    score = held_out_score(dataclasses.replace(problem, family=family), found.model, test)
+    score = held_out_score(
+        dataclasses.replace(problem, family=family), found.model, test, n_threads
+    )
     units = np.flatnonzero(found.step.selected)
     return score, units[falling(found.model.importance[units])]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.scalars import answer, described
-from treeselect.designs.design import FloatArray, WeightArray
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.modeldata import ModelData
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.errors import (
     OptionError,
     listing,

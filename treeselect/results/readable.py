@@ -24,7 +24,7 @@ from treeselect.results.shapes import interaction_table, shape_table
 from treeselect.results.tables import glance_table, history_table, path_table, tidy_table
 from treeselect.results.trees import rules
 from treeselect.running.machine import memory_is_told
-from treeselect.running.parallel import engine_threads
+from treeselect.running.parallel import workers_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -381,4 +381,4 @@ class ReadableFit(Fit):
         terms = [term for g in np.flatnonzero(groups) for term in names[g]]
         columns = self.design.spec.encode(frame, terms)
         binned = self.model.bin(self.design.arrays, columns)
-        return self.model.predict_binned(binned, known, engine_threads(self.n_jobs))
+        return self.model.predict_binned(binned, known, workers_for(self.n_jobs).n_threads)

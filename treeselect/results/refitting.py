@@ -28,7 +28,7 @@ from treeselect.printing import Summary, SummaryContent
 from treeselect.results.boosting import fit_boosted
 from treeselect.results.estimators import MODELS, refit_estimator
 from treeselect.running.machine import memory_is_told
-from treeselect.running.parallel import engine_threads
+from treeselect.running.parallel import workers_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,7 @@ def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
         data.weight,
         result.step.selected,
         seed=stream_seed(result.seed, "fit"),
-        n_threads=engine_threads(result.n_jobs),
+        n_threads=workers_for(result.n_jobs).n_threads,
     )
     before = result.model.note  # said of the model that goes
     notes = tuple(n for n in result.notes if n != before and not n.startswith(_PREDICTS))

@@ -19,7 +19,7 @@ from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.ensembles.dependence import Dependence, partial_dependence
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
-from treeselect.frames.reading import Labels, Numbers, read_column
+from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.models.model import Model
 
 if TYPE_CHECKING:

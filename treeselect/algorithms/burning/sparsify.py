@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from treeselect.algorithms.burning.pools import TreePool
 from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.pools import TreePool
 from treeselect.arguments.scalars import described
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
