@@ -21,8 +21,8 @@ import pandas as pd
 import treeselect
 from treeselect import ControlBurn
 from treeselect.algorithms.burning.pools import TreePool
-from treeselect.algorithms.shared.base import Problem
-from treeselect.designs.design import FloatArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import FloatArray
 from treeselect.engine.blas import one_thread
 from treeselect.engine.sparse.gram_forest import sparse_forest
 from treeselect.engine.sparse.tree_weights import SparseForest

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 
 import lightgbm as lgb
 import numpy as np
-from numpy.typing import NDArray
 
+from treeselect.engine.arrays import FloatArray
 from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
 from treeselect.engine.data.targets import class_target, mean_target
 from treeselect.engine.ensembles.boosting import Boosting, boost
@@ -34,7 +34,6 @@ from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
 from treeselect.engine.losses import LogisticLoss, Loss, MultinomialLoss, PoissonLoss, SquaredLoss
 from treeselect.engine.splitting.penalty import SplitPenalty
 
-FloatArray = NDArray[np.float64]
 LEAVES = Growth(UNBOUNDED, 20, UNBOUNDED, 0.0, False, BEST_FIRST, 31, 1e-3)
 PEER = {
     "num_leaves": 31, "learning_rate": 0.1, "min_data_in_leaf": 20, "max_bin": 255,

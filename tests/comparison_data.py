@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeselect.comparison.record import Comparison, Run
+from treeselect.comparing import Comparison
+from treeselect.comparison.record import Run
 from treeselect.resampling.cross_validation import FoldPath
 
 

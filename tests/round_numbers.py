@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from treeselect.resampling.choosing import ScoreBySize
+from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.stability import Stability
 
 

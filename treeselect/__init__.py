@@ -34,11 +34,10 @@ if TYPE_CHECKING:
     from treeselect.algorithms.stepwise import Stepwise
     from treeselect.algorithms.svm import SVMRFE
     from treeselect.algorithms.varselrf import VarSelRF
-    from treeselect.comparison.comparing import compare
-    from treeselect.comparison.record import Comparison
-    from treeselect.modelfile.file import load
+    from treeselect.comparing import Comparison, compare
+    from treeselect.loading import load
     from treeselect.resampling.performance import Performance
-    from treeselect.results.result import SelectionResult
+    from treeselect.result import SelectionResult
     from treeselect.selection import select
     from treeselect.selector import TreeSelector
 
@@ -85,7 +84,7 @@ _HOME = {
     "BestSubset": "treeselect.algorithms.burning.subsets",
     "Boruta": "treeselect.algorithms.boruta",
     "CFS": "treeselect.algorithms.cfs",
-    "Comparison": "treeselect.comparison.record",
+    "Comparison": "treeselect.comparing",
     "Constraints": "treeselect.algorithms.burning.penalties",
     "ControlBurn": "treeselect.algorithms.controlburn",
     "FCBF": "treeselect.algorithms.fcbf",
@@ -104,14 +103,14 @@ _HOME = {
     "RRF": "treeselect.algorithms.rrf",
     "RecursiveElimination": "treeselect.algorithms.elimination",
     "SVMRFE": "treeselect.algorithms.svm",
-    "SelectionResult": "treeselect.results.result",
+    "SelectionResult": "treeselect.result",
     "SingleFeature": "treeselect.algorithms.burning.forests",
     "Sketch": "treeselect.algorithms.burning.sketch",
     "Stepwise": "treeselect.algorithms.stepwise",
     "TreeSelector": "treeselect.selector",
     "VarSelRF": "treeselect.algorithms.varselrf",
-    "compare": "treeselect.comparison.comparing",
-    "load": "treeselect.modelfile.file",
+    "compare": "treeselect.comparing",
+    "load": "treeselect.loading",
     "methods": "treeselect.algorithms.registry",
     "select": "treeselect.selection",
 }

@@ -8,30 +8,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from treeselect.algorithms.registry import find_method, method_text
-from treeselect.algorithms.shared.base import (
-    OWN,
-    Problem,
-    SelectionMethod,
-    Step,
-    settled,
-    tuning_words,
-)
+from treeselect.algorithms.shared.base import OWN, SelectionMethod, Step, settled, tuning_words
 from treeselect.arguments.checks import (
     MOST_RESAMPLES,
     USUAL_SIZE,
     check_choice,
     check_count,
-    check_size,
     is_one_of,
     read_seed,
 )
 from treeselect.arguments.scalars import described
+from treeselect.designs.design import check_size
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.preparing import prepare
+from treeselect.designs.problem import Problem
+from treeselect.designs.request import Request
 from treeselect.designs.scoring import Scoring
 from treeselect.errors import OptionError, TreeselectWarning, quoted
 from treeselect.frames.libraries import library_of
 from treeselect.frames.reading import read_data
+from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.choosing import (
     MOST_UNITS,
     Choice,
@@ -40,10 +36,11 @@ from treeselect.resampling.choosing import (
     run_selection,
     skipped_sizes,
 )
-from treeselect.resampling.folds import Folds, Splitter, read_folds
+from treeselect.resampling.fit import Call
+from treeselect.resampling.folds import Folds, Splitter
+from treeselect.result import SelectionResult
 from treeselect.results.calls import call_text, data_text
-from treeselect.results.result import Call, SelectionResult
-from treeselect.running.parallel import check_n_jobs, engine_threads
+from treeselect.running.parallel import check_n_jobs, workers_for
 from treeselect.running.progress import announce_compilation, read_progress
 
 
@@ -190,41 +187,13 @@ def select(
     seed, progress = read_seed(seed), read_progress(progress)
     asked_method = find_method(method, method_options, k)
     chosen_method = settled(asked_method, k)
-    arguments = {
-        "method": method_text(method),
-        "k": k,
-        "family": family,
-        "weights": weights,
-        "offset": offset,
-        "groups": groups,
-        "costs": costs,
-        "keep": keep,
-        "resamples": resamples,
-        "folds": folds,
-        "repeats": repeats,
-        "fold_groups": fold_groups,
-        "scoring": scoring,
-        "new_levels": new_levels,
-        "trusted": trusted,
-        **method_options,
-    }
+    request = Request(
+        formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
+        trusted,
+    )  # fmt: skip
     frame = read_data(data)
     asked_folds = read_folds(folds, repeats, fold_groups, frame)
-    hidden = [name for name in (weights, offset, fold_groups) if isinstance(name, str)]
-    model_data = prepare(
-        formula,
-        frame,
-        hidden,
-        weights,
-        offset,
-        groups,
-        costs,
-        keep,
-        family,
-        scoring,
-        new_levels,
-        trusted=trusted,
-    )
+    model_data = prepare(request, frame)
     model_data = dataclasses.replace(model_data, library=library_of(data))
     problem = model_data.problem_for(chosen_method)
     choice = Choice(
@@ -237,17 +206,21 @@ def select(
         model_data.weight,
         choice,
         seed=seed,
-        n_jobs=n_jobs,
-        n_threads=engine_threads(n_jobs),
+        workers=workers_for(n_jobs),
         progress=progress,
     )
     if found.step.warning is not None:
         warnings.warn(found.step.warning, TreeselectWarning, stacklevel=2)
     decides = asked_method.tuning_value is None
     rule = _rule(found, choice, chosen_method, problem, decides=decides)
+    text = call_text(
+        "select", formula, data,
+        {"method": method_text(method), "k": k, "resamples": resamples, "folds": folds,
+         "repeats": repeats, **request.arguments(), **method_options},
+    )  # fmt: skip
     result = SelectionResult(
         design=model_data,
-        call=Call(call_text("select", formula, data, arguments), data_text(data, frame), rule),
+        call=Call(text, data_text(data, frame), rule),
         chosen_method=chosen_method,
         steps=found.steps,
         step=found.step,

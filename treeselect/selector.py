@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from treeselect.algorithms.registry import find_method
 from treeselect.arguments.checks import USUAL_SIZE, length, members, read_seed
 from treeselect.arguments.scalars import described, whole
-from treeselect.designs.design import BoolArray, FloatArray
 from treeselect.designs.scoring import Scoring
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError
 from treeselect.frames.reading import read_data
 from treeselect.resampling.folds import Splitter
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from treeselect.algorithms.shared.base import SelectionMethod
-    from treeselect.results.result import SelectionResult
+    from treeselect.result import SelectionResult
 
 Column = str | int
 """A column of X by its name or its number, from 0."""

@@ -47,7 +47,9 @@ _WITHIN = frozenset([
 """What only the formula may not do."""
 
 _HERE = os.path.dirname(__file__)
-HANDLES = re.compile(r"[/\\]treeselect[/\\](formula|formulas[/\\]\w+|designs[/\\]evaluation)\.py$")
+HANDLES = re.compile(
+    r"[/\\]treeselect[/\\](formula|formulas[/\\]\w+|designs[/\\](evaluation|matrix))\.py$"
+)
 """Modules that have the text or the records of a formula in hand."""
 _EVALUATES = re.compile(r"[/\\](treeselect|formulaic|pandas|numpy|patsy|numexpr)[/\\]")
 

@@ -17,12 +17,11 @@ import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
-from treeselect.algorithms.shared.base import Problem
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.encoding import build_design
 from treeselect.designs.families import BINOMIAL, multinomial
+from treeselect.designs.problem import Problem
 from treeselect.designs.units import make_units
 from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
 from treeselect.engine.data.targets import class_target
@@ -35,9 +34,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # tables.py is beside
 
 import tables
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 
 RESULTS = Path(__file__).parent / "results"
 with_earlier = functools.partial(tables.with_earlier, folder=RESULTS)

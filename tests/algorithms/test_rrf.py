@@ -10,8 +10,8 @@ import pytest
 
 import treeselect
 from treeselect import GRRF, RRF
-from treeselect.algorithms.shared.base import Problem
 from treeselect.algorithms.shared.regularised import grow_shared
+from treeselect.designs.problem import Problem
 from treeselect.engine.data.targets import class_target
 from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
 from treeselect.engine.growing.growth import BREADTH_FIRST, UNBOUNDED, Growth

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeselect.designs.encoding import build_design
+from treeselect.designs.matrix import model_matrix
 from treeselect.designs.modeldata import ModelData, RowCounts
 from treeselect.designs.response import read_response
 from treeselect.designs.units import make_units
 from treeselect.engine.data.binning import OTHER
 from treeselect.errors import DataError, NewDataError
-from treeselect.formula import model_matrix, parse_formula
+from treeselect.formula import parse_formula
 from treeselect.frames.reading import read_data
 
 

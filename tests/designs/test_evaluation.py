@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from treeselect.designs.evaluation import evaluate
 from treeselect.errors import DataError, FormulaError
 from treeselect.formula import parse_formula
-from treeselect.frames.reading import Labels, read_column
+from treeselect.frames.values import Labels, read_column
 
 COLUMNS = ["y", "id", "a", "b", "a b"]
 

@@ -7,8 +7,10 @@ import shutil
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pytest
+from numba.core.codegen import JITCPUCodegen
 
 from treeselect.engine import cache
 
@@ -39,7 +41,7 @@ def test_folder_follows_the_sources(fresh, monkeypatch, tmp_path):
     monkeypatch.setattr(cache, "_ENGINE", copy)
     cache.kernel_cache_folder.cache_clear()
     assert cache.kernel_cache_folder().name == before
-    with (copy / "moments.py").open("a", encoding="utf-8") as source:
+    with (copy / "data" / "moments.py").open("a", encoding="utf-8") as source:
         source.write("# edited\n")
     cache.kernel_cache_folder.cache_clear()
     assert cache.kernel_cache_folder().name != before
@@ -136,3 +138,79 @@ def test_a_full_disk_is_no_obstacle(hits, monkeypatch):
 
     monkeypatch.setattr(cache.IndexDataCacheFile, "_open_for_write", full)
     assert (hits(), hits()) == (0, 0)
+
+
+def add_one(number):
+    return number + 1
+
+
+def strange_to_numba():
+    """What the cache's classes override and numba no longer has: it would never be called."""
+    pairs = [
+        (own, own.__mro__[1])
+        for own in vars(cache).values()
+        if isinstance(own, type) and own.__mro__[1].__module__.startswith("numba.")
+    ]
+    assert len(pairs) >= 8
+    for own, numbas in [*pairs, (cache._NoEnvironment, JITCPUCodegen)]:
+        for name in vars(own):
+            if own.__module__ == cache.__name__ and name[:2] != "__" and not hasattr(numbas, name):
+                yield f"`{own.__name__}.{name}` overrides nothing"
+
+
+def broken_steps(monkeypatch):
+    """What goes wrong when a kernel that calls another one is compiled, run, and loaded again."""
+    seen = set()
+
+    def watch(own, name):
+        method = getattr(own, name)
+
+        def watched(*arguments):
+            seen.add((own, name))
+            return method(*arguments)
+
+        monkeypatch.setattr(own, name, watched)
+
+    steps = [
+        *((cache._InnerLibrary, f"_{step}_final_module") for step in ("optimize", "finalize")),
+        (cache._KernelLibrary, "_optimize_final_module"),
+        (cache._NoEnvironment, "set_env"),
+        *((cache._CheckedFiles, f"_{step}") for step in ("load_index", "save_data", "load_data")),
+    ]
+    for own, name in steps:
+        watch(own, name)
+    inside = cache.inner(add_one)
+
+    def outside(array):
+        array[0] = inside(array[0])
+
+    for time in range(2):
+        array = np.array([41])
+        try:
+            kernel = cache.kernel(outside)
+            kernel(array)
+        except Exception as error:  # numba's parts may fail in any way
+            yield f"compiling or loading a kernel raises {error!r}"
+            return
+        if array[0] != 42:
+            yield f"a kernel gives {array[0]} for 42"
+        if sum(kernel.stats.cache_hits.values()) != time:
+            yield "a kernel is not compiled once and then loaded"
+    yield from (
+        f"numba never calls `{own.__name__}.{name}`"
+        for own, name in steps
+        if (own, name) not in seen
+    )
+
+
+def test_numba_is_one_that_the_cache_knows(fresh, monkeypatch, tmp_path):
+    """Most of what a new numba might change would not fail: kernels would compile for minutes."""
+    monkeypatch.setenv("TREESELECT_CACHE_DIR", str(tmp_path))
+    broken = [*strange_to_numba(), *broken_steps(monkeypatch)]
+    if broken:
+        pytest.fail(
+            f"numba {numba.__version__} has changed what `treeselect/engine/cache.py` patches.\n  "
+            + "\n  ".join(broken)
+            + "\n  Mend the patch, or hold numba below this version in `pyproject.toml`.",
+            pytrace=False,
+        )

@@ -81,11 +81,11 @@ print(json.dumps({name: len(d.overloads) for name, d in dispatchers().items()}))
 def dispatchers() -> dict[str, Dispatcher]:
     """All kernels of the engine."""
     found = {}
-    for module in pkgutil.iter_modules(treeselect.engine.__path__):
-        name = f"treeselect.engine.{module.name}"
-        for value in vars(importlib.import_module(name)).values():
+    for module in pkgutil.walk_packages(treeselect.engine.__path__, "treeselect.engine."):
+        for value in vars(importlib.import_module(module.name)).values():
             if isinstance(value, Dispatcher):
                 found[f"{value.py_func.__module__}.{value.py_func.__name__}"] = value
+    assert len(found) > 50
     return found
 
 

@@ -15,8 +15,8 @@ from treeselect.designs.evaluation import evaluate
 from treeselect.errors import FormulaError, OptionError, TreeselectError
 from treeselect.formula import parse_formula
 from treeselect.formulas.expressions import Call, Column, Constant, Operation
-from treeselect.formulas.guard import formula_name
-from treeselect.frames.reading import read_column
+from treeselect.frames.names import formula_name
+from treeselect.frames.values import read_column
 
 COLUMNS = ["y", "x", "z", "age", "a b", "it's", 'say "hi"', "größe", "<script>", "class", "1st"]
 

@@ -1,9 +1,7 @@
-"""Every dtype to one internal form."""
+"""Tables and files of every library to one frame."""
 
 from __future__ import annotations
 
-import datetime
-import decimal
 import gzip
 
 import numpy as np
@@ -14,155 +12,8 @@ import pyarrow.feather
 import pytest
 
 from treeselect.errors import DataError
-from treeselect.frames.reading import Labels, Numbers, check_rows, read_column, read_data
-
-TEXT = ["b", "a", None, "b"]
-NUMBERS = [1, 2, None, 5]
-TRUTH = [True, None, False, True]
-
-
-@pytest.mark.parametrize(
-    "dtype",
-    [
-        object, "str", "string[python]", "string[pyarrow]", pd.ArrowDtype(pa.string()),
-        pd.ArrowDtype(pa.large_string()), "category", pd.CategoricalDtype(["a", "b"], ordered=True),
-        pd.CategoricalDtype(["a", "b"]),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_f1_text_of_every_dtype_is_the_same_labels(dtype):
-    labels = read_column(pd.Series(TEXT, dtype=dtype), "s")
-    assert isinstance(labels, Labels)
-    assert labels.levels == ("a", "b")
-    assert labels.codes.tolist() == [1, 0, -1, 1]
-
-
-@pytest.mark.parametrize(
-    "dtype",
-    [
-        object, "float64", "float32", "float16", "longdouble", "Int64", "Int8", "Float32",
-        "Float64", "UInt8", "Sparse[float64]", pd.ArrowDtype(pa.int32()),
-        pd.ArrowDtype(pa.float32()), pd.ArrowDtype(pa.float64()),
-        pd.ArrowDtype(pa.decimal128(5, 2)),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_numbers_of_every_dtype_are_the_same_floats(dtype):
-    numbers = read_column(pd.Series(NUMBERS, dtype=dtype), "x")
-    assert isinstance(numbers, Numbers)
-    np.testing.assert_array_equal(numbers.values, [1, 2, np.nan, 5])
-    assert numbers.values.dtype == np.float64
-    assert not numbers.is_bool
-
-
-@pytest.mark.parametrize("dtype", [object, "boolean", pd.ArrowDtype(pa.bool_())], ids=str)
-def test_f12_truth_values_of_every_dtype_are_one_column(dtype):
-    numbers = read_column(pd.Series(TRUTH, dtype=dtype), "t")
-    np.testing.assert_array_equal(numbers.values, [1, np.nan, 0, 1])
-    assert numbers.is_bool
-    assert read_column(pd.Series([True, False]), "t").is_bool
-
-
-def test_floats_are_a_view():
-    values = np.arange(5.0)
-    assert np.shares_memory(read_column(pd.Series(values, copy=False), "x").values, values)
-
-
-def test_categories_keep_their_order_and_unused_levels():
-    series = pd.Series(pd.Categorical(["lo", "hi", None], ["lo", "mid", "hi"], ordered=True))
-    labels = read_column(series, "c")
-    assert labels.levels == ("lo", "mid", "hi")
-    assert labels.codes.tolist() == [0, 2, -1]
-    assert labels.declared
-
-
-def test_an_empty_column_has_no_level():
-    assert read_column(pd.Series([None, None], dtype=object), "e").levels == ()
-
-
-@pytest.mark.parametrize(
-    ("values", "says"),
-    [
-        (pd.to_datetime(["2020-01-01", None]), "dates or times"),
-        (pd.to_timedelta([1, 2], unit="D"), "dates or times"),
-        (pd.period_range("2020", periods=2, freq="Y"), "dates or times"),
-        (pd.interval_range(0, 2), "must hold numbers, text or categories"),
-        ([datetime.date(2020, 1, 1), None], "dates or times"),
-        ([decimal.Decimal("1.5"), None], "of type Decimal"),
-        ([decimal.Decimal("1.5"), 2.0], "of type Decimal, float"),
-        (
-            pd.array(pd.to_datetime(["2020"]), dtype=pd.ArrowDtype(pa.timestamp("us"))),
-            "dates or times",
-        ),
-        (pd.array([datetime.date(2020, 1, 1)], dtype=pd.ArrowDtype(pa.date32())), "dates or times"),
-        (pd.array([[1], None], dtype=pd.ArrowDtype(pa.list_(pa.int64()))), "of type list"),
-        (pd.to_datetime(["2020"]).tz_localize("UTC"), "dates or times"),
-        (pd.Series([pd.NaT, pd.NaT]), "dates or times"),
-        ([b"a", None], "of type bytes"),
-        ([(1, 2), None], "of type tuple"),
-        ([True, "a", None], "of type bool, str"),
-        (pd.Series([1j], dtype=object), "of type complex"),
-        (pd.Series([10**400, 1], dtype=object), "1 infinite value"),
-        (pd.Series([np.inf, 1], dtype=object), "1 infinite value"),
-        (pd.Series([np.inf, 1], dtype="Float64"), "1 infinite value"),
-        ([[1], [2]], "of type list"),
-        ([{"a": 1}, None], "of type dict"),
-        (["a", 1], "of type int, str"),
-        ([True, 2], "of type bool, int"),
-        ([1j, 2], "complex"),
-        ([1.0, np.inf], "1 infinite value, the first in row 1"),
-        ([np.inf, -np.inf], "2 infinite values"),
-        (pd.array([1.0, np.inf], dtype=pd.ArrowDtype(pa.float64())), "infinite"),
-    ],
-    ids=lambda v: str(v)[:30] if isinstance(v, str) else type(v).__name__,
-)
-def test_f9_f10_f14_columns_that_cannot_be_used(values, says):
-    with pytest.raises(DataError, match=says) as error:
-        read_column(pd.Series(values), "when")
-    assert "`when`" in str(error.value)
-
-
-def test_the_way_out_can_be_typed():
-    dates = pd.Series(pd.to_datetime(["2020"]))
-    with pytest.raises(DataError, match="leave it out with `- `on day``"):
-        read_column(dates, "on day")
-    with pytest.raises(DataError) as error:
-        read_column(dates, "on day", needed=True)
-    assert "leave it out" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        pd.Series([None, None], dtype=object),
-        pd.Series([pd.NA, None], dtype="string"),
-        pd.Series([None, None], dtype=pd.ArrowDtype(pa.null())),
-        pd.Series(pd.Categorical([None, None])),
-    ],
-    ids=lambda s: str(s.dtype),
-)
-def test_f14_columns_without_a_value_are_labels_without_levels(values):
-    labels = read_column(values, "e")
-    assert (labels.levels, labels.codes.tolist()) == ((), [-1, -1])
-
-
-@pytest.mark.parametrize(
-    ("levels", "codes"),
-    [([3, 1, 7], [0, 1, -1]), ([True, False], [0, 1, -1]), ([2.5, -1.0], [0, 1, -1])],
-)
-def test_categories_of_anything_keep_their_levels(levels, codes):
-    values = pd.Series(pd.Categorical([levels[0], levels[1], None], levels))
-    labels = read_column(values, "c")
-    assert (labels.levels, labels.codes.tolist()) == (tuple(levels), codes)
-
-
-def test_every_kind_of_missing_is_the_same():
-    text = pd.Series(["a", None, np.nan, pd.NA, pd.NaT], dtype=object)
-    assert read_column(text, "s").codes.tolist() == [0, -1, -1, -1, -1]
-    mixed = pd.Series([1, None, np.nan, pd.NA, 2.5], dtype=object)
-    expected = [1, np.nan, np.nan, np.nan, 2.5]
-    np.testing.assert_array_equal(read_column(mixed, "x").values, expected)
-    assert read_column(pd.Series(["nan", "", "NA"]), "s").levels == ("", "NA", "nan")
+from treeselect.frames.reading import check_rows, read_data
+from treeselect.frames.values import Labels, read_column
 
 
 def test_f6_rows_are_numbered_anew():
@@ -395,7 +246,7 @@ def test_a_panic_of_polars_is_a_data_error(monkeypatch):
 
 @pytest.mark.parametrize("library", ["pandas", "pyarrow"])
 def test_layouts_of_arrow_that_pandas_does_not_know_are_read_or_refused(library):
-    text = pa.chunked_array([pa.array(TEXT, pa.string_view())])
+    text = pa.chunked_array([pa.array(["b", "a", None, "b"], pa.string_view())])
     packed = pa.chunked_array([pa.array([b"a"] * 4, pa.binary_view())])
     data = {"s": text, "bytes": packed}
     if library == "pyarrow":

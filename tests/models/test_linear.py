@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from treeselect.models.linear import LinearFit, coefficient_table
+from treeselect.models.coefficients import coefficient_table
+from treeselect.models.linear import LinearFit
 
 
 def test_a_negative_variance_has_no_standard_error():

@@ -13,12 +13,9 @@ from hypothesis.extra.numpy import arrays
 
 import treeselect
 from treeselect.errors import OptionError, StabilityError
-from treeselect.resampling.stability import (
-    Stability,
-    resample_weights,
-    stability_index,
-    wilson_interval,
-)
+from treeselect.resampling.agreement import stability_index, wilson_interval
+from treeselect.resampling.assessing import resample_weights
+from treeselect.resampling.stability import Stability
 
 
 def index_of_definition_4(z):

@@ -17,7 +17,7 @@ import treeselect
 from treeselect.designs.scoring import with_scoring
 from treeselect.errors import OutOfMemoryError, TreeselectError, WorkerError
 from treeselect.running.machine import memory_is_told, workers_are_told
-from treeselect.running.parallel import run_all
+from treeselect.running.parallel import ALONE, run_all
 
 
 class HoldsALock:
@@ -48,6 +48,10 @@ def ends_the_process(y, prediction):
 
 def needs_too_much(y, prediction):
     raise MemoryError("Unable to allocate 8.00 TiB")
+
+
+def fails_at_once(number, n_threads):
+    raise MemoryError
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +99,7 @@ def test_memory_that_runs_out_is_told(data):
         treeselect.select("y ~ .", data, method="mrmr", folds=2, seed=1, scoring=needs_too_much)
     assert isinstance(caught.value, MemoryError)
     with pytest.raises(OutOfMemoryError, match="fewer processes"):
-        list(run_all(needs_too_much, [(1, 2)], None))
+        list(run_all(fails_at_once, [(1,)], ALONE))
 
 
 def test_memory_is_told_once():

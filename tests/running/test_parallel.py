@@ -8,6 +8,7 @@ import pkgutil
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 
 import treeselect
 from treeselect import engine
@@ -46,12 +47,11 @@ def arrays_of(value):
 def signatures():
     """How often each kernel has been compiled."""
     found = {}
-    for module in pkgutil.iter_modules(engine.__path__):
-        for name, value in vars(
-            importlib.import_module(f"{engine.__name__}.{module.name}")
-        ).items():
+    for module in pkgutil.walk_packages(engine.__path__, f"{engine.__name__}."):
+        for name, value in vars(importlib.import_module(module.name)).items():
             if hasattr(value, "signatures"):
                 found[name] = len(value.signatures)
+    assert len(found) > 50
     return found
 
 
@@ -77,14 +77,14 @@ def test_no_kernel_is_compiled_for_arrays_of_another_process(mixed, method):
     split = Split(rows[rows % 3 > 0], rows[rows % 3 == 0])
     call = (problem, fit.chosen_method, fit.design.weight, split, (0, 1), 1)
     assert most_units(problem.groups) > 1
-    ours = parallel._call(parallel.os.getpid(), follow_fold, call)
+    ours = parallel._call(parallel.os.getpid(), follow_fold, call, 1)
     before = signatures()
-    theirs = parallel._call(-1, follow_fold, read_only(call))
+    theirs = parallel._call(-1, follow_fold, read_only(call), 1)
     assert signatures() == before
     np.testing.assert_array_equal(theirs.scores, ours.scores)
 
 
-def written_to(values):
+def written_to(values, n_threads):
     """Whether a worker can write to an array that it shares with others."""
     values[0] += 1.0
     return bool(values.flags.writeable), float(values[0])
@@ -92,9 +92,51 @@ def written_to(values):
 
 def test_what_workers_share_can_be_written_to_and_is_nobody_elses():
     values = np.zeros(LARGE)
-    found = list(parallel.run_all(written_to, [(values,)] * 3, n_jobs=2))
+    found = list(parallel.run_all(written_to, [(values,)] * 3, parallel.Workers(2, 2)))
     assert [flag for flag, _ in found] == [True] * 3
     assert values[0] == 0.0
+
+
+def threads_of(number, n_threads):
+    """How many threads a piece of work has."""
+    return number, n_threads
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "threads"), [(None, 8), (1, 1), (2, 1), (-1, 1), (-7, 1)], ids=str
+)
+def test_threads_are_shared_out_among_processes(monkeypatch, n_jobs, threads):
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "8")
+    monkeypatch.setattr("joblib.cpu_count", lambda: 8)
+    workers = parallel.workers_for(n_jobs)
+    assert workers.n_threads == {None: 8, 1: 1, 2: 2, -1: 8, -7: 2}[n_jobs]
+    monkeypatch.setattr("joblib.effective_n_jobs", lambda n: {None: 1, -1: 8, -7: 2}.get(n, n))
+    assert workers.share() == threads
+    if n_jobs is None:
+        calls = [(number,) for number in range(3)]
+        assert list(parallel.run_all(threads_of, calls, workers)) == [(i, 8) for i in range(3)]
+
+
+def test_pieces_inside_a_piece_share_its_threads():
+    inner = parallel.Workers(1, 6)
+    assert inner.share() == 6
+    with parallel_config(backend="threading", n_jobs=3):
+        assert parallel.Workers(None, 8).share() == 2
+        assert inner.share() == 6
+
+
+def test_folds_in_this_process_use_all_threads(mixed, monkeypatch):
+    seen = []
+
+    def watched(*call, n_threads):
+        seen.append(n_threads)
+        return follow_fold(*call, n_threads=n_threads)
+
+    monkeypatch.setattr("treeselect.resampling.cross_validation.follow_fold", watched)
+    monkeypatch.setattr("joblib.cpu_count", lambda: 3)
+    fit = treeselect.select("died ~ .", mixed, method="importance", n_trees=3, folds=2, seed=1)
+    assert seen == [3, 3]
+    assert fit.k >= 1
 
 
 def test_a_loaded_model_predicts_with_the_same_kernels(fitted, mixed, tmp_path):

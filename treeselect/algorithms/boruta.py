@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.decisions import CONFIRMED, REJECTED, TENTATIVE, Decisions
 from treeselect.algorithms.shared.options import (
     check_choice,
@@ -18,7 +18,9 @@ from treeselect.algorithms.shared.options import (
     refuse_costs,
 )
 from treeselect.algorithms.shared.ranking import Kind, RankingForest, first_units, ranked_step
-from treeselect.designs.design import BoolArray, FeatureGroups, FloatArray, IntArray, WeightArray
+from treeselect.designs.design import FeatureGroups
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, pack_blocks
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import levels

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.final import RefitsForest
 from treeselect.algorithms.shared.information import Uncertainties, uncertainties
 from treeselect.algorithms.shared.options import (
@@ -19,7 +19,9 @@ from treeselect.algorithms.shared.options import (
     refuse_costs,
 )
 from treeselect.algorithms.shared.ranking import SCORING, ranked_step
-from treeselect.designs.design import BoolArray, FeatureGroups, FloatArray, IntArray, WeightArray
+from treeselect.designs.design import FeatureGroups
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.rounding import falling
 
 _PATIENCE = 5

@@ -13,12 +13,14 @@ from treeselect.algorithms.burning.forests import FittedForest, Forest, GrownFor
 from treeselect.algorithms.burning.keywords import DEFAULTS, SIGNATURE, Keywords, strategies
 from treeselect.algorithms.burning.penalties import Penalty
 from treeselect.algorithms.burning.solver import Solver
-from treeselect.algorithms.shared.base import Model, Problem, Step, changed_options
-from treeselect.algorithms.shared.final import refit_forest
+from treeselect.algorithms.shared.base import Step, changed_options
 from treeselect.arguments.scalars import described
-from treeselect.designs.design import WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError
+from treeselect.models.forest import refit_forest
+from treeselect.models.model import Model
 from treeselect.models.weighted import WeightedForest, no_trees
 
 _FOREST, _SOLVER = Forest(), Penalty()

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from treeselect.algorithms.shared.backward import check_shares, path_of_shares
-from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.ranking import MeasuredForest, RankingForest
-from treeselect.designs.design import BoolArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, WeightArray
 from treeselect.engine.random import stream_seed
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.final import RefitsForest
 from treeselect.algorithms.shared.information import Uncertainties, uncertainties
 from treeselect.algorithms.shared.options import (
@@ -17,7 +17,8 @@ from treeselect.algorithms.shared.options import (
     refuse_costs,
 )
 from treeselect.algorithms.shared.ranking import SCORING, first_units, ranked_step
-from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.rounding import at_least, falling
 
 

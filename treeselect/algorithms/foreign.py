@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.algorithms.shared.base import OWN, Problem, Step, changed_options
+from treeselect.algorithms.shared.base import OWN, Step, changed_options
 from treeselect.algorithms.shared.final import ReadsColumns
 from treeselect.algorithms.shared.foreign_selectors import (
     SIZES,
@@ -30,7 +30,8 @@ from treeselect.algorithms.shared.options import MOST_UNITS, check_flag, refuse_
 from treeselect.algorithms.shared.ranking import SCORING, ranked_step
 from treeselect.algorithms.shared.standardised import LinearColumns, linear_columns
 from treeselect.arguments.scalars import answer, described, plain, whole
-from treeselect.designs.design import BoolArray, FloatArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError, listing
 

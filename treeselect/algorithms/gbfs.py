@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, Step, step_of_gains
+from treeselect.algorithms.shared.base import Step, step_of_gains
 from treeselect.algorithms.shared.final import RefitsForest
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
@@ -20,7 +20,8 @@ from treeselect.algorithms.shared.options import (
 from treeselect.algorithms.shared.validation import split_rows
 from treeselect.arguments.checks import members
 from treeselect.arguments.scalars import described, finite
-from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import take_rows
 from treeselect.engine.ensembles.boosting import BoostedTrees, Boosting, boost
 from treeselect.engine.ensembles.prediction import predict_sum

@@ -7,13 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.final import ReadsColumns
 from treeselect.algorithms.shared.information import joint_cells, row_mass
 from treeselect.algorithms.shared.options import MOST_UNITS, check_flag, check_integer, check_number
 from treeselect.algorithms.shared.ranking import SCORING, ranked_step
 from treeselect.algorithms.shared.standardised import of_number, standardised
-from treeselect.designs.design import Design, FloatArray, IntArray, WeightArray
+from treeselect.designs.design import Design
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.engine.linear.homotopy import Homotopy
 from treeselect.engine.linear.hsic import Blocks, Kernel, all_rows, inner_products, shuffled_blocks

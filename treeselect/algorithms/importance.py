@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.options import check_number, refuse_costs
 from treeselect.algorithms.shared.ranking import RankingForest, first_units, ranked_step, ranking
-from treeselect.designs.design import FloatArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.random import stream_seed
 
 

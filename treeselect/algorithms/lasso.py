@@ -9,12 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.final import ReadsColumns
 from treeselect.algorithms.shared.options import check_flag, check_number
 from treeselect.algorithms.shared.ranking import ranked_step
 from treeselect.algorithms.shared.standardised import LinearColumns, linear_columns
-from treeselect.designs.design import BoolArray, FloatArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.engine.linear.group_lasso import GroupLasso, LinearFit
 from treeselect.engine.losses import explicable

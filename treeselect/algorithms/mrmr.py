@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.final import RefitsForest
 from treeselect.algorithms.shared.information import (
     mutual_information,
@@ -23,7 +23,8 @@ from treeselect.algorithms.shared.options import (
     refuse_costs,
 )
 from treeselect.algorithms.shared.ranking import SCORING, ranked_step
-from treeselect.designs.design import FloatArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.rounding import falling
 
 Scheme = Literal["difference", "quotient"]

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, Step, step_of_gains
+from treeselect.algorithms.shared.base import Step, step_of_gains
 from treeselect.algorithms.shared.final import RefitsForest
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
@@ -19,7 +19,8 @@ from treeselect.algorithms.shared.options import (
     refuse_together,
 )
 from treeselect.algorithms.shared.regularised import Criterion, Gain, Ties
-from treeselect.designs.design import FloatArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.data.targets import class_target, copies
 from treeselect.engine.ensembles.boosting import Boosting, boost
 from treeselect.engine.ensembles.forests import ALL_ROWS, bagged_forest

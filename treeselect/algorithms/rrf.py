@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, Step, step_of_gains
+from treeselect.algorithms.shared.base import Step, step_of_gains
 from treeselect.algorithms.shared.final import RefitsForest
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
@@ -27,7 +27,8 @@ from treeselect.algorithms.shared.regularised import (
     Ties,
     grow_shared,
 )
-from treeselect.designs.design import FloatArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.random import stream_seed
 
 

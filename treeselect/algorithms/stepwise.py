@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.final import ReadsColumns
 from treeselect.algorithms.shared.options import (
     check_choice,
@@ -18,7 +18,8 @@ from treeselect.algorithms.shared.options import (
 )
 from treeselect.algorithms.shared.ranking import ranked_step
 from treeselect.algorithms.shared.standardised import linear_columns
-from treeselect.designs.design import BoolArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.engine.linear.glm import Glm, GlmFit
 from treeselect.errors import MethodError

@@ -9,12 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.backward import check_shares, path_of_shares
-from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.final import ReadsColumns
 from treeselect.algorithms.shared.options import check_flag, check_number
 from treeselect.algorithms.shared.ranking import SCORING
 from treeselect.algorithms.shared.standardised import linear_columns
-from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.blas import one_thread
 
 _TOLERANCE = 1e-6

@@ -10,10 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.backward import eliminate, fewer
-from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.options import check_flag, check_number, refuse_costs
 from treeselect.algorithms.shared.ranking import Kind, MeasuredForest, RankingForest, ranked_step
-from treeselect.designs.design import BoolArray, FloatArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, first_smallest, largest_in_row
 from treeselect.engine.splitting.candidates import can_split

@@ -21,7 +21,7 @@ from treeselect.cli.shared import (
 )
 
 if TYPE_CHECKING:
-    from treeselect.comparison.record import Comparison
+    from treeselect.comparing import Comparison
 
 DEFAULT_METHODS = ("controlburn", "rrf", "grrf", "rboost", "gbfs", "lasso", "importance")
 """The methods of the papers, the linear model, and the ranking that is most often used."""
@@ -71,7 +71,7 @@ def _sizes(text: str) -> int | str | list[int | str]:
 
 
 def _compare(options: argparse.Namespace) -> None:
-    from treeselect.comparison.comparing import compare
+    from treeselect.comparing import compare
 
     check_places(report=options.report, json=options.json)
     found = compare(

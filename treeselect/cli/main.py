@@ -33,7 +33,7 @@ from treeselect.shown import shown
 
 if TYPE_CHECKING:
     from treeselect.resampling.performance import Performance
-    from treeselect.results.result import SelectionResult
+    from treeselect.result import SelectionResult
 
 DEMO_FORMULA = "survived ~ . - name - ticket - cabin - boat - body - home_dest"
 """The raw passenger list without its identifiers and without what was recorded afterwards."""
@@ -253,7 +253,7 @@ def _tables(result: SelectionResult, performance: Performance | None) -> dict[st
 
 
 def _predict(options: argparse.Namespace) -> None:
-    from treeselect.modelfile.file import load
+    from treeselect.loading import load
 
     check_places(output=options.output)
     fitted = load(options.model).predict(data_of(options), type=options.type)

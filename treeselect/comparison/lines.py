@@ -11,7 +11,7 @@ from treeselect.comparison.words import size_text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.comparison.record import Comparison
+    from treeselect.comparison.record import Contest
 
 MOST_LINES = 8
 """Methods in a figure with lines; colours and marks tell so many apart."""
@@ -57,7 +57,7 @@ class ScoreLine:
     points: tuple[ScorePoint, ...]
 
 
-def score_lines(found: Comparison, most: int | None = None) -> tuple[ScoreLine, ...]:
+def score_lines(found: Contest, most: int | None = None) -> tuple[ScoreLine, ...]:
     """Methods along their sizes, those of the best scores first.
 
     Sizes at which no fold selects anything are left out, unless the method is compared there: the
@@ -65,7 +65,7 @@ def score_lines(found: Comparison, most: int | None = None) -> tuple[ScoreLine, 
 
     Parameters
     ----------
-    found : Comparison
+    found : Contest
     most : int, optional
         So many of the best methods; all by default.
     """

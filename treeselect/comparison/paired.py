@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treeselect.designs.design import FloatArray
+from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import at_least
 
 _ROUNDING = 1e-12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeselect.designs.design import BoolArray, FloatArray
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import levels
 
 

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treeselect.arguments.checks import check_choice
-from treeselect.arguments.paths import file_path
 from treeselect.arguments.scalars import described, whole
 from treeselect.comparison.paired import differences, paired_difference
 from treeselect.comparison.pareto import pareto_front
-from treeselect.designs.design import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling, first_largest
 from treeselect.errors import OptionError, listing
-from treeselect.frames.libraries import in_library
+from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.choosing import best_size, one_standard_error_size
 from treeselect.resampling.cross_validation import FoldPath, ScoreBySize
-from treeselect.resampling.stability import stability_index
-from treeselect.shown import shown
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
-
-    from treeselect.results.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +77,8 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """Methods that selected, were refitted and scored in the same folds.
+class Contest:
+    """Methods that selected, were refitted and scored in the same folds, and what follows from it.
 
     Attributes
     ----------
@@ -142,20 +134,8 @@ class Comparison:
 
     # --- tables --------------------------------------------------------------------------------
 
-    def tidy(self) -> Any:
-        """One row for each method, fold and size.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``method``; ``repeat`` and ``fold`` in it, from 1; ``k``, missing where a tuning value
-            decides, 0 for the constant model; ``n_selected``, units of the largest set of at most
-            ``k``; ``score`` on the held-out rows; ``seconds`` of the whole path and the refitted
-            model; ``terms``, tuple of terms, most important first.
-        """
-        return in_library(self._tidy(), self.library)
-
-    def _tidy(self) -> pd.DataFrame:
+    def fold_table(self) -> pd.DataFrame:
+        """A row for each method, fold and size (see ``Comparison.tidy``)."""
         import pandas as pd
 
         rows = [
@@ -175,21 +155,8 @@ class Comparison:
         ]
         return pd.DataFrame(rows).astype({"k": "Int64"})
 
-    def curves(self) -> Any:
-        """One row for each method and size, over the folds.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``method``, ``k``, mean ``n_selected``, mean ``score``, its ``standard_error``,
-            ``stability`` (Nogueira's index over the folds; missing where each selects all or
-            nothing), median ``seconds``, and ``front``: whether no other method and size has a
-            score, number of units and stability of which none is worse and one better.
-        """
-        return in_library(self.curve_table(), self.library)
-
     def curve_table(self) -> pd.DataFrame:
-        """:meth:`curves` as a pandas frame."""
+        """``Comparison.curves`` as a pandas frame."""
         import pandas as pd
 
         points = [(run, place) for run in self.runs for place in range(run.scores.shape[1])]
@@ -197,19 +164,8 @@ class Comparison:
         frame["front"] = _front(frame)
         return frame.astype({"k": "Int64"})
 
-    def glance(self) -> Any:
-        """One row for each method, where it is compared.
-
-        Returns
-        -------
-        frame, in the library of the data
-            As :meth:`curves`, with ``k_1se``, the size that the one-standard-error rule chooses,
-            and ``front`` among these rows alone.
-        """
-        return in_library(self.glance_table(), self.library)
-
     def glance_table(self) -> pd.DataFrame:
-        """:meth:`glance` as a pandas frame."""
+        """``Comparison.glance`` as a pandas frame."""
         import pandas as pd
 
         frame = pd.DataFrame([self._row(run, self._place(run)) for run in self.runs])
@@ -224,34 +180,8 @@ class Comparison:
         frame = self.glance_table()
         return frame.iloc[falling(frame["score"].to_numpy(float))]
 
-    def differences(self, reference: str | None = None, *, k: int | None = None) -> Any:
-        """Scores of the other methods less that of one, paired by fold.
-
-        Parameters
-        ----------
-        reference : str, optional
-            A name in :attr:`methods`; the best by default.
-        k : int, optional
-            Size at which all are compared; by default each method where the comparison says.
-            Methods whose tuning value decides are as they are.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``method``, ``reference``, ``k``, ``k_reference``, mean ``difference``, ``ci_low``,
-            ``ci_high`` (95 %) and ``p_value`` by the corrected resampled t test (see
-            :func:`treeselect.comparison.paired.paired_difference`). Neither is adjusted for the
-            number of methods, nor for a reference that was chosen for being the best.
-
-        Raises
-        ------
-        OptionError
-            If there is no such method, or the size was not scored.
-        """
-        return in_library(self.difference_table(reference, k), self.library)
-
     def difference_table(self, reference: str | None = None, k: int | None = None) -> pd.DataFrame:
-        """:meth:`differences` as a pandas frame."""
+        """``Comparison.differences`` as a pandas frame."""
         import pandas as pd
 
         base = self._run(self.best if reference is None else reference)
@@ -280,19 +210,8 @@ class Comparison:
         ]  # fmt: skip
         return pd.DataFrame(rows, columns=columns).astype({"k": "Int64", "k_reference": "Int64"})
 
-    def terms(self) -> Any:
-        """In how many folds each method selected each term, where it is compared.
-
-        Returns
-        -------
-        frame, in the library of the data
-            ``method``, ``term``, ``folds`` and ``frequency``, their share; terms that no fold of
-            any method selected are left out. The most frequent terms over all methods first.
-        """
-        return in_library(self.term_table(), self.library)
-
     def term_table(self) -> pd.DataFrame:
-        """:meth:`terms` as a pandas frame."""
+        """``Comparison.terms`` as a pandas frame."""
         import pandas as pd
 
         counts = {run.label: self._term_counts(run) for run in self.runs}
@@ -316,79 +235,6 @@ class Comparison:
         place = self._place(run)
         return Counter(
             name for fold in run.folds for g in fold.units[place] for name in self.terms_of_unit[g]
-        )
-
-    # --- for people ----------------------------------------------------------------------------
-
-    def summary(self) -> Summary:
-        """Printed summary; its first line says that the selection was repeated in each fold.
-
-        Returns
-        -------
-        Summary
-            Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
-        """
-        from treeselect.comparison.words import summarise_comparison
-        from treeselect.results.summary import Summary
-
-        return Summary(summarise_comparison(self))
-
-    def plot(self, kind: str = "scores", *, ax: Axes | None = None) -> Axes:
-        """Draw one figure with matplotlib, an optional extra.
-
-        Parameters
-        ----------
-        kind : {"scores", "differences", "front"}
-            Score against size, with a standard error to each side; differences from the best, with
-            their intervals; score against the number of units, with the stability beside each name.
-        ax : matplotlib.axes.Axes, optional
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-
-        Raises
-        ------
-        OptionError
-            If there is no such figure, or but one method where differences are asked for.
-        MissingPackageError
-            Without matplotlib.
-        """
-        from treeselect.reports.comparison_plots import plot_comparison
-
-        return plot_comparison(self, kind, ax)
-
-    def report(
-        self, path: str | os.PathLike[str], template: str | os.PathLike[str] | None = None
-    ) -> Path:
-        """Write the comparison as one HTML file that needs nothing else.
-
-        Parameters
-        ----------
-        path : path
-            File to write; replaced if it exists, whole or not at all.
-        template : path, optional
-            A jinja2 template of your own in place of ``comparison.html.j2``.
-
-        Returns
-        -------
-        pathlib.Path
-            The file.
-
-        Raises
-        ------
-        OptionError
-            If the file can't be written, or there is no such template or it can't be rendered.
-        """
-        from treeselect.reports.comparison import write_comparison
-
-        own = None if template is None else file_path(template, name="template")
-        return write_comparison(self, file_path(path), own)
-
-    def __repr__(self) -> str:
-        return (
-            f"<Comparison: {len(self.runs)} methods in {len(self.n_test)} folds,"
-            f" {self.score_name} best for {shown(self.best)}>"
         )
 
     # --- parts ---------------------------------------------------------------------------------

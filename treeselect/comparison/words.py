@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.results.summary import SummaryContent, options_text, p_text
+from treeselect.printing import SummaryContent, p_text
+from treeselect.results.summary import options_text
 
 if TYPE_CHECKING:
-    from treeselect.comparison.record import Comparison
+    from treeselect.comparison.record import Contest
 
 _NONE = "–"
 
 
-def summarise_comparison(found: Comparison) -> SummaryContent:
+def summarise_comparison(found: Contest) -> SummaryContent:
     """What the summary of a comparison says."""
     return SummaryContent(
         title="Comparison of methods: selection repeated inside each fold",
@@ -26,7 +27,7 @@ def summarise_comparison(found: Comparison) -> SummaryContent:
     )
 
 
-def comparison_facts(found: Comparison) -> tuple[tuple[str, str], ...]:
+def comparison_facts(found: Contest) -> tuple[tuple[str, str], ...]:
     """What was asked, and of what."""
     return (
         ("Call", found.call),
@@ -39,7 +40,7 @@ def comparison_facts(found: Comparison) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _rule(found: Comparison) -> str:
+def _rule(found: Contest) -> str:
     sizes = [size for run in found.runs for size in found.choices(run)]
     if not sizes:
         return "the set that each method's tuning value leads to"
@@ -56,7 +57,7 @@ def _rule(found: Comparison) -> str:
     return text
 
 
-def comparison_columns(found: Comparison) -> tuple[str, ...]:
+def comparison_columns(found: Contest) -> tuple[str, ...]:
     """Head of the table of methods."""
     columns = ["Method", "k"]
     columns += ["k (1 s.e.)"] if isinstance(found.rule, int) else []
@@ -65,7 +66,7 @@ def comparison_columns(found: Comparison) -> tuple[str, ...]:
     return (*columns, "Stability", "Seconds", *(["Front"] if len(found.runs) > 1 else []))
 
 
-def comparison_rows(found: Comparison) -> tuple[tuple[str, ...], ...]:
+def comparison_rows(found: Contest) -> tuple[tuple[str, ...], ...]:
     """A row for each method, those of the best scores first."""
     table = found.ranked_table()
     against = found.difference_table().set_index("method").to_dict("index")
@@ -111,7 +112,7 @@ def interval_text(low: float, high: float) -> str:
     return f"{low:+.3f} to {high:+.3f}" if np.isfinite(low) else _NONE
 
 
-def comparison_notes(found: Comparison) -> tuple[str, ...]:
+def comparison_notes(found: Contest) -> tuple[str, ...]:
     """What a reader should know of these numbers."""
     notes = []
     if any(run.sizes is None for run in found.runs):
@@ -146,7 +147,7 @@ def comparison_notes(found: Comparison) -> tuple[str, ...]:
     return (*notes, *method_notes(found), *found.notes)
 
 
-def method_notes(found: Comparison) -> tuple[str, ...]:
+def method_notes(found: Contest) -> tuple[str, ...]:
     """Which method each name stands for, with the options that are not the default."""
     return tuple(
         f"{run.label}: {', '.join(filter(None, (run.title, options_text(run.options))))}."

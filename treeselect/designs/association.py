@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.designs.design import FloatArray, IntArray
+from treeselect.designs.modeldata import ModelData
+from treeselect.engine.arrays import FloatArray, IntArray
 
 
 class Coded(NamedTuple):
@@ -101,3 +104,59 @@ def _cramers_v(a: IntArray, b: IntArray, weight: FloatArray) -> float:
         return 0.0
     chance = np.outer(table.sum(axis=1), table.sum(axis=0))
     return float(np.sqrt(min(((table - chance) ** 2 / chance).sum() / (fewest - 1), 1.0)))
+
+
+_MEASURES = ("Spearman", "correlation ratio", "Cramer's V")
+"""By the number of factors among two terms."""
+
+
+class Associations:
+    """How strongly terms and units go together in the data of a fit.
+
+    Each column is coded once, when it is first asked for. Of terms and units with several columns
+    the strongest of their columns' associations counts.
+
+    Raises
+    ------
+    DataError
+        If the model was saved without its data.
+    """
+
+    def __init__(self, data: ModelData) -> None:
+        data.check_data()
+        self._arrays = data.arrays
+        self._weight = data.weight.astype(np.float64)
+        self._coded: dict[int, Coded] = {}
+        self._columns: dict[str, list[int]] = {}
+        for j, term in enumerate(data.arrays.column_names):
+            self._columns.setdefault(term, []).append(j)
+
+    def terms(self, term: str, other: str) -> tuple[str, float]:
+        """Name of the measure and strength in [0, 1] of two terms."""
+        first, second = self._columns[term], self._columns[other]
+        n_factors = sum(self._column(own[0]).is_factor for own in (first, second))
+        return _MEASURES[n_factors], self._strongest(first, second)
+
+    def units(self, unit: str, other: str) -> float:
+        """Strength in [0, 1] of two units."""
+        groups = self._arrays.groups
+        first, second = (
+            np.flatnonzero(groups.ids == groups.names.index(name)).tolist()
+            for name in (unit, other)
+        )
+        return self._strongest(first, second)
+
+    def _strongest(self, first: Sequence[int], second: Sequence[int]) -> float:
+        return max(
+            association(self._column(a), self._column(b), self._weight)
+            for a, b in itertools.product(first, second)
+        )
+
+    def _column(self, j: int) -> Coded:
+        if j not in self._coded:
+            column = self._arrays.columns[j]
+            if self._arrays.n_levels[j] is None:
+                self._coded[j] = coded_number(column)
+            else:  # 0 is missing, 255 none of the column's levels
+                self._coded[j] = Coded(column.astype(np.int64) - 1, True)
+        return self._coded[j]

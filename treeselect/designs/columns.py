@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.designs.evaluation import Basis, FloatArray, Values, as_factor
+from treeselect.designs.evaluation import Basis, Values, as_factor
+from treeselect.engine.arrays import FloatArray
 from treeselect.engine.data.binning import MAX_BINS, OTHER
 from treeselect.errors import DataError, quoted
 from treeselect.formulas.terms import Factor, Term
-from treeselect.frames.reading import Labels, Numbers
+from treeselect.frames.values import Labels, Numbers
 
 MISSING = -1
 """Code of a missing label."""

@@ -23,14 +23,15 @@ from treeselect.designs.columns import (
     learn,
     one_hot,
 )
-from treeselect.designs.design import Design, WeightArray
+from treeselect.designs.design import Design
 from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
 from treeselect.designs.units import Units
+from treeselect.engine.arrays import WeightArray
 from treeselect.engine.data.binning import bin_columns, bin_edges
 from treeselect.errors import DataError, NewDataError, listing, quoted
-from treeselect.formula import ParsedFormula
-from treeselect.formulas.terms import Factor, Term
-from treeselect.frames.reading import Labels, Numbers, read_column, read_data
+from treeselect.formulas.terms import Factor, ParsedFormula, Term
+from treeselect.frames.reading import read_data
+from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.shown import shown
 
 if TYPE_CHECKING:

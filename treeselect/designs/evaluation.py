@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, listing, quoted
-from treeselect.formula import run_trusted, transformed
+from treeselect.formula import columns_of, run_trusted, transform
 from treeselect.formulas.computing import (
-    LARGEST_WHOLE,
     ComputationError,
     Learner,
     UnorderedError,
-    as_series,
     value_of,
 )
 from treeselect.formulas.expressions import (
@@ -31,10 +30,7 @@ from treeselect.formulas.expressions import (
     variables,
 )
 from treeselect.formulas.terms import Factor
-from treeselect.frames.reading import Labels, Numbers, read_column
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers, read_column, to_series
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +201,8 @@ def _check_cost(factor: Factor, node: Node, n_rows: int) -> None:
 def compute(node: Node, rows: Mapping[str, Numbers | Labels], state: dict[str, Any]) -> Values:
     """Values of an expression on rows without missing values."""
     if isinstance(node, Code):
-        environment = {name: as_series(column) for name, column in rows.items()}
-        found, categorical = run_trusted(node, environment, state)
+        environment = {name: to_series(column) for name, column in rows.items()}
+        found, categorical = columns_of(run_trusted(node, environment, state))
         return _values_of_columns(found, node.text, categorical=categorical)
     values: Values = value_of(node, rows, _learner(state))
     return values
@@ -221,7 +217,7 @@ def _learner(state: dict[str, Any]) -> Learner:
                 f"{quoted(node.function)} needs numbers. Found: text or categories"
                 f" ({listing(argument.levels, 3)})."
             )
-        found, _ = transformed(node, as_series(argument), state)
+        found, _ = columns_of(transform(node, to_series(argument), state))
         if node.function == "hashed":
             n_levels: Any = node.option("levels")
             codes = np.asarray(found[""], dtype=np.int32)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
 
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.losses import (
     LogisticLoss,
     Loss,
@@ -18,9 +18,6 @@ from treeselect.engine.losses import (
     poisson_mean,
 )
 from treeselect.engine.rounding import levels
-
-FloatArray = NDArray[np.float64]
-WeightArray = NDArray[np.int64] | NDArray[np.float64]
 
 _NEAR_CERTAIN = 1e-6
 """Probabilities are kept this far from 0 and 1 before their log-odds are taken."""

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, SelectionMethod
 from treeselect.arguments.scalars import described
-from treeselect.designs.design import Design, FloatArray, IntArray, WeightArray
+from treeselect.designs.design import Design
 from treeselect.designs.encoding import DesignSpec
+from treeselect.designs.matrix import model_matrix, term_matrix
+from treeselect.designs.problem import Problem, Wants
 from treeselect.designs.response import Response, response_with_weight
 from treeselect.designs.weights import check_offset, read_offset, read_weights
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
-from treeselect.formula import model_matrix, term_matrix
 from treeselect.frames.reading import read_data
 
 if TYPE_CHECKING:
@@ -236,11 +237,11 @@ class ModelData:
             self.offset,
         )
 
-    def problem_for(self, method: SelectionMethod) -> Problem:
+    def problem_for(self, method: Wants) -> Problem:
         """What this method sees."""
         return self.problems_for([method])[0]
 
-    def problems_for(self, methods: Sequence[SelectionMethod]) -> list[Problem]:
+    def problems_for(self, methods: Sequence[Wants]) -> list[Problem]:
         """What each of these methods sees; the arrays are the same for all of them."""
         problem = self.problem
         exact = self.arrays.exact(self.weight) if any(m.splits_exactly for m in methods) else None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from treeselect.arguments.checks import check_choice, check_flag
-from treeselect.designs.encoding import NewLevels, build_design
+from treeselect.designs.encoding import build_design
 from treeselect.designs.modeldata import ModelData, row_counts
+from treeselect.designs.request import Request
 from treeselect.designs.response import response_with_weight
-from treeselect.designs.scoring import Scoring, check_scoring, with_scoring
+from treeselect.designs.scoring import check_scoring, with_scoring
 from treeselect.designs.units import make_units
 from treeselect.designs.weights import check_offset, read_offset, read_weights
 from treeselect.errors import OptionError, quoted
@@ -21,32 +20,10 @@ from treeselect.running.machine import memory_is_told
 if TYPE_CHECKING:
     import pandas as pd
 
-_NEW_LEVELS = ("error", "missing", "other")
-
 
 @memory_is_told()
-def prepare(
-    formula: str,
-    frame: pd.DataFrame,
-    hidden: Sequence[str],
-    weights: str | Sequence[float] | None,
-    offset: str | Sequence[float] | None,
-    groups: Mapping[str, Sequence[str]] | None,
-    costs: Mapping[str, float] | None,
-    keep: Iterable[str] | str | None,
-    family: str,
-    scoring: Scoring,
-    new_levels: NewLevels,
-    *,
-    trusted: bool,
-) -> ModelData:
-    """Read everything but the method from the arguments of that name of :func:`treeselect.select`.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    hidden : sequence of str
-        Columns that are not among the terms of ``.``.
+def prepare(request: Request, frame: pd.DataFrame) -> ModelData:
+    """Read what is asked of a frame.
 
     Raises
     ------
@@ -57,19 +34,20 @@ def prepare(
     OptionError
         If another argument is not allowed.
     """
-    check_choice("new_levels", new_levels, _NEW_LEVELS)
-    trusted = check_flag("trusted", trusted)
     check_rows(frame)
-    parsed = parse_formula(formula, list(frame.columns), hidden=hidden, trusted=trusted)
+    parsed = parse_formula(
+        request.formula, list(frame.columns), hidden=request.hidden, trusted=request.trusted
+    )
+    weights, offset = request.weights, request.offset
     if isinstance(offset, str) and offset in parsed.response.variables:
         raise OptionError(
             f"`offset` must not be the response.\n  Found: {offset!r}, which is on the left."
         )
-    units = make_units(parsed.terms, groups, costs, keep)
+    units = make_units(parsed.terms, request.groups, request.costs, request.keep)
     every = read_weights(weights, frame)
-    response = response_with_weight(parsed, frame, every, family)
+    response = response_with_weight(parsed, frame, every, request.family)
     weight = every[response.rows]
-    scored = with_scoring(response.family, scoring)
+    scored = with_scoring(response.family, request.scoring)
     check_scoring(scored, response.y, weight)
     response = dataclasses.replace(response, family=scored)
     known = read_offset(offset, frame)
@@ -82,7 +60,7 @@ def prepare(
     used = frame[list(dict.fromkeys(v for term in parsed.terms for v in term.variables))]
     if len(response.rows) < len(frame):
         used = used.iloc[response.rows].reset_index(drop=True)
-    design, spec, notes = build_design(parsed, used, units, weight, new_levels=new_levels)
+    design, spec, notes = build_design(parsed, used, units, weight, new_levels=request.new_levels)
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which is not among the terms of `.`.")
     if offset is not None:

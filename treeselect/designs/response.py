@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.arguments.checks import check_choice
-from treeselect.designs.design import WeightArray
 from treeselect.designs.evaluation import Basis, evaluate
 from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, Family, multinomial
+from treeselect.engine.arrays import WeightArray
 from treeselect.engine.data.targets import MOST_CLASSES
 from treeselect.errors import DataError, FormulaError, OptionError, listing, quoted
-from treeselect.formula import ParsedFormula
-from treeselect.frames.reading import Labels, Numbers, read_column
+from treeselect.formulas.terms import ParsedFormula
+from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.shown import shown
 
 if TYPE_CHECKING:

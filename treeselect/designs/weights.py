@@ -9,7 +9,7 @@ import numpy as np
 
 from treeselect.arguments.checks import as_floats, values_text
 from treeselect.arguments.scalars import described
-from treeselect.designs.design import FloatArray, IntArray, WeightArray
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.errors import (
     OptionError,
     did_you_mean,
@@ -17,7 +17,7 @@ from treeselect.errors import (
     near,
     quoted,
 )
-from treeselect.frames.reading import Numbers, read_column
+from treeselect.frames.values import Numbers, read_column
 
 if TYPE_CHECKING:
     import pandas as pd

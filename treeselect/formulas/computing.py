@@ -15,35 +15,14 @@ from numpy.typing import NDArray
 
 from treeselect.errors import listing, quoted
 from treeselect.formulas.expressions import Call, Column, Constant, Node, Operation, Transform
-from treeselect.formulas.guard import formula_name
-from treeselect.frames.reading import Labels, Numbers
+from treeselect.frames.names import formula_name
+from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 Learner = Callable[[Transform, Numbers | Labels], Any]
 """Computes what a transform makes of its argument."""
-
-LARGEST_WHOLE = 2.0**53
-"""From here on float64 does not hold every whole number."""
-
-
-def as_series(column: Numbers | Labels, index: Any = None) -> pd.Series[Any]:
-    """Values without missing ones as a pandas column of the type that the user sees."""
-    import pandas as pd
-
-    if isinstance(column, Labels):
-        if column.declared:
-            kind = pd.CategoricalDtype(list(column.levels), ordered=column.ordered)
-            return pd.Series(pd.Categorical.from_codes(column.codes, dtype=kind), index)
-        levels = np.empty(len(column.levels), dtype=object)
-        levels[:] = column.levels
-        return pd.Series(levels[column.codes], index, dtype=object)
-    if column.is_bool:
-        return pd.Series(column.values.astype(bool), index)
-    if column.is_integer and np.all(abs(column.values) < LARGEST_WHOLE):
-        return pd.Series(column.values.astype(np.int64), index)
-    return pd.Series(column.values, index)
 
 
 class ComputationError(Exception):

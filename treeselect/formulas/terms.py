@@ -1,11 +1,11 @@
-"""Terms of a formula: products of factors, each a column of the data or an expression."""
+"""A formula that was read: its terms, products of factors that are columns or expressions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from treeselect.formulas.expressions import Call, Code, Column, Node, Transform
-from treeselect.formulas.guard import formula_name
+from treeselect.frames.names import formula_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Factor:
     Attributes
     ----------
     name : str
-        As formulaic writes it: ``age``, ``log(fare)``.
+        As a formula writes it: ``age``, ``log(fare)``.
     variables : tuple of str
         Columns of the data that it reads.
     node : Node
@@ -49,7 +49,7 @@ class Term:
     Attributes
     ----------
     name : str
-        As formulaic writes it: ``age``, ``log(fare)``, ``age:sex``.
+        As a formula writes it: ``age``, ``log(fare)``, ``age:sex``.
     factors : tuple of Factor
         At least one.
     """
@@ -85,3 +85,27 @@ class Term:
     def text(self) -> str:
         """The term as a formula needs it."""
         return ":".join(factor.text for factor in self.factors)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFormula:
+    """A formula for given columns.
+
+    Attributes
+    ----------
+    text : str
+        What the user wrote.
+    response : Term
+    terms : tuple of Term
+        The right-hand side without the intercept, ``.`` written out, by their degree.
+    columns : tuple of str
+        Columns of the data that it was read for.
+    hidden : tuple of str
+        Those that ``.`` does not stand for.
+    """
+
+    text: str
+    response: Term
+    terms: tuple[Term, ...]
+    columns: tuple[str, ...]
+    hidden: tuple[str, ...]

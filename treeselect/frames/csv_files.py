@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from treeselect.errors import DataError, OptionError, listing, quoted
+from treeselect.frames.names import not_different
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,15 +116,6 @@ def _check_header(path: Path, frame: pd.DataFrame, names: pd.Series[str]) -> Non
     twice = sorted({name for name in names[names.duplicated()] if name})
     if twice and len(names) == frame.shape[1]:
         raise not_different(twice)
-
-
-def not_different(twice: list[str]) -> DataError:
-    """Build the error for names that stand more than once."""
-    return DataError(
-        "Column names of `data` must differ.\n"
-        f"  More than once: {listing(twice)}.\n"
-        "  Rename or drop the repeats."
-    )
 
 
 # --- encodings ---------------------------------------------------------------------------------

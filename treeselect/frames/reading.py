@@ -1,73 +1,21 @@
-"""The user's data: read, checked, and turned into one internal form per column.
-
-A column is a :class:`Numbers` (float64, NaN for missing) or a :class:`Labels` (codes and levels).
-Everything that differs between dtypes and libraries ends here.
-"""
+"""The user's tables and files as a checked pandas frame with a plain index."""
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeselect.arguments.paths import current_folder, file_path
-from treeselect.arguments.scalars import described
-from treeselect.errors import DataError, listing, quoted, said_by, shortened
-from treeselect.formulas.guard import formula_name
-from treeselect.frames.csv_files import UTF8, EncodedFile, is_csv, not_different, read_csv
+from treeselect.errors import DataError, quoted, said_by
+from treeselect.frames.csv_files import UTF8, EncodedFile, is_csv, read_csv
+from treeselect.frames.names import check_names, check_polars_names, not_different
 from treeselect.running.machine import memory_is_told
-from treeselect.shown import is_broken
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """A numeric column.
-
-    Attributes
-    ----------
-    values : ndarray of float64, shape (n_rows,)
-        NaN is missing. A view of the frame's memory where that is possible.
-    is_bool : bool
-        Whether the column held truth values, now 0 and 1.
-    is_integer : bool
-        Whether the column's type was one of whole numbers, or its known values are whole: pandas
-        has no other way to hold whole numbers beside missing ones.
-    """
-
-    values: NDArray[np.float64]
-    is_bool: bool = False
-    is_integer: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """A column of labels.
-
-    Attributes
-    ----------
-    codes : ndarray of signed int, shape (n_rows,)
-        Position in `levels`, -1 where missing.
-    levels : tuple
-        The declared categories, or the labels found, sorted.
-    declared : bool
-        Whether the levels are those of a category.
-    ordered : bool
-        Whether these stand in an order that has a meaning.
-    """
-
-    codes: NDArray[Any]
-    levels: tuple[Any, ...]
-    declared: bool = False
-    ordered: bool = False
 
 
 @memory_is_told()
@@ -100,7 +48,7 @@ def read_data(data: Any) -> pd.DataFrame:
         data = _read_file(file_path(data, name="data", error=DataError), encoding)
     elif not isinstance(data, pd.DataFrame):
         data = _from_arrow(_arrow_table(data))
-    _check_names(data)
+    check_names(data)
     return _of_known_types(data).reset_index(drop=True)
 
 
@@ -149,7 +97,7 @@ def _arrow_table(data: Any) -> Any:
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
         if frame.implementation.is_polars():
-            _check_polars_names(frame.schema)
+            check_polars_names(frame.schema)
             # Categories of polars stand in the order in which the whole session met them.
             texts = [name for name, kind in frame.schema.items() if kind == nw.Categorical]
             frame = frame.with_columns(nw.col(name).cast(nw.String) for name in texts)
@@ -161,31 +109,6 @@ def _arrow_table(data: Any) -> Any:
         if isinstance(error, Exception) or type(error).__name__ == "PanicException":
             raise _unreadable_frame(_kind_of(data), error) from error
         raise
-
-
-def _check_polars_names(schema: Mapping[str, Any]) -> None:
-    """Raise a DataError for names with NUL, at which polars breaks off on the way to Arrow."""
-    ends = [
-        name
-        for name, kind in schema.items()
-        if any("\0" in part for part in (name, *_field_names(kind)))
-    ]
-    if ends:
-        raise DataError(
-            "Names of columns and fields of a polars table must not hold NUL characters.\n"
-            f"  Found: {listing(ends)}.\n"
-            "  Rename them, for example"
-            ' `data.rename(lambda name: name.replace("\\0", ""))`.'
-        )
-
-
-def _field_names(kind: Any) -> Iterator[str]:
-    """Names of the fields of a nested type of narwhals."""
-    for field in getattr(kind, "fields", ()):
-        yield field.name
-        yield from _field_names(field.dtype)
-    if (inner := getattr(kind, "inner", None)) is not None:
-        yield from _field_names(inner)
 
 
 def _unreadable_frame(found: str, error: BaseException) -> DataError:
@@ -255,201 +178,3 @@ def _is_known(dtype: pd.ArrowDtype) -> bool:
         return dtype.type is not None
     except NotImplementedError:
         return False
-
-
-def _check_names(frame: pd.DataFrame) -> None:
-    if frame.columns.nlevels > 1:
-        raise DataError(
-            "Column names of `data` must have one level.\n"
-            f"  Found: {frame.columns.nlevels} levels.\n"
-            '  Join them, for example `data.columns = ["_".join(c) for c in data.columns]`.'
-        )
-    odd = [name for name in frame.columns if not isinstance(name, str) or is_broken(name)]
-    if odd:
-        raise DataError(
-            "Column names of `data` must be text.\n"
-            f"  Found: {', '.join(f'{n!r} ({type(n).__name__})' for n in odd[:5])}"
-            f"{' and more' if len(odd) > 5 else ''}.\n"
-            '  Rename them, for example `data.columns = [f"x{name}" for name in data.columns]`.'
-        )
-    twice = frame.columns[frame.columns.duplicated()].unique()
-    if len(twice):
-        raise not_different(list(twice))
-
-
-def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> Numbers | Labels:
-    """The internal form of one column.
-
-    Parameters
-    ----------
-    series : pandas.Series
-        Numbers, truth values, text or categories, of any pandas, nullable or Arrow dtype.
-    name : str
-        Name for messages: a column or an expression.
-    needed : bool
-        Whether messages may not advise to leave the column out.
-
-    Raises
-    ------
-    DataError
-        For dates, time spans, complex numbers, infinite values, lists and mixtures.
-    """
-    import pandas as pd
-
-    dtype = series.dtype
-    kind = getattr(dtype, "kind", "O")
-    if isinstance(dtype, pd.CategoricalDtype):
-        return Labels(
-            series.cat.codes.to_numpy(),
-            _whole(series.cat.categories.tolist(), name),
-            declared=True,
-            ordered=bool(dtype.ordered),
-        )
-    if isinstance(dtype, pd.ArrowDtype) and "dictionary" in str(dtype):
-        return read_column(_from_dictionary(series), name, needed=needed)
-    if str(dtype) == "null[pyarrow]":
-        return Labels(np.full(len(series), -1), ())
-    if kind in "mM" or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
-        raise _not_usable(series, name, needed)
-    if kind == "c":
-        raise DataError(
-            f"Column {quoted(name)} must hold real numbers.\n"
-            "  Found: complex numbers. Give their real and imaginary parts as two columns."
-        )
-    if pd.api.types.is_bool_dtype(dtype):
-        return Numbers(_floats(series), is_bool=True)
-    if pd.api.types.is_numeric_dtype(dtype):
-        values = _finite(_floats(series), name)
-        return Numbers(values, is_integer=_is_whole(values, dtype))
-    if not pd.api.types.is_object_dtype(dtype) and pd.api.types.is_string_dtype(dtype):
-        return _labels(series, name)
-    return _read_objects(series, name, needed)
-
-
-def to_series(column: Numbers | Labels) -> pd.Series[Any]:
-    """A pandas column that :func:`read_column` reads as `column`."""
-    import pandas as pd
-
-    if isinstance(column, Labels):
-        if column.declared:
-            kind = pd.CategoricalDtype(list(column.levels), ordered=column.ordered)
-            return pd.Series(pd.Categorical.from_codes(column.codes, dtype=kind))
-        levels = np.array([*column.levels, None], dtype=object)
-        return pd.Series(levels[column.codes], dtype=object)
-    known = ~np.isnan(column.values)
-    if column.is_bool:
-        whole = np.where(known, column.values, 0).astype(bool)
-        return pd.Series(pd.arrays.BooleanArray(whole, ~known))
-    if column.is_integer and np.all(abs(column.values[known]) < 2**53):
-        whole = np.where(known, column.values, 0).astype(np.int64)
-        return pd.Series(pd.arrays.IntegerArray(whole, ~known))
-    return pd.Series(column.values)
-
-
-def _from_dictionary(series: pd.Series[Any]) -> pd.Series[Any]:
-    import pyarrow as pa
-
-    return pa.chunked_array([pa.array(series)]).to_pandas()
-
-
-def _is_whole(values: NDArray[np.float64], dtype: Any) -> bool:
-    import pandas as pd
-
-    if pd.api.types.is_integer_dtype(dtype):
-        return True
-    known = values[~np.isnan(values)]
-    return 0 < len(known) < len(values) and bool((known == np.floor(known)).all())
-
-
-def _read_objects(series: pd.Series[Any], name: str, needed: bool) -> Numbers | Labels:
-    """Python objects: text, truth values or numbers, but only one of these."""
-    import pandas as pd
-
-    present = series[series.notna()]
-    kinds = {type(value) for value in present}
-    if not kinds:
-        return Labels(np.full(len(series), -1), ())
-    if all(issubclass(kind, str) for kind in kinds):
-        return _labels(series, name)
-    if all(issubclass(kind, bool | np.bool_) for kind in kinds):
-        return Numbers(_floats(series), is_bool=True)
-    numbers = (int, float, np.integer, np.floating)
-    if all(issubclass(kind, numbers) and not issubclass(kind, bool) for kind in kinds):
-        values = _finite(_floats(series), name)
-        whole = all(issubclass(kind, int | np.integer) for kind in kinds)
-        return Numbers(values, is_integer=whole or _is_whole(values, series.dtype))
-    named = ", ".join(sorted(kind.__name__ for kind in kinds))
-    if any(hasattr(kind, "isoformat") or issubclass(kind, pd.Period) for kind in kinds):
-        raise _not_usable(series, name, needed)
-    leave = "" if needed else f", or leave it out with `- {shortened(formula_name(name))}`"
-    raise DataError(
-        f"Column {quoted(name)} must hold numbers, or text, or truth values.\n"
-        f"  Found: Python objects of type {named}, for example"
-        f" {described(present.iloc[0])}.\n"
-        f"  Convert it, for example with `.astype(float)` or `.astype(str)`{leave}."
-    )
-
-
-def _whole(levels: Iterable[Any], name: str) -> tuple[Any, ...]:
-    """Levels of which none holds half a character."""
-    levels = tuple(levels)
-    for level in levels:
-        if isinstance(level, str) and is_broken(level):
-            raise DataError(
-                f"Column {quoted(name)} must hold text of whole characters.\n"
-                f"  Found: {quoted(level)}, with half of one: it was read with a wrong encoding.\n"
-                '  Mend it, for example with `.str.encode("utf-8", "replace").str.decode()`.'
-            )
-    return levels
-
-
-def _labels(series: pd.Series[Any], name: str) -> Labels:
-    import pandas as pd
-
-    codes, distinct = pd.factorize(series, use_na_sentinel=True)
-    found = [str(level) for level in distinct]
-    order = sorted(range(len(found)), key=found.__getitem__)
-    position = np.empty(len(found) + 1, dtype=np.int32)
-    position[order] = np.arange(len(found))
-    position[-1] = -1  # code -1, missing, stays -1
-    return Labels(position[codes], _whole((found[i] for i in order), name))
-
-
-def _floats(series: pd.Series[Any]) -> NDArray[np.float64]:
-    if isinstance(series.dtype, np.dtype) and series.dtype == np.float64:
-        return series.to_numpy()
-    try:
-        return series.to_numpy(dtype=np.float64, na_value=np.nan)
-    except OverflowError:  # Python's whole numbers have no largest one
-        return np.array([_float(v) for v in series.to_numpy(na_value=np.nan)], dtype=np.float64)
-
-
-def _float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
-
-
-def _finite(values: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-    infinite = np.isinf(values)
-    if infinite.any():
-        rows = np.flatnonzero(infinite)
-        raise DataError(
-            f"Column {quoted(name)} must be finite.\n"
-            f"  Found: {len(rows)} infinite value{'s' if len(rows) > 1 else ''}, the first in row"
-            f" {rows[0]} (counted from 0).\n"
-            "  Replace them, for example `data.replace([np.inf, -np.inf], np.nan)`: missing values"
-            " are allowed."
-        )
-    return values
-
-
-def _not_usable(series: pd.Series[Any], name: str, needed: bool) -> DataError:
-    leave = "" if needed else f", or leave it out with `- {shortened(formula_name(name))}`"
-    return DataError(
-        f"Column {quoted(name)} must hold numbers, text or categories.\n"
-        f"  Found: dates or times ({series.dtype}).\n"
-        f"  Make numbers of it, for example `data[{name!r}].dt.year` or the days since a start"
-        f"{leave}."
-    )

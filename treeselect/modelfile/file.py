@@ -26,19 +26,18 @@ from pathlib import Path
 from typing import Any
 
 from treeselect._version import __version__
-from treeselect.arguments.checks import check_flag
-from treeselect.arguments.paths import current_folder, file_path, reason
+from treeselect.arguments.paths import current_folder, reason
 from treeselect.errors import FormulaError, ModelFileError, quoted
 from treeselect.modelfile.archive import read_archive, write_archive
 from treeselect.modelfile.packing import pack
 from treeselect.modelfile.unpacking import unpack
-from treeselect.results.result import SelectionResult
+from treeselect.resampling.fit import Fit
 
 FORMAT = "treeselect model"
 VERSION = 2
 
 
-def save_result(result: SelectionResult, path: Path, *, include_data: bool) -> Path:
+def save_result(result: Fit, path: Path, *, include_data: bool) -> Path:
     """Write a model file; see :meth:`SelectionResult.save`."""
     content, arrays = pack(result, include_data=include_data)
     try:
@@ -60,44 +59,8 @@ def save_result(result: SelectionResult, path: Path, *, include_data: bool) -> P
     return path
 
 
-def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionResult:
-    """Load a model that was saved with :meth:`SelectionResult.save`.
-
-    Parameters
-    ----------
-    path : path
-    trusted : bool
-        Allow any Python expression in the model's formula. It is never stored: set it only for a
-        file that you wrote yourself from a formula that needed it.
-
-    Returns
-    -------
-    SelectionResult
-        Predicts bit for bit as the one that was saved. Without its data, what needs them takes
-        ``data=`` (:meth:`SelectionResult.resample`).
-
-    Raises
-    ------
-    ModelFileError
-        If there is no such file or it can't be read, or it is no model file, cut off, damaged,
-        tampered with, or of another version. Nothing in a model file is run.
-    FormulaError
-        If its formula does what needs `trusted`.
-    OptionError
-        If `trusted` is not True or False.
-
-    Examples
-    --------
-    >>> import tempfile, treeselect
-    >>> data = treeselect.datasets.load("titanic_correlated")
-    >>> fit = treeselect.select("survived ~ sex + age", data, k=1, seed=1, forests=1, n_trees=5)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     again = treeselect.load(fit.save(f"{folder}/fit.treeselect"))
-    >>> bool((again.predict(data) == fit.predict(data)).all())
-    True
-    """
-    trusted = check_flag("trusted", trusted)
-    path = file_path(path, error=ModelFileError)
+def read_fit(path: Path, *, trusted: bool) -> Fit:
+    """The fit in a model file; see :func:`treeselect.load`."""
     if not os.path.isfile(path):  # unlike the question of a Path, it takes names of any length
         found = "It is no file." if os.path.exists(path) else f"Current folder: {current_folder()}"
         raise ModelFileError(f"Can't find the model file {quoted(str(path))}.\n  {found}")

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.algorithms.gbfs import GBFS, Ensembles
-from treeselect.algorithms.shared.base import Problem
-from treeselect.designs.design import BoolArray, Design, FeatureGroups, FloatArray, WeightArray
+from treeselect.designs.design import Design
 from treeselect.designs.families import Family
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.ensembles.prediction import predict_sum
-from treeselect.engine.growing.nodes import LEAF, Trees, group_gains
-from treeselect.engine.random import stream_seed
+from treeselect.engine.growing.nodes import LEAF, Trees
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +56,16 @@ class BoostedModel:
         if self.trees is None:
             return "a constant"
         return f"{self.trees.n_trees} boosted trees, fitted to the selection"
+
+    @property
+    def importance_note(self) -> str:
+        """What the importances are shares of."""
+        return "Share of the gain in the boosted trees, fitted to the selection"
+
+    @property
+    def in_place_note(self) -> str:
+        """They predict in place of a sparse forest."""
+        return "the boosted trees fitted to the selection do"
 
     @property
     def tree_weights(self) -> FloatArray:
@@ -112,49 +120,6 @@ class BoostedModel:
         if self.family.n_classes > 2:
             return self.family.mean(eta)
         return self.family.mean(eta[:, 0] if offset is None else eta[:, 0] + offset)
-
-
-def fit_boosted(
-    problem: Problem, weight: WeightArray, groups: BoolArray, *, seed: int, n_threads: int = 1
-) -> BoostedModel:
-    """Boost trees on some groups.
-
-    Newton steps with shrinkage 0.1 on trees of depth 2, 4 or 6, as many as give the lowest loss on
-    a fifth of the rows that is held out (:class:`~treeselect.algorithms.gbfs.GBFS`), with the
-    leaves of a refitted forest.
-    """
-    family = problem.family
-    constant = np.atleast_1d(family.loss.constant(problem.y, weight, problem.offset))
-    constant, importance = constant.astype(np.float64), np.zeros(len(groups))
-    if not groups.any():
-        return BoostedModel(groups, None, constant, importance, family)
-    part = dataclasses.replace(
-        problem,
-        data=select_groups(problem.data, groups),
-        groups=_free_groups(problem.groups, groups),
-        exact=None,
-        design=None,
-    )
-    rules = GBFS(n_trees=None, max_depth=None, min_leaf=family.min_leaf, newton=True)
-    own_seed = stream_seed(seed, "boosting")
-    trees = Ensembles(rules, part, weight, own_seed, n_threads).grow(0.0).trees
-    importance[groups] = group_gains(trees, part.data).sum(axis=0)
-    return BoostedModel(groups, trees, constant, importance, family)
-
-
-def _free_groups(groups: FeatureGroups, chosen: BoolArray) -> FeatureGroups:
-    """Some of the groups, renumbered; each costs 1, which is not charged."""
-    at = np.flatnonzero(chosen)
-    used = chosen[groups.ids]
-    return FeatureGroups(
-        names=tuple(groups.names[g] for g in at),
-        terms=tuple(groups.terms[g] for g in at),
-        ids=(np.cumsum(chosen) - 1)[groups.ids[used]],
-        items=tuple(np.array([g]) for g in range(len(at))),
-        item_costs=np.ones(len(at)),
-        keep=groups.keep[at],
-        keys=tuple(groups.keys[g] for g in at),
-    )
 
 
 def _shares(trees: Trees) -> FloatArray:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.designs.design import BoolArray, Design, FloatArray, IntArray, WeightArray
+from treeselect.designs.design import Design
 from treeselect.designs.families import Family
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.data.targets import copies, target_of_classes, target_of_mean
 from treeselect.engine.ensembles.forests import bagged_forest
@@ -17,10 +19,11 @@ from treeselect.engine.ensembles.leaves import with_newton_steps
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import Trees, group_gains
+from treeselect.engine.random import stream_seed
 from treeselect.engine.splitting.candidates import n_able
 
-if TYPE_CHECKING:
-    from treeselect.algorithms.shared.base import Problem
+REFITTED_TREES = 200
+"""Trees of the forest that is refitted on the selected units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,16 @@ class ForestModel:
     def note(self) -> str | None:
         """Nothing."""
         return None
+
+    @property
+    def importance_note(self) -> str:
+        """What the importances are shares of."""
+        return "Share of the gain (decrease of impurity) in the forest refitted on the selection"
+
+    @property
+    def in_place_note(self) -> str:
+        """It predicts in place of a sparse forest."""
+        return "the forest refitted on the selection does"
 
     @property
     def tree_weights(self) -> FloatArray:
@@ -184,3 +197,27 @@ def fit_forest(
         value = family.loss.exact_step(trees.nodes.value)
         trees = trees._replace(nodes=trees.nodes._replace(value=value))
     return ForestModel(groups, trees, constant, importance, family, has_offset)
+
+
+def refit_forest(
+    problem: Problem,
+    weight: WeightArray,
+    selected: BoolArray,
+    *,
+    seed: int,
+    n_trees: int = REFITTED_TREES,
+    n_threads: int = 1,
+) -> ForestModel:
+    """Forest on the selected units."""
+    return fit_forest(
+        problem.data,
+        problem.y,
+        weight,
+        selected,
+        problem.family,
+        n_trees=n_trees,
+        seed=stream_seed(seed, "refit"),
+        rank=problem.groups.ranks(seed),
+        offset=problem.offset,
+        n_threads=n_threads,
+    )

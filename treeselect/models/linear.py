@@ -11,18 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.designs.modeldata import INTERCEPT, ModelData
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.errors import DataError, OptionError, listing, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_DEPENDENT = 1e-7
-"""Share of its length that a column must have beyond the columns before it; R's own bound."""
-
-_CERTAIN = 1e-8
-"""Fitted probabilities this close to 0 or 1 are numerically certain."""
 
 _SINGULAR = 1e-7
 """A cluster-robust covariance has no full rank if some combination of coefficients has so small a
@@ -133,32 +128,6 @@ def _check_size(matrix: pd.DataFrame) -> None:
             f" {1 / _LARGEST:g} in size.\n"
             f"  Found: {quoted(str(name))}, whose largest value is {size:.2g}. Rescale it first."
         )
-
-
-def independent_columns(matrix: FloatArray) -> BoolArray:
-    """Columns that are not sums of those before them, shape (n_columns,); zeros are not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from treeselect.models.linear import independent_columns
-    >>> independent_columns(np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 1.0]])).tolist()
-    [True, False, True]
-    """
-    basis = np.empty((len(matrix), min(matrix.shape)))
-    found = np.zeros(matrix.shape[1], dtype=bool)
-    for j, column in enumerate(matrix.T):
-        length, known = np.linalg.norm(column), basis[:, : int(found.sum())]
-        if length == 0 or known.shape[1] == basis.shape[1]:
-            continue
-        rest = column / length
-        for _ in range(2):  # once more, as rounding leaves a little of the basis
-            rest = rest - known @ (known.T @ rest)
-        size = np.linalg.norm(rest)
-        if size > _DEPENDENT:
-            basis[:, known.shape[1]] = rest / size
-            found[j] = True
-    return found
 
 
 def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any]) -> LinearFit:
@@ -284,52 +253,6 @@ def _without_groups(result: Any, covariance: FloatArray, names: Sequence[str]) -
     ]
 
 
-def near_certain(fit: LinearFit) -> bool:
-    """Whether some class is fitted with a probability that is numerically 0 or 1."""
-    fitted = np.asarray(fit.result.predict())
-    return bool((np.minimum(fitted, 1 - fitted) < _CERTAIN).any())
-
-
-def coefficient_table(fit: LinearFit, level: float = 0.95) -> pd.DataFrame:
-    """One row per coefficient: ``term``, ``column``, ``estimate``, ``std_error``, ``statistic``,
-    ``p_value``, ``ci_low``, ``ci_high``."""
-    import pandas as pd
-    from scipy import stats
-
-    variance = np.diag(fit.covariance)
-    # Of a singular fit a variance may be negative: it has no standard error.
-    error = np.sqrt(np.where(variance >= 0, variance, np.nan))
-    statistic = fit.estimate / error
-    law = stats.norm() if fit.df is None else stats.t(fit.df)
-    half = law.ppf((1 + level) / 2) * error
-    return pd.DataFrame(
-        {
-            "term": fit.terms,
-            "column": fit.names,
-            "estimate": fit.estimate,
-            "std_error": error,
-            "statistic": statistic,
-            "p_value": 2 * law.sf(np.abs(statistic)),
-            "ci_low": fit.estimate - half,
-            "ci_high": fit.estimate + half,
-        }
-    )
-
-
-def term_p_value(fit: LinearFit, term: str) -> float:
-    """P-value of the Wald (or F) test that all coefficients of a term are 0; 1 if it has none."""
-    from scipy import stats
-
-    at = np.flatnonzero(np.array(fit.terms, dtype=object) == term)
-    if not len(at):
-        return 1.0
-    own = fit.estimate[at]
-    wald = float(own @ np.linalg.solve(fit.covariance[np.ix_(at, at)], own))
-    if fit.df is None:
-        return float(stats.chi2.sf(wald, len(at)))
-    return float(stats.f.sf(wald / len(at), len(at), fit.df))
-
-
 @contextmanager
 def _noting(problems: list[str]) -> Iterator[None]:
     """Turn statsmodels' own warnings into sentences; all others are given as they are."""
@@ -449,3 +372,13 @@ _FITS = {
     "multinomial": _fit_classes,
     "poisson": _fit_counts,
 }
+
+
+_CERTAIN = 1e-8
+"""Fitted probabilities this close to 0 or 1 are numerically certain."""
+
+
+def near_certain(fit: LinearFit) -> bool:
+    """Whether some class is fitted with a probability that is numerically 0 or 1."""
+    fitted = np.asarray(fit.result.predict())
+    return bool((np.minimum(fitted, 1 - fitted) < _CERTAIN).any())

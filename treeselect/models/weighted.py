@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.designs.design import BoolArray, Design, FloatArray, IntArray, WeightArray
+from treeselect.designs.design import Design
 from treeselect.designs.families import Family
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.ensembles.prediction import predict_sum
 from treeselect.engine.growing.nodes import LEAF, Trees, join_trees
 from treeselect.models.importing import ImportedBins
-
-if TYPE_CHECKING:
-    from treeselect.algorithms.shared.base import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +101,16 @@ class WeightedForest:
         column = trees.nodes.column
         moved = np.where(column == LEAF, LEAF, number[column]).astype(np.int32)
         return trees._replace(nodes=trees.nodes._replace(column=moved))
+
+    @property
+    def importance_note(self) -> str:
+        """What the importances are shares of."""
+        return "How much the trees that use a unit move the prediction, as a share of all"
+
+    @property
+    def in_place_note(self) -> str:
+        """It predicts itself."""
+        return ""
 
     @property
     def tree_weights(self) -> FloatArray:

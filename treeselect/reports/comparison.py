@@ -24,21 +24,17 @@ from treeselect.comparison.words import (
     number,
     size_text,
 )
-from treeselect.reports.comparison_figures import (
-    DifferenceFigure,
-    Series,
-    SeriesFigure,
-    difference_figure,
-    series_figure,
-)
-from treeselect.reports.figures import BarFigure, bar_figure, distinct
+from treeselect.reports.figures.bars import BarFigure, bar_figure
+from treeselect.reports.figures.differences import DifferenceFigure, difference_figure
+from treeselect.reports.figures.labels import distinct
+from treeselect.reports.figures.series import Series, SeriesFigure, series_figure
 from treeselect.reports.gather import software_versions
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, enumeration
 from treeselect.reports.render import render, time_of_writing, write_page
 from treeselect.results.summary import options_text
 
 if TYPE_CHECKING:
-    from treeselect.comparison.record import Comparison, Run
+    from treeselect.comparison.record import Contest, Run
 
 TEMPLATE = "comparison.html.j2"
 
@@ -147,7 +143,7 @@ class ComparisonReport:
     written: str
 
 
-def write_comparison(found: Comparison, path: Path, template: Path | None = None) -> Path:
+def write_comparison(found: Contest, path: Path, template: Path | None = None) -> Path:
     """Write the report on a comparison; the file appears whole or not at all.
 
     Raises
@@ -164,13 +160,13 @@ def write_comparison(found: Comparison, path: Path, template: Path | None = None
 
 
 def gather_comparison(
-    found: Comparison, *, written: str, versions: Mapping[str, str]
+    found: Contest, *, written: str, versions: Mapping[str, str]
 ) -> ComparisonReport:
     """What the report on a comparison says.
 
     Parameters
     ----------
-    found : Comparison
+    found : Contest
     written : str
         Date and time of writing.
     versions : mapping of str to str
@@ -206,7 +202,7 @@ def gather_comparison(
 # --- the answer --------------------------------------------------------------------------------
 
 
-def _answer(found: Comparison, glance: pd.DataFrame, differences: pd.DataFrame) -> tuple[str, ...]:
+def _answer(found: Contest, glance: pd.DataFrame, differences: pd.DataFrame) -> tuple[str, ...]:
     best = glance.to_dict("records")[0]
     reached = (
         f"{best['score']:.3f} (standard error {best['standard_error']:.3f}) with"
@@ -272,7 +268,7 @@ def _front(glance: pd.DataFrame) -> tuple[str, ...]:
 # --- tables and figures ------------------------------------------------------------------------
 
 
-def _facts(found: Comparison) -> tuple[tuple[str, str], ...]:
+def _facts(found: Contest) -> tuple[tuple[str, str], ...]:
     """The summary's facts with a row on rows after that on the data."""
     facts = comparison_facts(found)
     rows = f"{_span(found.n_train)} in training, {_span(found.n_test)} held out in each fold"
@@ -285,7 +281,7 @@ def _span(counts: Sequence[int] | np.ndarray) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _methods(found: Comparison, glance: pd.DataFrame) -> Table:
+def _methods(found: Contest, glance: pd.DataFrame) -> Table:
     columns, rows = comparison_columns(found), comparison_rows(found)
     return Table(
         columns,
@@ -296,7 +292,7 @@ def _methods(found: Comparison, glance: pd.DataFrame) -> Table:
     )
 
 
-def _scores(found: Comparison, lines: Sequence[ScoreLine]) -> SeriesSection:
+def _scores(found: Contest, lines: Sequence[ScoreLine]) -> SeriesSection:
     shown = [
         _series(line, i, [p.score for p in line.points], [p.error for p in line.points])
         for i, line in enumerate(lines[:MOST_LINES])
@@ -326,7 +322,7 @@ def _series(line: ScoreLine, i: int, values: Sequence[float], errors: Sequence[f
 
 
 def _by_size(
-    found: Comparison, lines: Sequence[ScoreLine], text: Callable[[Mapping[Hashable, Any]], str]
+    found: Contest, lines: Sequence[ScoreLine], text: Callable[[Mapping[Hashable, Any]], str]
 ) -> Table:
     """A row for each size and a column for each method; last the sets of given tuning values."""
     curves = found.curve_table()
@@ -343,7 +339,7 @@ def _by_size(
     return Table(columns, tuple(rows[:MOST_ROWS]), max(len(rows) - MOST_ROWS, 0))
 
 
-def _differences(found: Comparison, table: pd.DataFrame) -> DifferenceSection:
+def _differences(found: Contest, table: pd.DataFrame) -> DifferenceSection:
     table = table.sort_values("difference", ascending=False, kind="stable")
     shown = table.head(MOST_UNITS)
     figure = difference_figure(
@@ -369,7 +365,7 @@ def _differences(found: Comparison, table: pd.DataFrame) -> DifferenceSection:
     return DifferenceSection(lead, figure, Table(columns, rows, max(len(table) - MOST_ROWS, 0)))
 
 
-def _stability(found: Comparison, lines: Sequence[ScoreLine]) -> SeriesSection | None:
+def _stability(found: Contest, lines: Sequence[ScoreLine]) -> SeriesSection | None:
     shown = [
         _series(line, i, [p.stability for p in line.points], [np.nan] * len(line.points))
         for i, line in enumerate(lines[:MOST_LINES])
@@ -396,7 +392,7 @@ def _seconds(glance: pd.DataFrame) -> BarFigure:
     )
 
 
-def _terms(found: Comparison, methods: Sequence[str]) -> TermMatrix | None:
+def _terms(found: Contest, methods: Sequence[str]) -> TermMatrix | None:
     """Share of the folds in which each method selected each term, where it is compared."""
     table = found.term_table()
     if table.empty:

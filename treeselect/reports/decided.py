@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from treeselect.reports.figures import DotFigure, range_figure
+from treeselect.reports.figures.dots import DotFigure, range_figure
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
 from treeselect.results.tables import decision_table
 
 if TYPE_CHECKING:
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class DecisionsSection:
     table: Table
 
 
-def decisions_section(result: SelectionResult) -> DecisionsSection | None:
+def decisions_section(result: Fit) -> DecisionsSection | None:
     """The decisions of a result, None if its method makes none."""
     if result.step.decisions is None:
         return None

@@ -14,17 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect._version import __version__
-from treeselect.models.boosted import BoostedModel
-from treeselect.models.weighted import WeightedForest
 from treeselect.reports.decided import DecisionsSection, decisions_section
-from treeselect.reports.figures import (
-    BarFigure,
-    DotFigure,
-    PathFigure,
-    bar_figure,
-    dot_figure,
-    path_figure,
-)
+from treeselect.reports.figures.bars import BarFigure, bar_figure
+from treeselect.reports.figures.dots import DotFigure, dot_figure
+from treeselect.reports.figures.path import PathFigure, path_figure
 from treeselect.reports.learned import LearnedSection, learned_section
 from treeselect.reports.measured import PerformanceSection, performance_section
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, enumeration, table_around
@@ -32,9 +25,9 @@ from treeselect.results.summary import rows_note, stability_notes, summarise
 from treeselect.results.tables import glance_table, path_table, tidy_table
 
 if TYPE_CHECKING:
+    from treeselect.resampling.fit import Fit
     from treeselect.resampling.performance import Performance
     from treeselect.resampling.stability import Stability
-    from treeselect.results.result import SelectionResult
 
 _ALWAYS = 0.95
 """Frequency from which on the answer speaks of a unit as selected nearly always."""
@@ -110,7 +103,7 @@ class Report:
 
 
 def gather(
-    result: SelectionResult,
+    result: Fit,
     *,
     written: str,
     versions: Mapping[str, str],
@@ -120,7 +113,7 @@ def gather(
 
     Parameters
     ----------
-    result : SelectionResult
+    result : Fit
     written : str
         Date and time of writing.
     versions : mapping of str to str
@@ -148,7 +141,7 @@ def gather(
         path_notes=_path_notes(result),
         path_table=_path_table(result),
         importance=_importance(result),
-        importance_note=_importance_note(result),
+        importance_note=result.model.importance_note,
         learned=learned_section(result) if result.selected else None,
         stability=(
             stability_section(result.resampled, about_stability) if result.resampled else None
@@ -175,7 +168,7 @@ def software_versions() -> dict[str, str]:
     return versions | {name: metadata.version(name) for name in _PACKAGES}
 
 
-def _answer(result: SelectionResult) -> tuple[str, ...]:
+def _answer(result: Fit) -> tuple[str, ...]:
     glance = glance_table(result).iloc[0]
     n_terms = len(result.design.spec.terms)
     response, method = result.design.response.name, result.chosen_method.title
@@ -196,7 +189,7 @@ def _answer(result: SelectionResult) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _stability_answer(result: SelectionResult, stability: Stability) -> str:
+def _stability_answer(result: Fit, stability: Stability) -> str:
     n = f"{stability.n_resamples:,}"
     free = stability.selected[:, stability.assessed]
     if not np.isfinite(stability.index):
@@ -224,9 +217,7 @@ def _stability_answer(result: SelectionResult, stability: Stability) -> str:
     )
 
 
-def _facts(
-    result: SelectionResult, facts: tuple[tuple[str, str], ...]
-) -> tuple[tuple[str, str], ...]:
+def _facts(result: Fit, facts: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     """The summary's facts with a row on rows after that on the data."""
     counts = result.design.rows
     rows = f"{counts.used:,} used"
@@ -238,9 +229,7 @@ def _facts(
     return (*facts[:after], ("Rows", rows), *facts[after:])
 
 
-def _terms(
-    result: SelectionResult, columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...]
-) -> Table:
+def _terms(result: Fit, columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> Table:
     tidy = tidy_table(result)
     importance = tidy.loc[tidy["selected"], "importance"].head(len(rows)).to_numpy()
     largest = importance.max(initial=0.0) or 1.0
@@ -253,7 +242,7 @@ def _terms(
     )
 
 
-def _path_notes(result: SelectionResult) -> tuple[str, ...]:
+def _path_notes(result: Fit) -> tuple[str, ...]:
     score = result.design.response.family.score_name
     if result.scores is None:
         first = (
@@ -280,7 +269,7 @@ def _path_notes(result: SelectionResult) -> tuple[str, ...]:
     return first, f"{marked}."
 
 
-def _path_figure(result: SelectionResult) -> PathFigure:
+def _path_figure(result: Fit) -> PathFigure:
     path = path_table(result)
     validated = result.scores is not None
     return path_figure(
@@ -291,7 +280,7 @@ def _path_figure(result: SelectionResult) -> PathFigure:
     )
 
 
-def _path_table(result: SelectionResult) -> Table:
+def _path_table(result: Fit) -> Table:
     validated = result.scores is not None
     score = result.design.response.family.score_name
     tuning = result.chosen_method.tuning_name
@@ -308,13 +297,13 @@ def _path_table(result: SelectionResult) -> Table:
     return table_around(columns, rows, [step.size for step in result.steps], result.k)
 
 
-def _size(size: int, result: SelectionResult) -> str:
+def _size(size: int, result: Fit) -> str:
     if size == result.k:
         return f"{size} (chosen)"
     return f"{size} (cut to {result.k})" if size == result.step.cut_from else str(size)
 
 
-def _importance(result: SelectionResult) -> BarFigure:
+def _importance(result: Fit) -> BarFigure:
     units = result.groups[:MOST_UNITS]
     importance = dict(zip(result.design.arrays.groups.names, result.importance, strict=True))
     return bar_figure(
@@ -322,14 +311,6 @@ def _importance(result: SelectionResult) -> BarFigure:
         values=[float(importance[name]) for name in units],
         more=len(result.groups) - len(units),
     )
-
-
-def _importance_note(result: SelectionResult) -> str:
-    if isinstance(result.model, WeightedForest):
-        return "How much the trees that use a unit move the prediction, as a share of all"
-    if isinstance(result.model, BoostedModel):
-        return "Share of the gain in the boosted trees, fitted to the selection"
-    return "Share of the gain (decrease of impurity) in the forest refitted on the selection"
 
 
 def stability_section(stability: Stability, sentences: Sequence[str]) -> StabilitySection:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from treeselect.models.boosted import BoostedModel
-from treeselect.models.weighted import WeightedForest
-from treeselect.reports.figures import BarFigure, LineFigure, bar_figure, distinct, line_figure
-from treeselect.reports.panels import Panel, panels
+from treeselect.reports.figures.bars import BarFigure, bar_figure
+from treeselect.reports.figures.labels import distinct
+from treeselect.reports.figures.lines import LineFigure, line_figure
+from treeselect.reports.figures.panels import Panel, panels
 from treeselect.reports.parts import Table, enumeration, table_around
 from treeselect.results.curves import MOST_LEVELS, Curve, curves, has_curve, importance_lines
 from treeselect.results.inside import tree_table
@@ -18,7 +18,7 @@ from treeselect.results.shapes import interaction_table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 MOST_SHAPES = 6
 MOST_PAIRS = 10
@@ -76,7 +76,7 @@ class LearnedSection:
     forest: SparseForest | None
 
 
-def learned_section(result: SelectionResult) -> LearnedSection:
+def learned_section(result: Fit) -> LearnedSection:
     """What the section on the model says of a result that has selected something."""
     has_data = result.design.has_data
     return LearnedSection(
@@ -95,7 +95,7 @@ def learned_section(result: SelectionResult) -> LearnedSection:
 # --- shapes ------------------------------------------------------------------------------------
 
 
-def _shapes(result: SelectionResult) -> ShapeSection | None:
+def _shapes(result: Fit) -> ShapeSection | None:
     eligible = [term for term in result.selected if has_curve(result, term)]
     found = [curves(result, term)[0] for term in eligible[:MOST_SHAPES]]
     if not found:
@@ -103,7 +103,7 @@ def _shapes(result: SelectionResult) -> ShapeSection | None:
     return ShapeSection(_shape_lead(result, found, len(eligible)), panels(found), _rows(found))
 
 
-def _shape_lead(result: SelectionResult, found: list[Curve], eligible: int) -> str:
+def _shape_lead(result: Fit, found: list[Curve], eligible: int) -> str:
     what = "the most important terms" if eligible > len(found) else "each term"
     if len(found) < len(result.selected) == eligible or len(found) == eligible:
         what = "each term" if eligible == len(result.selected) else "each term of one variable"
@@ -156,7 +156,7 @@ def _decimals(largest: float) -> int:
 # --- interactions ------------------------------------------------------------------------------
 
 
-def _interactions(result: SelectionResult) -> BarFigure | None:
+def _interactions(result: Fit) -> BarFigure | None:
     table = interaction_table(result)
     if table.empty:
         return None
@@ -175,7 +175,7 @@ def _interactions(result: SelectionResult) -> BarFigure | None:
 # --- importances on the path -------------------------------------------------------------------
 
 
-def _importance_path(result: SelectionResult) -> ImportancePath | None:
+def _importance_path(result: Fit) -> ImportancePath | None:
     found = importance_lines(result, MOST_LINES)
     if len(found.sizes) < 2:
         return None
@@ -193,7 +193,7 @@ def _importance_path(result: SelectionResult) -> ImportancePath | None:
     )
 
 
-def _path_lead(result: SelectionResult, solid: Sequence[bool]) -> str:
+def _path_lead(result: Fit, solid: Sequence[bool]) -> str:
     trees = (
         "the weighted trees" if result.step.ensemble is not None else "the method's own ensemble"
     )
@@ -209,7 +209,7 @@ def _path_lead(result: SelectionResult, solid: Sequence[bool]) -> str:
 # --- trees -------------------------------------------------------------------------------------
 
 
-def _sparse_forest(result: SelectionResult) -> SparseForest | None:
+def _sparse_forest(result: Fit) -> SparseForest | None:
     if result.subforest is None:
         return None
     table = tree_table(result)
@@ -230,23 +230,15 @@ def _sparse_forest(result: SelectionResult) -> SparseForest | None:
     return SparseForest(_forest_lead(result, table), Table(columns, rows, len(table) - len(rows)))
 
 
-def _forest_lead(result: SelectionResult, table: pd.DataFrame) -> str:
+def _forest_lead(result: Fit, table: pd.DataFrame) -> str:
     n = len(table)
     lead = (
         f"The sparse forest has {'one tree' if n == 1 else f'{n:,} trees'}"
         f"{'' if n == 1 else ', each'} with a weight above 0. A tree's share is how much it moves"
         " the prediction."
     )
-    if isinstance(result.model, BoostedModel):
-        lead += (
-            " It decides what is selected and does not predict: the boosted trees fitted to the"
-            " selection do."
-        )
-    elif not isinstance(result.model, WeightedForest):
-        lead += (
-            " It decides what is selected and does not predict: the forest refitted on the"
-            " selection does."
-        )
+    if result.model.in_place_note:
+        lead += f" It decides what is selected and does not predict: {result.model.in_place_note}."
     used = set().union(*table["terms"])
     unused = tuple(name for name in result.groups if name not in used)
     if unused:

@@ -11,7 +11,7 @@ from treeselect.reports.parts import MOST_ROWS, Table
 from treeselect.resampling.performance import Performance
 
 if TYPE_CHECKING:
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 _SAID_ABOVE = ("Call",)
 
@@ -26,7 +26,7 @@ class PerformanceSection:
     sentences: tuple[str, ...]
 
 
-def performance_section(result: SelectionResult, found: object) -> PerformanceSection:
+def performance_section(result: Fit, found: object) -> PerformanceSection:
     """What ``performance()`` of this result found.
 
     Raises

@@ -18,8 +18,8 @@ from treeselect.shown import shown
 from treeselect.writing import check_place, write_file
 
 if TYPE_CHECKING:
+    from treeselect.resampling.fit import Fit
     from treeselect.resampling.performance import Performance
-    from treeselect.results.result import SelectionResult
 
 TEMPLATE = "report.html.j2"
 
@@ -94,7 +94,7 @@ def code(text: str) -> Markup:
 
 
 def write_report(
-    result: SelectionResult,
+    result: Fit,
     path: Path,
     template: Path | None = None,
     performance: Performance | None = None,

@@ -9,13 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Model, Problem, SelectionMethod, Step, shares
-from treeselect.designs.design import BoolArray, FeatureGroups, WeightArray
+from treeselect.algorithms.shared.base import SelectionMethod, Step, shares
+from treeselect.designs.design import FeatureGroups
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, falling, first_largest
+from treeselect.models.model import Model
 from treeselect.resampling.cross_validation import ScoreBySize, score_by_size
 from treeselect.resampling.folds import Folds
 from treeselect.running.machine import memory_is_told
+from treeselect.running.parallel import ALONE, Workers
 
 MOST_UNITS = 30
 """Largest size that ``k="1se"`` and ``k="best"`` consider."""
@@ -55,8 +59,7 @@ def run_selection(
     choice: Choice,
     *,
     seed: int,
-    n_jobs: int | None = None,
-    n_threads: int = 1,
+    workers: Workers = ALONE,
     progress: bool | None = None,
 ) -> Chosen:
     """The whole selection on the rows with a positive weight: path, choice of size, last model.
@@ -67,11 +70,10 @@ def run_selection(
         If the rows can't be split into the folds.
     """
     steps, step, scores = choose(
-        problem, method, weight, choice, seed=seed, n_jobs=n_jobs, n_threads=n_threads,
-        progress=progress,
+        problem, method, weight, choice, seed=seed, workers=workers, progress=progress
     )  # fmt: skip
     fit_seed = stream_seed(seed, "fit")
-    model = method.final_model(problem, weight, step, seed=fit_seed, n_threads=n_threads)
+    model = method.final_model(problem, weight, step, seed=fit_seed, n_threads=workers.n_threads)
     return Chosen(steps, step, scores, model)
 
 
@@ -90,8 +92,7 @@ def choose(
     choice: Choice,
     *,
     seed: int,
-    n_jobs: int | None = None,
-    n_threads: int = 1,
+    workers: Workers = ALONE,
     progress: bool | None = None,
 ) -> Left:
     """Go along the path of a method and choose a step.
@@ -111,7 +112,7 @@ def choose(
             folds=choice.folds,
             max_size=most,
             seed=stream_seed(seed, "cross-validation"),
-            n_jobs=n_jobs,
+            workers=workers,
             progress=progress,
         )
     steps = method.path(
@@ -120,7 +121,7 @@ def choose(
         max_size=k if isinstance(k, int) else most,
         seed=stream_seed(seed, "fit"),
         every_size=isinstance(k, str),
-        n_threads=n_threads,
+        n_threads=workers.n_threads,
     )
     if isinstance(k, str):
         # A path that jumps over the last size has a larger one, which nobody has scored.

@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Model, Problem, SelectionMethod, Step, empty_step
-from treeselect.designs.design import FloatArray, IntArray, WeightArray
+from treeselect.algorithms.shared.base import SelectionMethod, Step, empty_step
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, quoted
-from treeselect.resampling.folds import Folds, Split, mean_repeats, split_rows
-from treeselect.running.parallel import run_all
+from treeselect.models.model import Model
+from treeselect.resampling.folds import Folds, Split, mean_repeats
+from treeselect.resampling.splitting import split_rows
+from treeselect.running.parallel import ALONE, Workers, run_all
 from treeselect.running.progress import track
 
 
@@ -94,7 +97,7 @@ def score_by_size(
     folds: Folds,
     max_size: int,
     seed: int,
-    n_jobs: int | None = None,
+    workers: Workers = ALONE,
     progress: bool | None = None,
 ) -> ScoreBySize:
     """Cross-validate the path: selection and refit are repeated inside each fold.
@@ -110,7 +113,7 @@ def score_by_size(
         (problem, method, weight, split, sizes, stream_seed(seed, "fold", number))
         for number, split in enumerate(splits)
     ]
-    found = track(run_all(follow_fold, calls, n_jobs), "Cross-validation", len(calls), progress)
+    found = track(run_all(follow_fold, calls, workers), "Cross-validation", len(calls), progress)
     return ScoreBySize(np.array([fold.scores for fold in found]), mean_repeats(splits))
 
 
@@ -121,6 +124,8 @@ def follow_fold(
     split: Split,
     sizes: Sequence[int] | None,
     seed: int,
+    *,
+    n_threads: int = 1,
 ) -> FoldPath:
     """Go along the path of the training rows and score it on the held-out ones.
 
@@ -139,7 +144,7 @@ def follow_fold(
     problem = dataclasses.replace(problem, wants_scores=False)
     most = problem.data.n_groups if sizes is None else max(sizes)
     start = time.perf_counter()
-    steps = method.path(problem, train, max_size=most, seed=seed)
+    steps = method.path(problem, train, max_size=most, seed=seed, n_threads=n_threads)
     path_seconds = time.perf_counter() - start
     chosen = [steps[-1]] if sizes is None else [_largest_within(steps, size) for size in sizes]
     known: dict[int, tuple[float, IntArray, float]] = {}
@@ -147,11 +152,11 @@ def follow_fold(
         step = step or empty_step(problem.data.n_groups)
         if step.size not in known:
             start = time.perf_counter()
-            model = method.final_model(problem, train, step, seed=seed)
+            model = method.final_model(problem, train, step, seed=seed, n_threads=n_threads)
             seconds = path_seconds + time.perf_counter() - start
             units = np.flatnonzero(step.selected)
             units = units[falling(model.importance[units])]
-            known[step.size] = held_out_score(problem, model, test), units, seconds
+            known[step.size] = held_out_score(problem, model, test, n_threads), units, seconds
     found = [known[step.size if step else 0] for step in chosen]
     warned = [said for step in chosen if step for said in (step.warning, step.warned) if said]
     return FoldPath(
@@ -168,7 +173,7 @@ def _largest_within(steps: Sequence[Step], size: int) -> Step | None:
     return max(reversed(fitting), key=lambda step: step.size, default=None)
 
 
-def held_out_score(problem: Problem, model: Model, test: WeightArray) -> float:
+def held_out_score(problem: Problem, model: Model, test: WeightArray, n_threads: int = 1) -> float:
     """Score of a model on the rows with a positive weight in `test`.
 
     Raises
@@ -178,7 +183,7 @@ def held_out_score(problem: Problem, model: Model, test: WeightArray) -> float:
     """
     rows = test > 0
     family = problem.family
-    score = family.score(problem.y[rows], model.predict(problem)[rows], test[rows])
+    score = family.score(problem.y[rows], model.predict(problem, n_threads)[rows], test[rows])
     if not np.isfinite(score):
         raise OptionError(
             "`scoring` must be a score that is defined for the held-out rows of every fold.\n"

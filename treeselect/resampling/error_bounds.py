@@ -12,11 +12,11 @@ import numpy as np
 
 from treeselect.arguments.checks import check_choice
 from treeselect.arguments.scalars import described, finite
-from treeselect.designs.design import FloatArray
+from treeselect.engine.arrays import FloatArray
 from treeselect.errors import OptionError, StabilityError
 
 if TYPE_CHECKING:
-    from treeselect.resampling.stability import Stability
+    from treeselect.resampling.resampled import Resampled
 
 Assumption = Literal["none", "unimodal", "r-concave"]
 ASSUMPTIONS = ("none", "unimodal", "r-concave")
@@ -69,7 +69,7 @@ class ErrorBound:
         )
 
 
-def error_bound(stability: Stability, threshold: float, assumption: Assumption) -> ErrorBound:
+def error_bound(stability: Resampled, threshold: float, assumption: Assumption) -> ErrorBound:
     """The bound for one threshold: see ``Stability.pfer``."""
     bound_at = _bound_of(stability, assumption)
     _check_threshold(threshold)
@@ -91,7 +91,7 @@ def error_bound(stability: Stability, threshold: float, assumption: Assumption) 
     )
 
 
-def least_threshold(stability: Stability, pfer: float, assumption: Assumption) -> float:
+def least_threshold(stability: Resampled, pfer: float, assumption: Assumption) -> float:
     """The lowest threshold whose bound is at most `pfer`: see ``Stability.threshold``."""
     bound_at = _bound_of(stability, assumption)
     wanted = finite(pfer)
@@ -122,7 +122,7 @@ def _allowed(bound_at: Callable[[float], float], threshold: float) -> float:
         return math.inf
 
 
-def _bound_of(stability: Stability, assumption: Assumption) -> Callable[[float], float]:
+def _bound_of(stability: Resampled, assumption: Assumption) -> Callable[[float], float]:
     """The bound as a function of the threshold, once it is clear that there is one."""
     check_choice("assumption", assumption, ASSUMPTIONS)
     why_not = no_bound(stability)
@@ -147,7 +147,7 @@ def _bound_of(stability: Stability, assumption: Assumption) -> Callable[[float],
     return lambda threshold: bound(q, p, threshold, n_pairs)
 
 
-def no_bound(stability: Stability) -> str | None:
+def no_bound(stability: Resampled) -> str | None:
     """Why no bound holds for these resamples, and the way out; None if one does."""
     if stability.scheme == "bootstrap":
         return (
@@ -169,7 +169,7 @@ def no_bound(stability: Stability) -> str | None:
     return None
 
 
-def _sizes(stability: Stability) -> tuple[int, int]:
+def _sizes(stability: Resampled) -> tuple[int, int]:
     """Numbers of units selected and of units to select from, kept ones not counted."""
     return stability.k - int((~stability.assessed).sum()), int(stability.assessed.sum())
 

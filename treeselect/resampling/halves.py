@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem
-from treeselect.designs.design import IntArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 from treeselect.resampling.choosing import Choice
-from treeselect.resampling.folds import Split, known_groups, split_rows
+from treeselect.resampling.folds import Split
+from treeselect.resampling.splitting import known_groups, split_rows
 
 _FEWEST_ROWS = 10
 """Least number of rows in each part of a numeric response."""

@@ -29,6 +29,12 @@ _DEFAULTS = {
     "trusted": False,
 }
 
+_ORDER = (
+    "method", "methods", "k", "family", "weights", "offset", "groups", "costs", "keep", "resamples",
+    "folds", "repeats", "fold_groups", "scoring", "new_levels", "trusted",
+)  # fmt: skip
+"""As in the signature; options of a method stand behind."""
+
 _NONE = ("weights", "offset", "groups", "costs", "keep", "fold_groups", "scoring")
 """Arguments without a value by default; an option of a method may be None on purpose."""
 
@@ -41,7 +47,10 @@ _PER_ROW = ("weights", "offset", "folds", "fold_groups")
 def call_text(function: str, formula: str, data: object, arguments: Mapping[str, Any]) -> str:
     """The call as it could be typed again, without the arguments that have their default."""
     source = _source(data)
-    plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in arguments.items()}
+    names = [name for name in _ORDER if name in arguments]
+    names += [name for name in arguments if name not in _ORDER]
+    values = ((name, arguments[name]) for name in names)
+    plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in values}
     given = [
         f"{name}={_shown(name, value)}"
         for name, value in plain.items()

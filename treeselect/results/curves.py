@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.designs.design import FloatArray
+from treeselect.engine.arrays import FloatArray
 from treeselect.results.inside import importance_path_table
 from treeselect.results.shapes import shape_table, value_column
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 MOST_LEVELS = 12
 """Levels of a factor in a figure: the most frequent ones."""
@@ -73,12 +73,12 @@ class Curve:
     more: int
 
 
-def has_curve(result: SelectionResult, term: str) -> bool:
+def has_curve(result: Fit, term: str) -> bool:
     """Whether a term has exactly one variable behind it."""
     return len(result.design.spec[term].term.variables) == 1
 
 
-def curves(result: SelectionResult, term: str) -> tuple[Curve, ...]:
+def curves(result: Fit, term: str) -> tuple[Curve, ...]:
     """Curves of a selected term with one variable: one, or for more than two classes one for each,
     the one that varies most first."""
     shape = shape_table(result, term, None)
@@ -99,14 +99,14 @@ def curves(result: SelectionResult, term: str) -> tuple[Curve, ...]:
     return tuple(found)
 
 
-def takes_numbers(result: SelectionResult, term: str) -> bool:
+def takes_numbers(result: Fit, term: str) -> bool:
     """Whether a term is a function of one number, and no factor."""
     spec = result.design.spec
     variable = spec[term].term.variables[0]
     return spec.schema[variable] == "number" and spec[term].kind != "factor"
 
 
-def scale_of(result: SelectionResult, label: str = "") -> str:
+def scale_of(result: Fit, label: str = "") -> str:
     """Scale of the model's effects, for one of more than two classes by its label."""
     classes = result.design.response.classes
     if result.model.is_link:
@@ -170,7 +170,7 @@ class ImportanceLines:
     more: int
 
 
-def importance_lines(result: SelectionResult, most: int) -> ImportanceLines:
+def importance_lines(result: Fit, most: int) -> ImportanceLines:
     """Importances along the path of at most so many units."""
     wide = importance_path_table(result).pivot_table(
         index="k", columns="term", values="importance", aggfunc="last", sort=False

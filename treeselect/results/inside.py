@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Model
-from treeselect.designs.design import IntArray
+from treeselect.designs.association import Associations
+from treeselect.engine.arrays import IntArray
 from treeselect.engine.growing.nodes import LEAF, Trees
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError
-from treeselect.results.neighbours import Associations
+from treeselect.models.model import Model
 from treeselect.results.trees import node_depths, tidy_trees
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 _ASSOCIATED_TERMS = 30
 
 # --- trees -------------------------------------------------------------------------------------
 
 
-def tree_table(result: SelectionResult) -> pd.DataFrame:
+def tree_table(result: Fit) -> pd.DataFrame:
     """One row per tree (see ``SelectionResult.trees``)."""
     import pandas as pd
 
@@ -55,7 +55,7 @@ _TREE_COLUMNS = ("tree", "weight", "share", "depth", "leaves", "terms")
 
 
 def _units_of_trees(
-    result: SelectionResult, forest: Model, trees: Trees, of_node: IntArray
+    result: Fit, forest: Model, trees: Trees, of_node: IntArray
 ) -> list[tuple[str, ...]]:
     """Names of the units of each tree, the most important ones first."""
     group_of = _group_of_columns(result, forest)
@@ -69,14 +69,14 @@ def _units_of_trees(
     return [tuple(names[g] for g in sorted(own, key=place.__getitem__)) for own in units]
 
 
-def _group_of_columns(result: SelectionResult, forest: Model) -> IntArray:
+def _group_of_columns(result: Fit, forest: Model) -> IntArray:
     """Unit of each column of the data that :meth:`Model.bin` makes."""
     ids = result.design.arrays.groups.ids
     own, bins = ids[forest.groups[ids]], forest.own_bins(result.design.arrays)
     return own if bins is None else own[bins.source]
 
 
-def node_table(result: SelectionResult) -> pd.DataFrame:
+def node_table(result: Fit) -> pd.DataFrame:
     """One row per node (see ``SelectionResult.nodes``)."""
     forest = _forest_inside(result)
     trees = forest.joined()
@@ -89,7 +89,7 @@ def node_table(result: SelectionResult) -> pd.DataFrame:
     return tidy_trees(trees, design.spec, design.arrays, forest.groups, bins)
 
 
-def _forest_inside(result: SelectionResult) -> Model:
+def _forest_inside(result: Fit) -> Model:
     """The trees behind the selection: the sparse forest if there is one."""
     return result.model if result.subforest is None else result.subforest
 
@@ -97,7 +97,7 @@ def _forest_inside(result: SelectionResult) -> Model:
 # --- importances on the path -------------------------------------------------------------------
 
 
-def importance_path_table(result: SelectionResult) -> pd.DataFrame:
+def importance_path_table(result: Fit) -> pd.DataFrame:
     """One row per step and unit (see ``SelectionResult.importance_path``)."""
     import pandas as pd
 
@@ -115,7 +115,7 @@ def importance_path_table(result: SelectionResult) -> pd.DataFrame:
 # --- associations ------------------------------------------------------------------------------
 
 
-def association_table(result: SelectionResult) -> pd.DataFrame:
+def association_table(result: Fit) -> pd.DataFrame:
     """How strongly selected terms go together in the data, whatever the model says.
 
     Returns

@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.final import refit_forest
 from treeselect.arguments.checks import found_near
-from treeselect.arguments.scalars import answer, described
-from treeselect.designs.design import FloatArray, WeightArray
-from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
@@ -22,30 +18,23 @@ from treeselect.errors import (
     TreeselectWarning,
     listing,
     quoted,
-    said_by,
 )
-from treeselect.frames.libraries import as_column, in_library
-from treeselect.frames.reading import read_data
-from treeselect.models.boosted import fit_boosted
-from treeselect.models.linear import (
-    LinearFit,
-    coefficient_table,
-    fit_linear,
-    independent_columns,
-    linear_data,
-    near_certain,
-)
-from treeselect.results.summary import Summary, SummaryContent, p_text
+from treeselect.frames.libraries import in_library
+from treeselect.models.coefficients import coefficient_table, table_head, table_row
+from treeselect.models.forest import refit_forest
+from treeselect.models.independence import independent_columns
+from treeselect.models.linear import LinearFit, fit_linear, linear_data, near_certain
+from treeselect.printing import Summary, SummaryContent
+from treeselect.results.boosting import fit_boosted
+from treeselect.results.estimators import MODELS, refit_estimator
 from treeselect.running.machine import memory_is_told
-from treeselect.running.parallel import engine_threads
+from treeselect.running.parallel import workers_for
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
-MODELS = ("forest", "boosting", "glm")
-"""Models that :meth:`SelectionResult.refit` knows by name."""
 
 _PREDICTS = "Refitted: predicts with"
 
@@ -56,7 +45,7 @@ NOT_VALID = (
 )
 
 
-def refit(result: SelectionResult, model: Any, data: ModelData) -> Any:
+def refit(result: Fit, model: Any, data: ModelData) -> Any:
     """See :meth:`SelectionResult.refit`."""
     if isinstance(model, str):
         if model in ("forest", "boosting"):
@@ -71,14 +60,14 @@ def refit(result: SelectionResult, model: Any, data: ModelData) -> Any:
 
 
 @memory_is_told()
-def _refit_trees(result: SelectionResult, model: str, data: ModelData) -> SelectionResult:
+def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
     grow = refit_forest if model == "forest" else fit_boosted
     fitted = grow(
         data.problem,
         data.weight,
         result.step.selected,
         seed=stream_seed(result.seed, "fit"),
-        n_threads=engine_threads(result.n_jobs),
+        n_threads=workers_for(result.n_jobs).n_threads,
     )
     before = result.model.note  # said of the model that goes
     notes = tuple(n for n in result.notes if n != before and not n.startswith(_PREDICTS))
@@ -140,7 +129,7 @@ class GlmFit:
         return f"<GlmFit of {self.n_used:,} rows, {self.n_dropped:,} dropped>"
 
 
-def refit_glm(result: SelectionResult, data: ModelData) -> GlmFit:
+def refit_glm(result: Fit, data: ModelData) -> GlmFit:
     """Fit the linear model of a selection to all complete rows.
 
     Raises
@@ -241,211 +230,4 @@ def _weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def table_head(fit: LinearFit | None, level: float) -> tuple[str, ...]:
-    """Head of a printed table of coefficients."""
-    letter = "z" if fit is None or fit.df is None else "t"
-    interval = f"{100 * level:g} % interval"
-    return ("Column", "Estimate", "Std. error", letter, f"P(>|{letter}|)", interval)
-
-
-def table_row(row: Any) -> tuple[str, ...]:
-    """A printed row of ``linear.coefficient_table``."""
-    return (
-        row.column,
-        f"{row.estimate:.4g}",
-        f"{row.std_error:.4g}",
-        f"{row.statistic:.3f}",
-        p_text(row.p_value),
-        f"{row.ci_low:.4g} to {row.ci_high:.4g}",
-    )
-
-
 # --- estimators of scikit-learn ----------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class EstimatorFit:
-    """An estimator of scikit-learn on the selected terms.
-
-    Attributes
-    ----------
-    estimator : object
-        The fitted clone.
-    columns : tuple of str
-        Names of the columns that it was fitted on, formulaic's; where medians stand in for missing
-        numbers, the indicators ``missing(<name>)`` come last.
-    terms : tuple of str
-    imputer : sklearn.impute.SimpleImputer or None
-        Medians of the training rows, if the estimator can't take missing numbers and there are
-        some.
-    notes : tuple of str
-        What became of missing values and weights.
-    """
-
-    estimator: Any
-    columns: tuple[str, ...]
-    terms: tuple[str, ...]
-    imputer: Any
-    notes: tuple[str, ...]
-    spec: DesignSpec
-    response: str
-
-    def encode(self, new: Any) -> FloatArray:
-        """Columns of new data as the estimator takes them, shape (n_rows, n_columns).
-
-        Raises
-        ------
-        NewDataError
-            If `new` does not match the data of the fit.
-        """
-        encoded = self.spec.encode(read_data(new), self.terms)
-        values = _finite(self.spec.one_hot_of(self.terms, encoded)[1])
-        return values if self.imputer is None else np.asarray(self.imputer.transform(values))
-
-    def predict(self, new: Any) -> Any:
-        """What the estimator predicts of new data.
-
-        Parameters
-        ----------
-        new : frame or path
-            Must hold the columns behind the selected terms.
-
-        Returns
-        -------
-        series
-            Of the length of `new`, in its library, with its index if it has one.
-
-        Raises
-        ------
-        NewDataError
-            If `new` does not match the data of the fit.
-        """
-        found = np.asarray(self.estimator.predict(self.encode(new))).ravel()
-        return as_column(found.tolist(), self.response, new)
-
-    def __repr__(self) -> str:
-        return f"<EstimatorFit of {self.estimator!r} on {len(self.columns)} columns>"
-
-
-@memory_is_told()
-def refit_estimator(result: SelectionResult, estimator: Any, data: ModelData) -> EstimatorFit:
-    """Fit a clone of an estimator to the encoded columns of the selected terms.
-
-    Raises
-    ------
-    OptionError
-        If it is no estimator, of the wrong kind, or can't take the weights or the offset.
-    """
-    from sklearn.base import clone
-
-    _check_estimator(estimator, data)
-    if not result.selected:
-        raise OptionError(
-            "`model` can't be an estimator: nothing is selected, so that it has no columns.\n"
-            "  Select at least one term, for example with `k=1`."
-        )
-    data.check_data()
-    weight, response = data.weight, data.response
-    rows = np.flatnonzero(weight > 0)
-    pairs = zip(data.arrays.column_names, data.arrays.columns, strict=True)
-    encoded = [column for term, column in pairs if term in result.selected]
-    names, values = data.spec.one_hot_of(result.selected, encoded)
-    values = _finite(values[rows])
-    imputer, notes = None, ["A missing label is 0 in all columns of its factor."]
-    if np.isnan(values).any():
-        if _takes_missing(estimator):
-            notes.append("Missing numbers are passed on: the estimator takes them.")
-        else:
-            imputer = _medians(values)
-            missing = imputer.indicator_.features_
-            notes.append(
-                "Missing numbers are replaced by the median of the training rows, with an indicator"
-                f" column each: {listing(names[j] for j in missing)}."
-            )
-            names = [*names, *(f"missing({names[j]})" for j in missing)]
-            values = np.asarray(imputer.transform(values))
-    y = response.y[rows]
-    if response.classes:
-        y = np.array(response.classes)[y.astype(np.int64)]
-    extra = {}
-    if not (weight[rows] == 1).all():
-        extra = {"sample_weight": _sample_weight(estimator, weight[rows])}
-        notes.append("Case weights are given as `sample_weight`.")
-    try:
-        fitted = clone(estimator)
-        fitted.fit(values, y, **extra)
-    except MemoryError:
-        raise
-    except Exception as error:  # code of others can fail in any way
-        raise OptionError(
-            "`model` must be an estimator that can be fitted to the selected columns.\n"
-            f"  {type(estimator).__name__} says: {said_by(error)}"
-        ) from error
-    return EstimatorFit(
-        estimator=fitted,
-        columns=tuple(names),
-        terms=result.selected,
-        imputer=imputer,
-        notes=tuple(notes),
-        spec=data.spec,
-        response=response.name,
-    )
-
-
-def _check_estimator(estimator: Any, data: ModelData) -> None:
-    from sklearn.base import is_classifier, is_regressor
-
-    if isinstance(estimator, type):
-        raise OptionError(
-            "`model` must be an estimator, not its class.\n"
-            f"  Found: {estimator.__name__}. Write `{estimator.__name__}()`."
-        )
-    if not all(callable(answer(estimator, name)) for name in ("fit", "predict", "get_params")):
-        raise OptionError(
-            f"`model` must be one of {listing(MODELS)}, or an estimator of scikit-learn.\n"
-            f"  Found: {described(estimator)}."
-        )
-    needed = "classifier" if data.response.classes else "regressor"
-    try:
-        fits = (is_classifier if data.response.classes else is_regressor)(estimator)
-    except Exception:  # it does not say what it is
-        fits = False
-    if not fits:
-        raise OptionError(
-            f"`model` must be a {needed}: the family of the response is"
-            f" {data.response.family.name}.\n  Found: {type(estimator).__name__}."
-        )
-    if data.offset is not None:
-        raise OptionError(
-            "`model` can't be an estimator of scikit-learn where there is an offset, which it"
-            ' would ignore.\n  Use `refit("forest")` or `refit("glm")`.'
-        )
-
-
-def _takes_missing(estimator: Any) -> bool:
-    from sklearn.utils import get_tags
-
-    return bool(get_tags(estimator).input_tags.allow_nan)
-
-
-def _medians(values: FloatArray) -> Any:
-    from sklearn.impute import SimpleImputer
-
-    medians = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
-    return medians.fit(values)
-
-
-def _sample_weight(estimator: Any, weight: WeightArray) -> WeightArray:
-    from sklearn.utils.validation import has_fit_parameter
-
-    if not has_fit_parameter(estimator, "sample_weight"):
-        raise OptionError(
-            "`model` must take `sample_weight`: the fit has case weights.\n"
-            f"  Found: {type(estimator).__name__}, whose `fit` does not."
-        )
-    return weight
-
-
-def _finite(values: FloatArray) -> FloatArray:
-    """The same with infinite numbers (log of 0) as missing ones."""
-    return np.where(np.isfinite(values), values, np.nan)

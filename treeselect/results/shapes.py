@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Model
 from treeselect.arguments.checks import found_near, is_one_of
-from treeselect.designs.design import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.ensembles.dependence import Dependence, partial_dependence
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
-from treeselect.frames.reading import Labels, Numbers, read_column
+from treeselect.frames.values import Labels, Numbers, read_column
+from treeselect.models.model import Model
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 _MOST_ROWS = 1000
 """Rows that effects are averaged over; of more a sample."""
@@ -62,7 +62,7 @@ class _Sample:
         )
 
 
-def _sample(result: SelectionResult, most: int) -> _Sample:
+def _sample(result: Fit, most: int) -> _Sample:
     problem, weight = result.design.problem, result.design.weight  # asks for the data
     rows = np.flatnonzero(weight)
     if len(rows) > most:
@@ -82,7 +82,7 @@ def _sample(result: SelectionResult, most: int) -> _Sample:
     return _Sample(model, data, weight[rows].astype(np.float64), rows, terms, known)
 
 
-def _number_behind(result: SelectionResult, term: str, rows: IntArray) -> FloatArray | None:
+def _number_behind(result: Fit, term: str, rows: IntArray) -> FloatArray | None:
     """The one number that a transform, spline or polynomial is a function of; None for columns as
     they are, whose codes are in order."""
     spec = result.design.spec
@@ -95,7 +95,7 @@ def _number_behind(result: SelectionResult, term: str, rows: IntArray) -> FloatA
     return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def shape_table(result: SelectionResult, term: str, other: str | None) -> pd.DataFrame:
+def shape_table(result: Fit, term: str, other: str | None) -> pd.DataFrame:
     """One row per point (see ``SelectionResult.shape``)."""
     import pandas as pd
 
@@ -127,7 +127,7 @@ def shape_table(result: SelectionResult, term: str, other: str | None) -> pd.Dat
     return frame[frame["share"] > 0].reset_index(drop=True)
 
 
-def value_column(result: SelectionResult, variable: str) -> str:
+def value_column(result: Fit, variable: str) -> str:
     """Column of a shape's table that holds a variable: its name, unless a number has that name."""
     taken = {f"{kind}{name}" for kind in _SHAPE_NUMBERS for name in _output_names(result)}
     taken.add("share")
@@ -145,7 +145,7 @@ def given_terms(term: object, other: object) -> list[tuple[object, str]]:
     return [(term, "term"), (other, "other")][: 1 if other is None else 2]
 
 
-def selected_term(result: SelectionResult, term: object, argument: str) -> str:
+def selected_term(result: Fit, term: object, argument: str) -> str:
     """The selected term that an argument names."""
     if is_one_of(term, result.selected):
         return term
@@ -156,13 +156,13 @@ def selected_term(result: SelectionResult, term: object, argument: str) -> str:
     )
 
 
-def _output_names(result: SelectionResult) -> list[str]:
+def _output_names(result: Fit) -> list[str]:
     classes = result.design.response.classes
     return [f"_{label}" for label in classes] if len(classes) > 2 else [""]
 
 
 def _points_in_words(
-    result: SelectionResult, terms: Sequence[str], sample: _Sample, found: Dependence
+    result: Fit, terms: Sequence[str], sample: _Sample, found: Dependence
 ) -> tuple[dict[str, list[Any]], IntArray]:
     """What the points are told by, and their order: numbers rising, levels in theirs, what is
     missing last."""
@@ -190,7 +190,7 @@ def _stands_at_its_point(
     return np.asarray((codes == found.points[first][:, at][place]).all(axis=1))
 
 
-def _axes(result: SelectionResult, term: str, sample: _Sample) -> dict[str, Numbers | Labels]:
+def _axes(result: Fit, term: str, sample: _Sample) -> dict[str, Numbers | Labels]:
     """What the points of a term are told by: the variables behind it, or the term itself where it
     is a product of numbers."""
     design = result.design
@@ -218,7 +218,7 @@ def _without(part: Numbers | Labels, missing: BoolArray) -> Numbers | Labels:
     return dataclasses.replace(part, codes=np.where(missing, -1, part.codes))
 
 
-def _most_points(result: SelectionResult, terms: Sequence[str], sample: _Sample, usual: int) -> int:
+def _most_points(result: Fit, terms: Sequence[str], sample: _Sample, usual: int) -> int:
     """Points for a term: levels are not thinned as numbers are."""
     axes = [axis for term in terms for axis in _axes(result, term, sample).values()]
     levels = [len(axis.levels) for axis in axes if isinstance(axis, Labels)]
@@ -267,7 +267,7 @@ def _beyond_both(found: Dependence, share: FloatArray) -> FloatArray:
 # --- interactions ------------------------------------------------------------------------------
 
 
-def interaction_table(result: SelectionResult) -> pd.DataFrame:
+def interaction_table(result: Fit) -> pd.DataFrame:
     """One row per pair of terms (see ``SelectionResult.interactions``)."""
     import pandas as pd
 

@@ -2,69 +2,27 @@
 
 from __future__ import annotations
 
-import html
-import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeselect.algorithms.shared.base import OWN, changed_options
 from treeselect.algorithms.shared.decisions import WORDS
+from treeselect.printing import MOST_ROWS, SummaryContent
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.results.tables import glance_table, tidy_table
-from treeselect.shown import shown
 
 if TYPE_CHECKING:
-    from statsmodels.iolib.table import SimpleTable
-
+    from treeselect.resampling.fit import Fit
     from treeselect.resampling.stability import Stability
-    from treeselect.results.result import SelectionResult
 
-MOST_ROWS = 30
-"""Rows of the table of terms; the rest is in ``tidy()``."""
 
 _MOST_NAMES = 12
 """Names in a sentence."""
 
-_WIDTH = 88
 
-
-@dataclass(frozen=True, slots=True)
-class SummaryContent:
-    """All that a summary says, as text.
-
-    Attributes
-    ----------
-    title : str
-    facts : tuple of (str, str)
-        Header: what and its value.
-    columns : tuple of str
-        Head of the table of terms, the first that of the terms themselves.
-    rows : tuple of tuple of str
-    notes : tuple of str
-        Footer, one sentence or two each.
-    """
-
-    title: str
-    facts: tuple[tuple[str, str], ...]
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...]
-
-    def shown(self) -> SummaryContent:
-        """The same without control characters, which names and labels may hold."""
-        return SummaryContent(
-            title=shown(self.title),
-            facts=tuple((shown(name), shown(value)) for name, value in self.facts),
-            columns=tuple(map(shown, self.columns)),
-            rows=tuple(tuple(map(shown, row)) for row in self.rows),
-            notes=tuple(map(shown, self.notes)),
-        )
-
-
-def summarise(result: SelectionResult) -> SummaryContent:
+def summarise(result: Fit) -> SummaryContent:
     """What the summary of a result says."""
     columns, rows = _term_table(result)
     return SummaryContent(
@@ -76,7 +34,7 @@ def summarise(result: SelectionResult) -> SummaryContent:
     )
 
 
-def _facts(result: SelectionResult) -> tuple[tuple[str, str], ...]:
+def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
     response = result.design.response
     family = f"{response.family.name} ({response.reason})"
     if len(response.classes) == 2:
@@ -101,7 +59,7 @@ def _facts(result: SelectionResult) -> tuple[tuple[str, str], ...]:
     return tuple(facts)
 
 
-def _options(result: SelectionResult) -> str:
+def _options(result: Fit) -> str:
     """The options that were set otherwise than by default, or "default options"."""
     return options_text(changed_options(result.chosen_method)) or "default options"
 
@@ -111,7 +69,7 @@ def options_text(options: Mapping[str, object]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in options.items())
 
 
-def _term_table(result: SelectionResult) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     tidy = tidy_table(result)
     selected = tidy[tidy["selected"]]
     grouped = bool((selected["term"] != selected["group"]).any())
@@ -144,7 +102,7 @@ def _entry(step: float) -> str:
     return f"{step:.0f}" if np.isfinite(step) else ""
 
 
-def _notes(result: SelectionResult) -> tuple[str, ...]:
+def _notes(result: Fit) -> tuple[str, ...]:
     notes = []
     n_selected = len(result.selected)
     if n_selected == 0:
@@ -168,7 +126,7 @@ def _notes(result: SelectionResult) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _purpose_notes(result: SelectionResult) -> list[str]:
+def _purpose_notes(result: Fit) -> list[str]:
     """What the selection is for, and what it is not; the decisions if the method makes any."""
     decisions = result.step.decisions
     if decisions is None:
@@ -194,7 +152,7 @@ def _purpose_notes(result: SelectionResult) -> list[str]:
     ]
 
 
-def _named(result: SelectionResult, decision: int, word: str) -> str:
+def _named(result: Fit, decision: int, word: str) -> str:
     """How many units have a decision; of those that are not selected the names, too."""
     assert result.step.decisions is not None
     units, known = result.step.decisions.are(decision), result.design.arrays.groups
@@ -213,7 +171,7 @@ def _named(result: SelectionResult, decision: int, word: str) -> str:
     return f"{n:,} {word} ({'' if len(outside) == n else 'left out: '}{names})"
 
 
-def rows_note(result: SelectionResult) -> str:
+def rows_note(result: Fit) -> str:
     """How many rows were used, and why the others were not."""
     counts = result.design.rows
     rows = f"Rows used: {counts.used:,}."
@@ -224,7 +182,7 @@ def rows_note(result: SelectionResult) -> str:
     return rows
 
 
-def stability_notes(result: SelectionResult) -> list[str]:
+def stability_notes(result: Fit) -> list[str]:
     """Index and stand-ins, in sentences."""
     stability = result.resampled
     if stability is None:
@@ -271,122 +229,3 @@ def _bound_notes(stability: Stability) -> list[str]:
         f" {found.bound:.2g} units without signal are expected to pass ({found.paper}; if such"
         " units are exchangeable)."
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """A summary that prints as text.
-
-    Attributes
-    ----------
-    content : SummaryContent
-    """
-
-    content: SummaryContent
-
-    def as_text(self) -> str:
-        """Plain text, at most 88 characters wide unless names are longer."""
-        c = self.content.shown()
-        table = _table(c.columns, c.rows).as_text() if c.rows else ""
-        width = max([_WIDTH, *(len(line) for line in table.splitlines())])
-        label = max(len(name) for name, _ in c.facts) + 2
-        lines = [c.title.center(width).rstrip(), "=" * width]
-        for name, value in c.facts:
-            lines += textwrap.wrap(
-                value,
-                width,
-                initial_indent=f"{name}:".ljust(label),
-                subsequent_indent=" " * label,
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-        lines += table.splitlines() if table else ["-" * width]
-        for note in c.notes:
-            lines += textwrap.wrap(
-                note, width, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False
-            )
-        return "\n".join(lines)
-
-    def as_latex(self) -> str:
-        """LaTeX: a tabular of the header, one of the terms, and the notes below."""
-        c = self.content.shown()
-        facts = "\n".join(f"{_latex(name)}: & {_latex(value)} \\\\" for name, value in c.facts)
-        notes = "\n".join(f"  \\item {_latex(note)}" for note in c.notes)
-        parts = [
-            f"\\textbf{{{_latex(c.title)}}}\n",
-            f"\\begin{{tabular}}{{lp{{0.75\\linewidth}}}}\n{facts}\n\\end{{tabular}}\n",
-        ]
-        if c.rows:
-            columns = [_latex(cell) for cell in c.columns]
-            rows = [[_latex(cell) for cell in row] for row in c.rows]
-            table = _table(columns, rows)
-            # The cells are escaped already, more completely than SimpleTable does it.
-            parts.append(table.as_latex_tabular(replacements={}))
-        parts.append(f"\\begin{{itemize}}\n{notes}\n\\end{{itemize}}\n")
-        return "\n".join(parts)
-
-    def __str__(self) -> str:
-        return self.as_text()
-
-    def __repr__(self) -> str:
-        return self.as_text()
-
-    def _repr_html_(self) -> str:
-        """HTML for notebooks; SimpleTable's own is not used because it escapes nothing."""
-        c = self.content.shown()
-        facts = "".join(
-            f"<tr><th scope='row' style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
-            for name, value in c.facts
-        )
-        head = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in c.columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in c.rows
-        )
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in c.notes)
-        return (
-            f"<h4>{html.escape(c.title)}</h4><table>{facts}</table>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
-        )
-
-
-def p_text(p: float) -> str:
-    """A p-value as it is printed."""
-    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
-
-
-def _table(columns: tuple[str, ...] | list[str], rows: object) -> SimpleTable:
-    from statsmodels.iolib.table import SimpleTable
-
-    cells = [list(row[1:]) for row in rows]  # type: ignore[attr-defined]
-    stubs = [row[0] for row in rows]  # type: ignore[attr-defined]
-    return SimpleTable(
-        cells,
-        headers=list(columns[1:]),
-        stubs=stubs,
-        txt_fmt={"colsep": "  ", "table_dec_above": "=", "table_dec_below": "="},
-    )
-
-
-def _latex(text: str) -> str:
-    """Text with everything that LaTeX would act on escaped."""
-    return "".join(_LATEX.get(character, character) for character in text)
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "%": r"\%",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-}

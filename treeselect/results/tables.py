@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,10 @@ from treeselect.errors import OptionError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.results.result import SelectionResult
+    from treeselect.resampling.fit import Fit
 
 
-def path_table(result: SelectionResult) -> pd.DataFrame:
+def path_table(result: Fit) -> pd.DataFrame:
     """One row per step (see ``SelectionResult.path``)."""
     import pandas as pd
 
@@ -42,7 +43,7 @@ def path_table(result: SelectionResult) -> pd.DataFrame:
     return frame
 
 
-def tidy_table(result: SelectionResult) -> pd.DataFrame:
+def tidy_table(result: Fit) -> pd.DataFrame:
     """One row per term (see ``SelectionResult.tidy``)."""
     import pandas as pd
 
@@ -74,7 +75,7 @@ def tidy_table(result: SelectionResult) -> pd.DataFrame:
     )
 
 
-def _decisions(result: SelectionResult) -> Any:
+def _decisions(result: Fit) -> Any:
     """The decision on each unit in words; missing text of methods that make none."""
     import pandas as pd
 
@@ -83,7 +84,7 @@ def _decisions(result: SelectionResult) -> Any:
     return pd.Series(words, dtype=pd.Series(["text"]).dtype).array
 
 
-def history_table(result: SelectionResult) -> pd.DataFrame:
+def history_table(result: Fit) -> pd.DataFrame:
     """One row per round and unit (see ``SelectionResult.history``).
 
     Raises
@@ -114,7 +115,7 @@ def history_table(result: SelectionResult) -> pd.DataFrame:
     )
 
 
-def decision_table(result: SelectionResult) -> tuple[pd.DataFrame, float]:
+def decision_table(result: Fit) -> tuple[pd.DataFrame, float]:
     """One row per unit by falling importance, and the median of the greatest shadows.
 
     Columns ``term``, ``decision``, ``hits``, ``rounds`` (in which it took part), and ``median``,
@@ -133,12 +134,18 @@ def decision_table(result: SelectionResult) -> tuple[pd.DataFrame, float]:
     return frame.sort_values("median", ascending=False, kind="stable").reset_index(), bar
 
 
-def _entry(result: SelectionResult, group: int) -> float:
+def importances_of(result: Fit, units: Sequence[str]) -> list[float]:
+    """Importances of some units in the model that predicts."""
+    found = dict(zip(result.design.arrays.groups.names, result.importance, strict=True))
+    return [float(found[unit]) for unit in units]
+
+
+def _entry(result: Fit, group: int) -> float:
     """Size of the step at which a unit first was in."""
     return next((float(s.size) for s in result.steps if s.selected[group]), float("nan"))
 
 
-def glance_table(result: SelectionResult) -> pd.DataFrame:
+def glance_table(result: Fit) -> pd.DataFrame:
     """One row about the whole selection (see ``SelectionResult.glance``)."""
     import pandas as pd
 

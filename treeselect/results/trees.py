@@ -10,8 +10,9 @@ import numpy as np
 
 from treeselect.arguments.scalars import described, whole
 from treeselect.designs.columns import one_hot
-from treeselect.designs.design import BoolArray, Design, FloatArray
+from treeselect.designs.design import Design
 from treeselect.designs.encoding import DesignSpec
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.data.binning import OTHER
 from treeselect.engine.growing.nodes import LEAF, Trees
 from treeselect.errors import OptionError

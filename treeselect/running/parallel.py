@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,24 +35,63 @@ def check_n_jobs(n_jobs: object) -> int | None:
     return found
 
 
-def engine_threads(n_jobs: int | None) -> int:
-    """Threads for one fit outside of folds and resamples; no answer depends on it."""
-    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    return here if n_jobs is None or n_jobs < 0 else min(n_jobs, os.cpu_count() or 1)
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Who does the work: the only place that decides on processes and threads.
+
+    No answer depends on either.
+
+    Attributes
+    ----------
+    n_jobs : int or None
+        Processes for pieces that do not depend on each other, in joblib's meaning; None follows
+        ``joblib.parallel_config``, else all are done in this process.
+    n_threads : int
+        Threads of this process, at least 1: all of them work on one fit, and they are shared out
+        among the pieces that are done at the same time.
+    """
+
+    n_jobs: int | None
+    n_threads: int
+
+    def share(self) -> int:
+        """Threads for each of the pieces that are done at the same time, at least 1."""
+        from joblib import effective_n_jobs
+
+        return max(1, self.n_threads // effective_n_jobs(self.n_jobs))
+
+
+def workers_for(n_jobs: int | None) -> Workers:
+    """As many threads as processes may be used; where that is open, one for each processor.
+
+    Processors are those that this process may use, by its affinity and the limits of its container
+    where the system tells them.
+    """
+    from joblib import cpu_count
+
+    here = cpu_count()
+    if n_jobs is None:
+        return Workers(None, here)
+    return Workers(n_jobs, min(n_jobs, here) if n_jobs > 0 else max(1, here + 1 + n_jobs))
+
+
+ALONE = Workers(1, 1)
+"""One process with one thread."""
 
 
 def run_all(
-    function: Callable[..., Result], calls: Sequence[tuple[Any, ...]], n_jobs: int | None
+    function: Callable[..., Result], calls: Sequence[tuple[Any, ...]], workers: Workers
 ) -> Iterator[Result]:
-    """Results of ``function(*call)`` for each call, in their order, as they become ready.
+    """Results of ``function(*call, n_threads=...)`` for each call, in their order, as they become
+    ready.
 
     Parameters
     ----------
     function : callable
         Must be importable by name and take all randomness from its arguments.
     calls : sequence of tuple
-    n_jobs : int or None
-        joblib's meaning; None follows ``joblib.parallel_config``, else runs in this process.
+    workers : Workers
+        A piece gets its share of the threads.
 
     Raises
     ------
@@ -62,19 +102,23 @@ def run_all(
     """
     from joblib import Parallel, delayed
 
+    share = workers.share()
     # Shared with workers as files that each may write to in its own memory: what it can't write to
     # has another type for numba, which would compile every kernel a second time.
-    run: Iterable[Result] = Parallel(n_jobs=n_jobs, return_as="generator", mmap_mode="c")(
-        delayed(_call)(os.getpid(), function, call) for call in calls
+    run: Iterable[Result] = Parallel(n_jobs=workers.n_jobs, return_as="generator", mmap_mode="c")(
+        delayed(_call)(os.getpid(), function, call, share) for call in calls
     )
     with memory_is_told(), workers_are_told(calls):
         yield from run
 
 
-def _call(caller: int, function: Callable[..., Result], call: tuple[Any, ...]) -> Result:
+def _call(
+    caller: int, function: Callable[..., Result], call: tuple[Any, ...], n_threads: int
+) -> Result:
     """In the process that calls the arrays are its own; in a worker, which may be that of any
     backend of joblib, they have come from there."""
-    return function(*(call if os.getpid() == caller else writeable(call)))
+    own = call if os.getpid() == caller else writeable(call)
+    return function(*own, n_threads=n_threads)
 
 
 def writeable(value: Any) -> Any:

@@ -7,15 +7,11 @@ import numpy as np
 import pytest
 
 from treeselect.engine.data.binning import BinnedData, bin_columns, bin_edges
-from treeselect.engine.data.targets import vector_target
 from treeselect.engine.ensembles.boosting import Boosting, boost
-from treeselect.engine.ensembles.forests import ALL_ROWS, bagged_forest
-from treeselect.engine.ensembles.leaves import leaves_of
 from treeselect.engine.ensembles.prediction import predict_sum
 from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
 from treeselect.engine.losses import LogisticLoss, MultinomialLoss, PoissonLoss, SquaredLoss
 from treeselect.engine.splitting.penalty import SplitPenalty
-from treeselect.errors import DataError
 
 N, P = 6000, 10
 LEAVES = Growth(UNBOUNDED, 20, UNBOUNDED, 0.0, order=BEST_FIRST, max_leaves=15, min_curvature=1e-3)
@@ -112,62 +108,6 @@ def test_two_classes_in_two_columns_are_the_logistic_model():
     odds = ours(data, LogisticLoss(), y, 1).eta
     difference = both[:, 1] - both[:, 0]
     np.testing.assert_allclose(difference, odds, atol=1e-6)
-
-
-def joint(data, loss, y, n_trees, weight=None, rate=0.1):
-    weight = np.ones(len(y), dtype=np.int64) if weight is None else weight
-    return boost(
-        data, loss, y, weight, loss.constant(y, weight), Boosting(n_trees, rate, LEAVES, True),
-        seed=1, rank=np.arange(P),
-    )  # fmt: skip
-
-
-def test_a_joint_tree_is_the_tree_of_the_gradients_with_newton_steps():
-    _, data, y = simulate(0.05)
-    label = np.searchsorted(np.quantile(y, [0.3, 0.6]), y)
-    loss, ones = MultinomialLoss(3), np.ones(N, dtype=np.int64)
-    found = joint(data, loss, label * 1.0, 1, rate=1.0)
-    base = loss.constant(label * 1.0, ones)
-    start = np.tile(base, (N, 1))
-    gradient = np.ascontiguousarray(loss.negative_gradient(label * 1.0, start))
-    curvature = loss.curvature(label * 1.0, start) * 1.5
-    tree = bagged_forest(
-        data, vector_target(gradient), ones, n_trees=1, growth=LEAVES, seed=0, rank=np.arange(P),
-        sampling=ALL_ROWS,
-    )  # fmt: skip
-    np.testing.assert_array_equal(found.trees.nodes.column, tree.nodes.column)
-    leaf = leaves_of(tree, 0, data)
-    for node in np.unique(leaf):
-        rows = leaf == node
-        step = gradient[rows].sum(axis=0) / curvature[rows].sum(axis=0)
-        np.testing.assert_allclose(found.trees.nodes.value[node], step)
-        np.testing.assert_allclose(found.eta[rows] - base, step + 0 * found.eta[rows], atol=1e-12)
-
-
-def test_joint_trees_of_two_classes_are_nearly_the_logistic_model():
-    """The splits go by gradients alone, the steps of the two classes are opposite."""
-    _, data, y = simulate()
-    y = (y > 0) * 1.0
-    weight = np.random.default_rng(0).integers(0, 3, size=N)
-    both = joint(data, MultinomialLoss(2), y, 20, weight)
-    centred = both.eta[weight > 0] - both.eta[weight > 0].mean(axis=1, keepdims=True)
-    np.testing.assert_allclose(centred[:, 0], -centred[:, 1], atol=1e-9)
-    base = MultinomialLoss(2).constant(y, weight)
-    np.testing.assert_allclose(
-        (predict_sum(both.trees, data) + base)[weight > 0], both.eta[weight > 0], atol=1e-12
-    )
-    one = ours(data, LogisticLoss(), y, 20, weight)
-    losses = [
-        np.average(LogisticLoss().value(y, eta), weights=weight)
-        for eta in (both.eta[:, 1] - both.eta[:, 0], one.eta)
-    ]
-    assert losses[0] == pytest.approx(losses[1], rel=0.1)
-
-
-def test_joint_trees_want_whole_weights():
-    _, data, y = simulate()
-    with pytest.raises(DataError, match="whole numbers for joint trees"):
-        joint(data, MultinomialLoss(2), (y > 0) * 1.0, 1, np.ones(N))
 
 
 def test_first_use_prices_choose_what_lightgbms_do():

@@ -11,7 +11,7 @@ from tree_data import both_targets, from_python, problems
 from treeselect.engine import naive
 from treeselect.engine.data import moments
 from treeselect.engine.data.binning import OTHER
-from treeselect.engine.data.moments import unit_for, unpack
+from treeselect.engine.data.moments import unit_for
 from treeselect.engine.data.targets import ENTROPY, GINI, MEAN, NEWTON, class_target, mean_target
 from treeselect.engine.growing.growth import Growth
 from treeselect.engine.splitting import classes as class_splitting
@@ -37,6 +37,12 @@ best_short_split = from_python(splitting.best_short_split)
 best_class_split = from_python(class_splitting.best_class_split)
 partition = from_python(partitions.partition)
 pack_rows = from_python(moments.pack_rows)
+
+
+def unpack(moments, packing):
+    """Gradient and weight sums of sums of moments."""
+    weight = moments & ((1 << packing.shift) - 1)
+    return (moments >> packing.shift) / packing.unit, weight
 
 
 class Packed:

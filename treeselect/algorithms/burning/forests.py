@@ -10,11 +10,11 @@ import numpy as np
 from treeselect.algorithms.burning.pools import TreePool, check_kind, grown_pool, imported_pool
 from treeselect.algorithms.burning.ranges import KINDS, MAX_DEPTH, check_ranges
 from treeselect.algorithms.burning.sparsify import FIRST_PATH
-from treeselect.algorithms.shared.base import Problem
 from treeselect.algorithms.shared.options import check_choice
 from treeselect.algorithms.shared.strategies import Strategy
 from treeselect.arguments.scalars import answer
-from treeselect.designs.design import WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import WeightArray
 from treeselect.engine.ensembles.bag_boosting import BAG_BOOSTING, SINGLE, BagBoosting
 from treeselect.engine.splitting.candidates import n_able
 from treeselect.errors import MethodError

@@ -10,9 +10,10 @@ from treeselect.algorithms.burning.pools import TreePool
 from treeselect.algorithms.burning.ranges import MARGINS, ROWS, check_function, check_ranges
 from treeselect.algorithms.burning.sketch import Sketch
 from treeselect.algorithms.burning.solver import Solver
-from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
-from treeselect.designs.design import WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import WeightArray
 from treeselect.engine.losses import HingeLoss, Loss
 from treeselect.errors import MethodError
 

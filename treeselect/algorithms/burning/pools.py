@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem
-from treeselect.designs.design import BoolArray, Design, FloatArray, IntArray, WeightArray
-from treeselect.engine.arrays import LeafArray
+from treeselect.designs.design import Design
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, LeafArray, WeightArray
 from treeselect.engine.ensembles.bag_boosting import BagBoosting, BoostedBag, bag_boost
 from treeselect.engine.ensembles.prediction import mark_leaves
 from treeselect.engine.growing.nodes import LEAF, Nodes, Trees, group_gains

@@ -9,7 +9,7 @@ import numpy as np
 from treeselect.algorithms.burning.ranges import GAUSSIAN, ROWS
 from treeselect.algorithms.shared.options import check_choice, check_integer
 from treeselect.algorithms.shared.strategies import Strategy
-from treeselect.designs.design import IntArray, WeightArray
+from treeselect.engine.arrays import IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 
 

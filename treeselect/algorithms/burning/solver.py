@@ -16,13 +16,14 @@ from treeselect.algorithms.burning.pools import TreePool
 from treeselect.algorithms.burning.ranges import FUNCTION, ROWS, check_ranges
 from treeselect.algorithms.burning.sketch import Sketch
 from treeselect.algorithms.burning.sparsify import Sparsifier, SparsityRules
-from treeselect.algorithms.shared.base import Problem, Step
-from treeselect.algorithms.shared.final import REFITTED_TREES
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.options import check_integer
 from treeselect.algorithms.shared.strategies import Strategy
-from treeselect.designs.design import WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import WeightArray
 from treeselect.engine.losses import Loss
 from treeselect.errors import MethodError
+from treeselect.models.forest import REFITTED_TREES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

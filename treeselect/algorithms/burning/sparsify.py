@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from treeselect.algorithms.burning.pools import TreePool
-from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.arguments.scalars import described
-from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.losses import Loss
 from treeselect.engine.rounding import falling
 from treeselect.engine.sparse.best_subset import SubsetValues, best_subset
@@ -149,7 +150,7 @@ class Sparsifier:
         if rules.constrain is None:
             self._forest = sparse_forest(*task, ridge=rules.ridge, sketch=rules.mixed)
         else:
-            self._forest = ModelledForest(SparseForest(*task, ridge=rules.ridge), self._constraints)
+            self._forest = ModelledForest(*task, ridge=rules.ridge, constrain=self._constraints)
         self._constant = np.atleast_1d(loss.constant(problem.y, weight, problem.offset))
 
     def path(self, max_size: int, last_lam: float | None = None) -> tuple[Step, ...]:

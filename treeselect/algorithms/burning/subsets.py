@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 from treeselect.algorithms.burning.pools import TreePool
 from treeselect.algorithms.burning.ranges import PROVED, TOO_WELL, check_ranges
 from treeselect.algorithms.burning.solver import Solver
-from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.options import check_number
-from treeselect.designs.design import WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import WeightArray
 from treeselect.engine.losses import explicable
 from treeselect.errors import MethodError
 

@@ -7,10 +7,11 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.options import check_number, refuse_costs
 from treeselect.algorithms.shared.ranking import first_units, ranked_step, ranking
-from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.splitting.candidates import can_split
 
 _ONE_BY_ONE = 30

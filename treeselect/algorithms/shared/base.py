@@ -8,138 +8,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from treeselect.algorithms.shared.decisions import Decisions
 from treeselect.arguments.scalars import NotGiven
-from treeselect.designs.design import BoolArray, Design, FeatureGroups, FloatArray, WeightArray
-from treeselect.designs.families import Family
-from treeselect.engine.data.binning import BinnedData
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.rounding import at_least
+from treeselect.models.model import Model
+from treeselect.models.weighted import WeightedForest
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-    from treeselect.algorithms.shared.decisions import Decisions
-    from treeselect.engine.growing.nodes import Trees
-    from treeselect.models.importing import ImportedBins
-    from treeselect.models.weighted import WeightedForest
-
 
 OWN = "own"
 """The tuning value of a method that finds one set, of a size that is its own business."""
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Encoded data, units and response: all that a method sees.
-
-    Attributes
-    ----------
-    data : BinnedData
-    groups : FeatureGroups
-    y : ndarray of float, shape (n_rows,)
-    family : Family
-    offset : ndarray of float, shape (n_rows,), or None
-        Known part of the linear predictor.
-    exact : BinnedData or None
-        The same columns with a bin for each value, for methods that split exactly.
-    design : Design or None
-        The columns before they were binned, for methods that read them.
-    wants_scores : bool
-        Whether the training scores of steps are looked at: they are not in folds and resamples.
-        Where they need forests of their own, or predictions, they are NaN then.
-    """
-
-    data: BinnedData
-    groups: FeatureGroups
-    y: FloatArray
-    family: Family
-    offset: FloatArray | None = None
-    exact: BinnedData | None = None
-    design: Design | None = None
-    wants_scores: bool = True
-
-    def constant(self, weight: WeightArray) -> FloatArray:
-        """Linear predictor of the constant model, the offset included; shape (n_rows,), or
-        (n_rows, n_classes) for more than two classes, which take no offset."""
-        best = self.family.loss.constant(self.y, weight, self.offset)
-        if self.offset is None:
-            return np.tile(best, (len(self.y), 1)) if np.ndim(best) else np.full(len(self.y), best)
-        return np.asarray(best + self.offset)
-
-
-class Model(Protocol):
-    """What predicts from selected units.
-
-    Attributes
-    ----------
-    groups : ndarray of bool, shape (n_groups,)
-        Units whose columns it needs.
-    importance : ndarray of float, shape (n_groups,)
-        At least 0; 0 for units that it does not use.
-    is_link : bool
-        Whether :meth:`score` gives the linear predictor, without the offset; otherwise the mean.
-    description : str
-        What it is, for people.
-    note : str or None
-        What they should know of its predictions.
-    """
-
-    @property
-    def groups(self) -> BoolArray: ...
-
-    @property
-    def importance(self) -> FloatArray: ...
-
-    @property
-    def is_link(self) -> bool: ...
-
-    @property
-    def tree_weights(self) -> FloatArray:
-        """What each tree's values are multiplied by, shape (n_trees,)."""
-        ...
-
-    @property
-    def tree_shares(self) -> FloatArray:
-        """Share of each tree in what they move, shape (n_trees,)."""
-        ...
-
-    def joined(self) -> Trees | None:
-        """All trees on the columns that :meth:`bin` makes; None if there are none."""
-        ...
-
-    def own_bins(self, design: Design) -> ImportedBins | None:
-        """How the trees tell the columns of :attr:`groups` apart, if not by the design's edges."""
-        ...
-
-    @property
-    def description(self) -> str: ...
-
-    @property
-    def note(self) -> str | None: ...
-
-    def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
-        """Bin the columns of :attr:`groups` of some rows as the trees want them."""
-        ...
-
-    def predict_binned(
-        self, data: BinnedData, offset: FloatArray | None = None, n_threads: int = 1
-    ) -> FloatArray:
-        """Mean response of rows that :meth:`bin` made; shape (n_rows,), or (n_rows, n_classes) for
-        more than two classes."""
-        ...
-
-    def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
-        """The same for the rows of a problem."""
-        ...
-
-    def score(self, data: BinnedData) -> FloatArray:
-        """What the trees add up to, on their own scale; shape (n_rows, n_outputs)."""
-        ...
-
-    def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
-        """What the constant model predicts for so many rows."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

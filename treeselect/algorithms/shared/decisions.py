@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treeselect.designs.design import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 
 CONFIRMED, TENTATIVE, REJECTED = 1, 0, -1
 

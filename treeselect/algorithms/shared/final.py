@@ -7,39 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from treeselect.algorithms.shared.base import Problem, Step
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
 from treeselect.algorithms.shared.tracing import rising, trace
-from treeselect.designs.design import BoolArray, WeightArray
-from treeselect.engine.random import stream_seed
-from treeselect.models.forest import ForestModel, fit_forest
-
-REFITTED_TREES = 200
-"""Trees of the forest that is refitted on the selected units."""
-
-
-def refit_forest(
-    problem: Problem,
-    weight: WeightArray,
-    selected: BoolArray,
-    *,
-    seed: int,
-    n_trees: int = REFITTED_TREES,
-    n_threads: int = 1,
-) -> ForestModel:
-    """Forest on the selected units."""
-    return fit_forest(
-        problem.data,
-        problem.y,
-        weight,
-        selected,
-        problem.family,
-        n_trees=n_trees,
-        seed=stream_seed(seed, "refit"),
-        rank=problem.groups.ranks(seed),
-        offset=problem.offset,
-        n_threads=n_threads,
-    )
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import WeightArray
+from treeselect.models.forest import ForestModel, refit_forest
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.arguments.scalars import answer
-from treeselect.designs.design import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import MethodError, TreeselectError, quoted, said_by
 

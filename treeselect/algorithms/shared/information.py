@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem
-from treeselect.designs.design import FloatArray, IntArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.rounding import PRECISION, levels
 

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, Step, best_of_each_size, shares
-from treeselect.designs.design import BoolArray, FloatArray, WeightArray
+from treeselect.algorithms.shared.base import Step, best_of_each_size, shares
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import select_groups
 from treeselect.engine.data.targets import copies, target_of_classes, target_of_mean
 from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem, Step, shares
+from treeselect.algorithms.shared.base import Step, shares
 from treeselect.algorithms.shared.final import RefitsForest
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
@@ -23,7 +23,8 @@ from treeselect.algorithms.shared.regularised import (
     out_of_bag_mean,
     out_of_bag_score,
 )
-from treeselect.designs.design import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.data.targets import Target, copies
 from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem
-from treeselect.designs.design import FloatArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.data.targets import Target, copies, target_of_classes, target_of_mean
 from treeselect.engine.ensembles.forests import Sampling, bagged_forest
 from treeselect.engine.ensembles.out_of_bag import out_of_bag

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.designs.design import Design, FloatArray, IntArray, WeightArray
+from treeselect.designs.design import Design
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import OTHER
 from treeselect.engine.rounding import slack
 

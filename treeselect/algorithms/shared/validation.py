@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Problem
-from treeselect.designs.design import IntArray, WeightArray
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import IntArray, WeightArray
 
 _SHARE = 5
 """One row in so many is held out."""

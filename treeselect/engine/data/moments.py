@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.cache import inner
 from treeselect.engine.data.targets import ENTROPY, GINI, NEWTON, VECTOR
 
@@ -151,9 +150,3 @@ def moment_weight(moment, shift):
 def moment_gradient(moment, shift):
     """Sum of gradients, in packing units, in a sum of moments."""
     return moment >> shift
-
-
-def unpack(moments: IntArray, packing: Packing) -> tuple[FloatArray, IntArray]:
-    """Gradient and weight sums of an array of moment sums (for tests and reading)."""
-    weight = moments & ((1 << packing.shift) - 1)
-    return (moments >> packing.shift) / packing.unit, weight

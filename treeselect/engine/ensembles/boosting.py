@@ -11,7 +11,7 @@ import numpy as np
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.cache import kernel
 from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.data.targets import Target, copies, mean_target, newton_target, vector_target
+from treeselect.engine.data.targets import Target, copies, mean_target, newton_target
 from treeselect.engine.ensembles.forests import ALL_ROWS, grow_bagged_trees
 from treeselect.engine.growing.best_first import (
     BEGIN,
@@ -45,16 +45,11 @@ class Boosting(NamedTuple):
     rate : float
         Shrinkage: each tree adds this share of its step, in (0, 1].
     growth : Growth
-    joint : bool
-        With several linear predictors, whether each round grows one tree with an output for each
-        of them, split by the sum of squared gradients, instead of a tree for each. Which is better
-        depends on the data (``benchmarks/outputs.py``).
     """
 
     n_trees: int
     rate: float
     growth: Growth
-    joint: bool = False
 
 
 class BoostedTrees(NamedTuple):
@@ -70,20 +65,6 @@ class BoostedTrees(NamedTuple):
 
     trees: Trees
     eta: FloatArray
-
-
-def joint_steps(
-    leaf: IntArray, n_nodes: int, gradient: FloatArray, curvature: FloatArray, weight: IntArray
-) -> FloatArray:
-    """Newton step of each node and linear predictor, shape (n_nodes, n_outputs); 0 if not a leaf.
-
-    `leaf` is the leaf of each row; gradient and curvature have shape (n_outputs, n_rows).
-    """
-    sums, curvatures = (
-        np.stack([np.bincount(leaf, weight * own, n_nodes) for own in each], axis=1)
-        for each in (gradient, curvature)
-    )
-    return np.where(curvatures > 0, sums / np.maximum(curvatures, 1e-300), 0.0)
 
 
 def put_step(nodes: Nodes, n_nodes: int, output: int, rate: float) -> None:
@@ -120,8 +101,7 @@ def boost(
     """Gradient boosting with Newton steps; for squared loss these are mean residuals.
 
     With several linear predictors (classes) each round grows a tree for each of them, one after
-    the other on gradients taken before the round, or one tree with a Newton step for each
-    predictor in every leaf; the used-set is that of all.
+    the other on gradients taken before the round; the used-set is that of all.
 
     Friedman (2001), Algorithm 1, with the second-order trees of Friedman, Hastie and Tibshirani
     (2000). The used-set is that of the whole ensemble.
@@ -207,15 +187,7 @@ class _Round:
         self._real = None if whole else weight / weight[weight > 0].mean()
         check_weight(self._copies, data.n_rows)
         check_array("y", y, np.float64, (data.n_rows,))
-        self._is_joint = rules.joint and loss.n_outputs > 1
-        if self._is_joint and not whole:
-            raise DataError(
-                "`weight` must be whole numbers for joint trees.\n"
-                f"  Found: {weight.dtype}. Grow a tree for each output: `joint=False`."
-            )
         target = self._targets(np.zeros((loss.n_outputs, data.n_rows)))[0]
-        if self._is_joint:
-            target = vector_target(np.zeros((data.n_rows, loss.n_outputs)))
         check_target(target, data.n_rows)
         self._in_rows = np.flatnonzero(self._copies).astype(np.int64)
         n_rows = len(self._in_rows)
@@ -260,8 +232,6 @@ class _Round:
 
     def grow(self, eta: FloatArray, seed: int) -> list[Trees]:
         """One tree for each row of `eta`, shape (n_outputs, n_rows), to which it is added."""
-        if self._is_joint:
-            return [self._grow_joint(eta, seed)]
         return [
             self._grow(target, eta[k], k, stream_seed(seed, "output", k))
             for k, target in enumerate(self._targets(eta))
@@ -275,17 +245,6 @@ class _Round:
             self._table, (n_nodes + 1) // 2, self._work.rows, nodes.value[:, output].copy(), eta
         )
         return Trees(Nodes._make(array[:n_nodes].copy() for array in nodes), np.array([0, n_nodes]))
-
-    def _grow_joint(self, eta: FloatArray, seed: int) -> Trees:
-        gradient, curvature = self._derivatives(eta)
-        n_nodes = self._grow_nodes(vector_target(gradient.T), seed)
-        leaf = np.zeros(self._data.n_rows, dtype=np.int64)
-        for node, begin, end in self._table.leaf[: (n_nodes + 1) // 2, [NODE, BEGIN, END]].tolist():
-            leaf[self._work.rows[begin:end]] = node
-        steps = self._rules.rate * joint_steps(leaf, n_nodes, gradient, curvature, self._copies)
-        eta[:, self._in_rows] += steps[leaf[self._in_rows]].T
-        nodes = Nodes._make(array[:n_nodes].copy() for array in self._room)
-        return Trees(nodes._replace(value=steps), np.array([0, n_nodes]))
 
     def _grow_nodes(self, target: Target, seed: int) -> int:
         """Grow a tree into the room; its number of nodes."""

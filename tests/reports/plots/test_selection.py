@@ -1,0 +1,297 @@
+"""Single figures: what they show, what can't be shown, and that they leave nothing behind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+import treeselect
+from treeselect.errors import (
+    DataError,
+    MissingPackageError,
+    OptionError,
+    StabilityError,
+    TreeselectError,
+)
+from treeselect.reports.plots.selection import KINDS
+from treeselect.results.inside import association_table
+
+HOSTILE = "$a_{b$ _%"
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    """Every figure is drawn whole, without a warning, and closed."""
+    before = dict(matplotlib.rcParams)
+    yield
+    for number in plt.get_fignums():
+        plt.figure(number).canvas.draw()
+    plt.close("all")
+    assert dict(matplotlib.rcParams) == before
+
+
+@pytest.fixture(scope="module")
+def classes(mixed):
+    data = mixed.assign(dose=pd.cut(mixed["dose"], 3, labels=["low", "middle", "high"]))
+    return treeselect.select("dose ~ . - died", data, k=3, seed=1, method="rrf", n_trees=20)
+
+
+@pytest.fixture(scope="module")
+def copies(mixed):
+    """`copy` is as good as `signal`, so they share the place across resamples."""
+    noisy = mixed["signal"] + np.random.default_rng(2).normal(scale=0.1, size=len(mixed))
+    data = mixed.assign(copy=noisy)
+    fit = treeselect.select("dose ~ . - died", data, k=1, seed=1, method="importance", n_trees=5)
+    return fit.resample(12)
+
+
+@pytest.fixture(scope="module")
+def hostile(mixed):
+    data = mixed.rename(columns={"signal": HOSTILE, "site": "_site"})
+    data["_site"] = data["_site"].cat.rename_categories({"York": "$Y$ork"})
+    return treeselect.select(
+        "died ~ . - dose - copy", data, k=3, seed=1, forests=1, n_trees=5, resamples=3
+    )
+
+
+def texts(axis_labels):
+    return [label.get_text() for label in axis_labels]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["fitted", "cross_validated", "classes", "hostile"])
+def test_every_kind_of_every_result(kind, name, request):
+    fit = request.getfixturevalue(name)
+    if kind == "stability" and fit.resampled is None:
+        with pytest.raises(StabilityError, match="without resamples"):
+            fit.plot(kind)
+        assert plt.get_fignums() == []
+        return
+    if kind == "history":
+        with pytest.raises(OptionError, match="does not decide in rounds"):
+            fit.plot(kind)
+        assert plt.get_fignums() == []
+        return
+    if kind == "substitutes":  # has tests of its own: not every result has any
+        return
+    ax = fit.plot(kind, term=fit.selected[0] if kind == "shape" else None)
+    assert isinstance(ax, matplotlib.axes.Axes)
+    assert len(plt.get_fignums()) == 1
+
+
+def test_the_history_has_a_line_for_each_unit_and_three_for_the_shadows(request):
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame(rng.normal(size=(80, 4)), columns=["a", "b", "$c$", "d"])
+    data["y"] = 2 * data["a"] + rng.normal(size=80)
+    fit = treeselect.select("y ~ .", data, method="boruta", seed=1, n_trees=20, max_rounds=12)
+    ax = fit.plot("history")
+    table = fit.history()
+    assert len(ax.lines) == table["term"].nunique() + 3
+    drawn = np.sort(np.concatenate([line.get_ydata() for line in ax.lines]))
+    shadows = table.drop_duplicates("round")[["shadow_min", "shadow_mean", "shadow_max"]]
+    shown = np.sort(np.concatenate([table["importance"], shadows.to_numpy().ravel()]))
+    np.testing.assert_array_equal(drawn, shown)
+    assert {"a"} <= {text.get_text() for text in ax.texts}
+    assert ax.get_xlabel() == "round"
+    ax.figure.canvas.draw()
+
+
+def test_axes_of_the_user_are_drawn_on(fitted):
+    figure = matplotlib.figure.Figure()
+    ax = figure.subplots()
+    assert fitted.plot("importance", ax=ax) is ax
+    assert plt.get_fignums() == []  # pyplot knows nothing of it
+
+
+def test_path_and_importance_show_the_tables(cross_validated):
+    fit = cross_validated
+    line = fit.plot("path").lines[0]
+    np.testing.assert_allclose(line.get_xdata(), fit.path["k"])
+    np.testing.assert_allclose(line.get_ydata(), fit.path["cv_score"])
+    ax = fit.plot("importance")
+    assert texts(ax.get_yticklabels()) == list(fit.groups)
+    widths = [bar.get_width() for bar in ax.patches]
+    tidy = fit.tidy().query("selected")
+    np.testing.assert_allclose(widths, tidy["importance"])
+    assert ax.yaxis_inverted()
+
+
+def test_stability_shows_the_frequencies(fitted):
+    ax = fitted.plot("stability")
+    table = fitted.stability.tidy()
+    assert texts(ax.get_yticklabels()) == table["term"].to_list()
+    drawn = np.concatenate([line.get_xdata() for line in ax.lines])
+    np.testing.assert_allclose(sorted(drawn), sorted(table["frequency"]))
+
+
+def test_substitutes_show_the_table(copies, cross_validated, mixed):
+    table = copies.stability.substitutes
+    ax = copies.plot("substitutes")
+    pairs = [f"{row.substitute} for {row.term}" for row in table.itertuples()]
+    assert texts(ax.get_yticklabels()) == pairs
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), table["share"])
+    np.testing.assert_allclose(ax.lines[1].get_xdata(), table["share_otherwise"])
+    assert texts(ax.texts) == [f"{value:.2f}" for value in table["association"]]
+    with pytest.raises(StabilityError, match="without resamples"):
+        cross_validated.plot("substitutes")
+    whole = treeselect.select("dose ~ signal", mixed, k=1, seed=1, forests=1, n_trees=5)
+    whole = whole.resample(2)
+    with pytest.raises(OptionError, match="There is no substitute to plot"):
+        whole.plot("substitutes")
+
+
+def test_substitutes_without_the_data_have_no_association(copies, tmp_path):
+    loaded = treeselect.load(copies.save(tmp_path / "fit"))
+    assert loaded.stability.substitutes["association"].isna().all()
+    assert not loaded.plot("substitutes").texts
+
+
+@pytest.mark.parametrize("kind", ["correlation", "interactions"])
+def test_maps_of_pairs_are_symmetric(classes, kind):
+    ax = classes.plot(kind)
+    values = ax.images[0].get_array().filled(np.nan)
+    np.testing.assert_array_equal(values, values.T)
+    assert np.isnan(values.diagonal()).all()
+    table = association_table(classes) if kind == "correlation" else classes.interactions()
+    column = "association" if kind == "correlation" else "strength"
+    names = texts(ax.get_xticklabels())
+    for row in table.to_dict("records"):
+        assert values[names.index(row["term"]), names.index(row["other"])] == row[column]
+    written = {text.get_text() for text in ax.texts}
+    assert written == {f"{value:.2f}" for value in table[column]}
+
+
+def test_importance_path_has_a_label_for_each_line(cross_validated):
+    ax = cross_validated.plot("importance_path")
+    table = cross_validated.importance_path()
+    n = min(table["term"].nunique(), 8)
+    assert len(ax.texts) == n
+    heights = sorted(text.xyann[1] for text in ax.texts)
+    assert min(np.diff(heights), default=1) > 0.05 * table.query("k > 0")["importance"].max()
+    assert len({line.get_marker() for line in ax.lines[:n]}) == n
+
+
+def test_the_shape_of_a_number(fitted):
+    ax = fitted.plot("shape", term="signal")
+    shape = fitted.shape("signal").dropna()
+    line = ax.lines[1]
+    np.testing.assert_allclose(line.get_xdata(), shape["signal"])
+    np.testing.assert_allclose(line.get_ydata(), shape["effect"])
+    assert ax.get_ylabel() == "effect on the probability of True"
+
+
+def test_missing_values_stand_apart(mixed):
+    fit = treeselect.select("dose ~ noise", mixed, k=1, seed=1, forests=1, n_trees=5)
+    ax = fit.plot("shape", term="noise")
+    assert texts(ax.get_xticklabels())[-1] == "missing"
+    known = ax.lines[1].get_xdata()
+    lost = ax.collections[1].get_offsets()[0, 0]
+    assert lost > max(known)
+    assert ax.get_ylabel() == "effect on the mean response"
+
+
+def test_the_shape_of_a_factor_and_of_classes(fitted, classes):
+    ax = fitted.plot("shape", term="site")
+    assert texts(ax.get_xticklabels()) == ["Bath", "Leeds", "York", "missing"]
+    ax = classes.plot("shape", term="signal")
+    assert {t.get_text() for t in ax.get_legend().get_texts()} == {
+        f"probability of {c}" for c in ("low", "middle", "high")
+    }
+
+
+def test_a_map_of_two_terms(fitted, classes):
+    ax = fitted.plot("shape", term="signal", other="site")
+    table = fitted.shape("signal", "site")
+    values = ax.images[0].get_array().filled(np.nan)
+    assert values.shape == (4, table["signal"].nunique())
+    assert np.isfinite(values).sum() == len(table)
+    row = table.dropna().iloc[0]
+    levels = texts(ax.get_yticklabels())
+    assert levels == ["Bath", "Leeds", "York", "missing"]
+    x = np.sort(table["signal"].unique()).tolist().index(row["signal"])
+    assert values[levels.index(row["site"]), x] == pytest.approx(row["mean"])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("signal", "site")
+    classes.plot("shape", term=classes.selected[0], other=classes.selected[1])
+
+
+def test_a_long_path_and_many_terms():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(
+        rng.normal(size=(80, 60)), columns=[f"probe_{i:03d}_expression" for i in range(60)]
+    )
+    data["y"] = data.iloc[:, :5].sum(axis=1)
+    fit = treeselect.select("y ~ .", data, k=25, seed=1, forests=1, n_trees=5)
+    for kind in ("path", "importance", "correlation", "interactions", "importance_path"):
+        ax = fit.plot(kind)
+    assert len({text.get_text() for text in ax.texts}) == len(ax.texts)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("pth",), r"`kind` must be one of .*\n  Found: 'pth'\. Did you mean `path`\?"),
+        ((None,), "`kind` must be one of"),
+        (("shape",), "`term` must be given for 'shape'"),
+        (("shape", "sgnal"), "Did you mean `signal`"),
+        (("shape", "signal", "colour"), "`other` must be a selected term"),
+        (("shape", "signal", "signal"), "`other` must have another variable"),
+        (("path", "signal"), "`term` must not be given for 'path'"),
+        (("importance", None, "signal"), "`other` must not be given for 'importance'"),
+    ],
+)
+def test_what_can_t_be_plotted(fitted, arguments, says):
+    kind, term, other = (*arguments, None, None)[:3]
+    with pytest.raises(OptionError, match=says):
+        fitted.plot(kind, term=term, other=other)
+    assert plt.get_fignums() == []
+
+
+def test_terms_of_several_variables_have_no_picture(mixed):
+    fit = treeselect.select("dose ~ signal:noise + site", mixed, seed=1, k=2, forests=1, n_trees=5)
+    with pytest.raises(OptionError, match="a picture shows one variable"):
+        fit.plot("shape", term="signal:noise")
+
+
+def test_nothing_or_one_selected(mixed):
+    empty = treeselect.select("dose ~ . - died", mixed, lam=1e9, seed=1, forests=1, n_trees=5)
+    for kind in ("importance", "correlation", "interactions", "importance_path"):
+        with pytest.raises(OptionError):
+            empty.plot(kind)
+    empty.plot("path")
+    one = treeselect.select("dose ~ signal", mixed, k=1, seed=1, forests=1, n_trees=5)
+    with pytest.raises(OptionError, match="at least two selected terms"):
+        one.plot("interactions")
+    one.plot("importance_path")
+
+
+def test_without_the_data(fitted, tmp_path):
+    loaded = treeselect.load(fitted.save(tmp_path / "fit"))
+    loaded.plot("importance_path")
+    for kind, term in (("correlation", None), ("interactions", None), ("shape", "signal")):
+        with pytest.raises(DataError, match="without the data"):
+            loaded.plot(kind, term=term)
+
+
+def test_without_matplotlib_the_error_says_what_to_install(fitted, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingPackageError, match=r'pip install "treeselect\[plot\]"') as caught:
+        fitted.plot("path")
+    assert isinstance(caught.value, ImportError)
+    assert isinstance(caught.value, TreeselectError)
+
+
+def test_the_module_of_plots_does_not_load_matplotlib():
+    script = (
+        "import sys, treeselect.reports.plots.selection;"
+        " print('matplotlib' in sys.modules, 'jinja2' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["False", "False"]

@@ -1,0 +1,303 @@
+"""compare(): the same folds, arrays and seeds as select(), and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import TimeSeriesSplit
+
+import treeselect
+from treeselect import GRRF, MRMR, RRF, ControlBurn
+from treeselect.comparison.running import read_methods, read_sizes
+from treeselect.errors import DataError, MethodError, OptionError
+from treeselect.resampling.cross_validation import follow_fold
+from treeselect.resampling.folds import Split
+
+QUICK = ControlBurn(forests=1, n_trees=10)
+FORMULA = "died ~ . - dose"
+
+
+@pytest.fixture(scope="module")
+def compared(mixed):
+    return treeselect.compare(
+        FORMULA, mixed, [QUICK, MRMR(), RRF(n_trees=10)], folds=3, repeats=2, seed=4, n_jobs=1
+    )
+
+
+# --- what is run -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [QUICK, MRMR()])
+def test_scores_by_size_are_those_of_select(mixed, compared, method):
+    fit = treeselect.select(FORMULA, mixed, method=method, folds=3, repeats=2, seed=4)
+    path = fit.path.set_index("k")
+    curves = compared.curves()
+    own = curves[curves["method"] == method.name].set_index("k")
+    assert own.index.tolist() == [*range(7)]
+    np.testing.assert_array_equal(own.loc[path.index, "score"], path["cv_score"])
+    np.testing.assert_array_equal(own.loc[path.index, "standard_error"], path["cv_se"])
+
+
+def test_a_fold_is_a_path_on_its_training_rows(mixed):
+    """The set, the model and its score by hand."""
+    fit = treeselect.select(FORMULA, mixed, method=QUICK, k=2, seed=1)
+    problem, weight = fit.design.problem_for(QUICK), fit.design.weight
+    split = Split(np.arange(0, 300), np.arange(300, 400))
+    found = follow_fold(problem, QUICK, weight, split, (0, 2, 3), 7)
+    train = np.where(np.arange(400) < 300, weight, 0)
+    steps = QUICK.path(problem, train, max_size=3, seed=7)
+    step = [s for s in steps if s.size <= 2][-1]
+    model = QUICK.final_model(problem, train, step, seed=7)
+    assert sorted(found.units[1]) == np.flatnonzero(step.selected).tolist()
+    expected = roc_auc_score(problem.y[300:], model.predict(problem)[300:])
+    np.testing.assert_allclose(found.scores[:2], [0.5, expected])
+    assert (found.seconds > 0).all()
+
+
+def test_arrays_are_the_same_for_all_methods(fitted):
+    one, two, three = fitted.design.problems_for([QUICK, RRF(), GRRF()])
+    assert one.data is two.data is three.data
+    assert one.exact is None
+    assert two.exact is three.exact is not None
+
+
+def test_any_number_of_processes(mixed, compared):
+    again = treeselect.compare(
+        FORMULA, mixed, [QUICK, MRMR(), RRF(n_trees=10)], folds=3, repeats=2, seed=4, n_jobs=2
+    )
+    pd.testing.assert_frame_equal(
+        again.tidy().drop(columns="seconds"), compared.tidy().drop(columns="seconds")
+    )
+
+
+def test_any_order_of_columns_and_methods(mixed, compared):
+    turned = mixed[mixed.columns[::-1]]
+    methods = [RRF(n_trees=10), MRMR(), QUICK]
+    again = treeselect.compare(FORMULA, turned, methods, folds=3, repeats=2, seed=4)
+    keys = ["method", "repeat", "fold", "k"]
+    pd.testing.assert_frame_equal(
+        again.tidy().drop(columns="seconds").sort_values(keys, ignore_index=True),
+        compared.tidy().drop(columns="seconds").sort_values(keys, ignore_index=True),
+    )
+
+
+def test_a_tuning_value_leads_to_one_set_of_any_size(mixed):
+    methods = {"strict": RRF(n_trees=10, lam=0.01), "all": RRF(n_trees=10, lam=1.0)}
+    found = treeselect.compare(FORMULA, mixed, methods, k=1, folds=3, seed=1)
+    tidy = found.tidy()
+    assert tidy["k"].isna().all()
+    assert len(tidy) == 6
+    assert (tidy.loc[tidy["method"] == "all", "n_selected"] > 3).all()
+    assert (tidy.loc[tidy["method"] == "strict", "n_selected"] <= 3).all()
+    assert "the set that each method's tuning value leads to" in str(found.summary())
+
+
+def test_sizes_that_are_asked_for(mixed):
+    found = treeselect.compare(FORMULA, mixed, ["mrmr"], k=[5, 2], folds=3, seed=1)
+    whole = treeselect.compare(FORMULA, mixed, ["mrmr"], k=5, folds=3, seed=1)
+    assert found.curves()["k"].tolist() == [2, 5]
+    assert whole.curves()["k"].tolist() == [0, 1, 2, 3, 4, 5]
+    np.testing.assert_array_equal(
+        found.curves()["score"], whole.curves()["score"].to_numpy()[[2, 5]]
+    )
+
+
+def test_whole_numbers_and_sizes_of_numpy(mixed):
+    one = treeselect.compare(FORMULA, mixed, ["mrmr"], k=np.int64(2), folds=2, seed=1)
+    assert (one.rule, one.glance()["k"].tolist()) == (2, [2])
+    assert ", k=2," in one.call
+    several = treeselect.compare(FORMULA, mixed, ["mrmr"], k=np.array([1, 2]), folds=2, seed=1)
+    assert (several.rule, several.curves()["k"].tolist()) == ("1se", [1, 2])
+    assert ", k=[1, 2]," in several.call
+
+
+def test_kept_units_are_in_every_set_but_that_of_the_constant_model(mixed):
+    found = treeselect.compare(
+        FORMULA, mixed, ["mrmr"], k=3, keep=["noise", "flag"], folds=3, seed=1
+    )
+    assert found.curves()["k"].tolist() == [0, 2, 3]
+    at_three = found.tidy().query("k == 3")["terms"]
+    assert all({"noise", "flag"} < set(terms) for terms in at_three)
+    assert found.glance()["stability"].notna().all()
+
+
+@pytest.mark.parametrize("rule", ["1se", "best"])
+def test_no_rule_leaves_out_what_is_kept(mixed, rule):
+    """Nothing predicts better than what is kept; select() has it all the same, and so has this."""
+    made = {"k": rule, "keep": ["noise", "flag"], "folds": 3, "seed": 1}
+    data = mixed.assign(died=np.random.default_rng(4).permutation(mixed["died"]))
+    found = treeselect.compare("died ~ noise + flag + copy", data, ["mrmr"], **made)
+    fit = treeselect.select("died ~ noise + flag + copy", data, method="mrmr", **made)
+    assert found.curves()["score"].idxmax() == 0
+    assert found.glance()[["k", "k_1se"]].to_numpy().tolist() == [[2, 2]]
+    assert set(fit.selected) == {"noise", "flag"} == set(found.terms()["term"])
+    assert "of 2 to 3" in str(found.summary())
+
+
+@pytest.mark.parametrize("k", [np.int64(2), range(2, 4), np.array([3, 2])])
+def test_sizes_of_numpy_and_ranges(mixed, k):
+    plain = int(k) if isinstance(k, np.integer) else [int(size) for size in k]
+    found, same = (
+        treeselect.compare(FORMULA, mixed, ["mrmr"], k=size, folds=3, seed=1) for size in (k, plain)
+    )
+    assert found.rule == same.rule == (2 if isinstance(plain, int) else "1se")
+    assert found.call == same.call
+    assert found.glance()["k"].tolist() == same.glance()["k"].tolist()
+    assert type(found.rule) in (int, str)
+
+
+def test_methods_from_a_generator_or_an_array_are_in_the_call(mixed):
+    for methods in ((name for name in ["mrmr", "cfs"]), np.array(["mrmr", "cfs"])):
+        found = treeselect.compare(FORMULA, mixed, methods, k=[1], folds=3, seed=1)
+        assert found.methods == ("mrmr", "cfs")
+        assert "methods=['mrmr', 'cfs']" in found.call
+
+
+def test_groups_weights_scoring_and_rows_in_order_of_time(mixed):
+    data = mixed.assign(w=np.arange(400) % 3)
+    found = treeselect.compare(
+        "dose ~ signal + noise + site + flag", data, ["lasso", "mrmr"], k="best",
+        groups={"panel": ["signal", "noise"]}, weights="w", folds=TimeSeriesSplit(3),
+        scoring="neg_mean_absolute_error", seed=1,
+    )  # fmt: skip
+    assert found.score_name == "neg_mean_absolute_error"
+    assert found.n_train.tolist() == sorted(found.n_train)
+    assert (found.n_test == found.n_test[0]).all()
+    assert {("signal", "noise"), ("noise", "signal")} & {
+        row[:2] for row in found.tidy()["terms"] if len(row) > 1
+    }
+
+
+def test_groups_of_rows_stay_together(mixed):
+    data = mixed.assign(patient=np.repeat(np.arange(40), 10))
+    found = treeselect.compare(FORMULA, data, ["mrmr"], k=2, fold_groups="patient", seed=1)
+    assert "by groups of patient" in found.scheme
+    assert not found.terms()["term"].isin(["patient"]).any()
+
+
+def test_noise_is_told_from_signal(mixed):
+    """Two honest methods, and one that may only take noise."""
+    data = mixed.assign(junk=np.random.default_rng(0).normal(size=400))
+    good = treeselect.compare("died ~ signal + noise + site + junk", data, ["mrmr", QUICK],
+                              k=2, seed=1)  # fmt: skip
+    bad = treeselect.compare("died ~ noise + junk + colour", data, ["mrmr", QUICK], k=2, seed=1)
+    assert (good.glance()["score"] > 0.9).all()
+    assert (bad.glance()["score"] < 0.65).all()
+    assert (good.glance()["stability"] == 1).all()
+
+
+def test_tables_are_in_the_library_of_the_data(mixed):
+    data = pl.from_pandas(mixed)
+    found = treeselect.compare(FORMULA, data, ["mrmr", "importance"], k=1, folds=2, seed=1)
+    for table in (found.tidy(), found.curves(), found.glance(), found.terms()):
+        assert isinstance(table, pl.DataFrame)
+    assert found.differences()["reference"].to_list() == [found.best]
+
+
+def test_a_file(mixed, tmp_path):
+    path = tmp_path / "patients.csv"
+    mixed.to_csv(path, index=False)
+    found = treeselect.compare(FORMULA, path, ["mrmr"], k=1, folds=2, seed=1)
+    assert found.data == "patients.csv"
+    assert "compare('died ~ . - dose'" in found.call
+
+
+def test_selectors_of_scikit_learn_take_part(mixed):
+    selectors = [SelectKBest(k=1), SelectKBest(f_classif), VarianceThreshold(), "mrmr"]
+    found = treeselect.compare(FORMULA, mixed, selectors, k=2, folds=2, seed=1)
+    assert found.methods == (
+        "SelectKBest(k=1)", "SelectKBest()", "VarianceThreshold", "mrmr",
+    )  # fmt: skip
+    glance = found.glance().set_index("method")
+    assert np.isnan(glance.loc["VarianceThreshold", "stability"])
+    assert glance.loc["VarianceThreshold", "n_selected"] == 6
+    assert glance["k"].isna().tolist() == [False, False, True, False]
+    assert "methods=[SelectKBest(k=1), SelectKBest(), VarianceThreshold(), 'mrmr']" in found.call
+
+
+# --- names -------------------------------------------------------------------------------------
+
+
+def test_names_tell_methods_apart():
+    labels = [label for label, _ in read_methods(["rrf", RRF(n_trees=50), RRF(lam=0.5), "mrmr"])]
+    assert labels == ["rrf()", "rrf(n_trees=50)", "rrf(lam=0.5)", "mrmr"]
+    assert [label for label, _ in read_methods({"mine": "rrf", "other": RRF()})] == [
+        "mine",
+        "other",
+    ]
+
+
+def test_the_call_shows_what_is_not_the_default(compared):
+    assert "methods=[ControlBurn(forests=1, n_trees=10), MRMR(), RRF(n_trees=10)]" in compared.call
+
+
+# --- what is refused ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("methods", "kind", "message"),
+    [
+        ("rrf", OptionError, "must be a list"),
+        (RRF(), OptionError, "must be a list"),
+        (3, OptionError, "must be a list"),
+        ([], OptionError, "at least one method"),
+        ({}, OptionError, "at least one method"),
+        ({1: "rrf"}, OptionError, "names that are text"),
+        (["rrf", "rrf"], OptionError, "twice"),
+        (["rrf", RRF()], OptionError, "twice"),
+        (["rrf", "laso"], MethodError, "Did you mean `lasso`"),
+        (["rrf", 7], MethodError, "Found: int"),
+    ],
+)
+def test_methods_are_refused(methods, kind, message):
+    with pytest.raises(kind) as error:
+        read_methods(methods)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("k", "message"),
+    [
+        ([2, 3, 2], "Found: 2 more than once in [2, 3, 2]"),
+        ([], "empty list"),
+        ([1, 9], "at most the number of units"),
+        ([0, 2], "at least 1"),
+        ([1, 2.5], "whole number"),
+        (0, "at least 1"),
+        (9, "at most the number of units"),
+        (True, "whole number"),
+        (None, "whole number"),
+        ("1.se", "must be one of"),
+        ({1, 2}, "whole number"),
+    ],
+)
+def test_sizes_are_refused(fitted, k, message):
+    groups = fitted.design.arrays.groups
+    with pytest.raises(OptionError) as error:
+        read_sizes(k, groups)
+    assert message in str(error.value)
+
+
+def test_what_a_method_refuses_is_said_with_its_name_and_fold(mixed):
+    with pytest.raises(MethodError, match="costs") as error:
+        treeselect.compare(FORMULA, mixed, ["lasso", "mrmr"], costs={"site": 3.0}, seed=1)
+    assert str(error.value).endswith("This was `mrmr` in fold 1.")
+
+
+def test_data_and_folds_are_checked_as_by_select(mixed):
+    with pytest.raises(DataError, match="no rows"):
+        treeselect.compare(FORMULA, mixed.head(0), ["mrmr"])
+    with pytest.raises(OptionError, match="`folds` must be at most"):
+        treeselect.compare(FORMULA, mixed, ["mrmr"], folds=300)
+    with pytest.raises(OptionError) as error:
+        treeselect.compare(FORMULA, mixed, ["mrmr"], folds=300, k=2)
+    assert "needs none" not in str(error.value)
+    one_class = np.where(mixed["died"], 0, 1)
+    with pytest.raises(OptionError, match="every training set"):
+        treeselect.compare(FORMULA, mixed, ["mrmr"], folds=one_class)
+    with pytest.raises(OptionError, match="`seed`"):
+        treeselect.compare(FORMULA, mixed, ["mrmr"], seed=-1)

@@ -1,0 +1,336 @@
+"""``compare()``, and what it returns, with all that can be done with it."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from treeselect.algorithms.shared.base import settled
+from treeselect.arguments.checks import USUAL_SIZE, read_seed
+from treeselect.arguments.paths import file_path
+from treeselect.comparison.record import Contest
+from treeselect.comparison.running import (
+    Contestant,
+    Methods,
+    fold_repeats,
+    method_texts,
+    plain_sizes,
+    read_methods,
+    read_sizes,
+    run_methods,
+    run_notes,
+)
+from treeselect.designs.encoding import NewLevels
+from treeselect.designs.preparing import prepare
+from treeselect.designs.request import Request
+from treeselect.designs.scoring import Scoring
+from treeselect.engine.random import stream_seed
+from treeselect.frames.libraries import in_library, library_of
+from treeselect.frames.reading import read_data
+from treeselect.resampling.asked_folds import read_folds
+from treeselect.resampling.folds import Splitter, mean_repeats
+from treeselect.resampling.splitting import split_rows
+from treeselect.results.calls import call_text, data_text
+from treeselect.running.parallel import check_n_jobs, workers_for
+from treeselect.running.progress import announce_compilation, read_progress
+from treeselect.shown import shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from treeselect.printing import Summary
+
+
+def compare(
+    formula: str,
+    data: Any,
+    methods: Methods,
+    *,
+    k: int | Sequence[int] | Literal["1se", "best"] = USUAL_SIZE,
+    folds: int | Splitter | Sequence[int] = 5,
+    repeats: int = 1,
+    fold_groups: str | Sequence[Any] | None = None,
+    scoring: Scoring = None,
+    family: str = "auto",
+    weights: str | Sequence[float] | None = None,
+    offset: str | Sequence[float] | None = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    costs: Mapping[str, float] | None = None,
+    keep: Iterable[str] | str | None = None,
+    seed: int | None = None,
+    n_jobs: int | None = None,
+    new_levels: NewLevels = "error",
+    trusted: bool = False,
+    progress: bool | None = None,
+) -> Comparison:
+    """Compare methods: score against size, differences, stability over the folds, and time.
+
+    In each fold every method selects on the training rows, along its whole path; each size is
+    refitted and scored on the held-out rows. Folds, seeds and encoded arrays are the same for all
+    methods. A score at k is that of the largest set of at most k units.
+
+    Parameters
+    ----------
+    formula, data
+        As in :func:`treeselect.select`.
+    methods : list of str, method or selector, or dict of str to these
+        Names in ``treeselect.methods()``, objects such as ``RRF(n_trees=50)``, or selectors of
+        scikit-learn such as ``SelectKBest()``; the keys of a dict are the names under which they
+        are told apart. A method whose tuning value is given takes part with the set that it leads
+        to, whatever its size; so does a selector that finds a set of its own size.
+    k : int, list of int, "1se" or "best"
+        Where methods are compared. An integer: each at k units at most, with the sizes up to k for
+        the path. ``"1se"`` and ``"best"``: each at its own size by that rule, of at most 30. A
+        list: only these sizes are scored, and each method is compared at its own of them, by the
+        one-standard-error rule.
+    folds, repeats, fold_groups, scoring
+        As in :func:`treeselect.select`: how rows are held out, and the score on them.
+    family, weights, offset, groups, costs, keep, new_levels, trusted
+        As in :func:`treeselect.select`. Costs are refused by methods that have no part for them.
+    seed : int, optional
+        All randomness, 0 to 2**64 - 1. The scores by size of a method are those of
+        ``select(..., method, seed=seed).path`` with the same folds.
+    n_jobs : int, optional
+        Processes, as joblib counts them, among which pairs of method and fold are shared out; None
+        follows ``joblib.parallel_config``, else this process alone.
+    progress : bool, optional
+        Progress on standard error; None shows it in a terminal only.
+
+    Returns
+    -------
+    Comparison
+        ``.summary()``, ``.plot(kind)``, ``.report(path)``; tables ``.glance()``, ``.curves()``,
+        ``.differences()``, ``.terms()``, ``.tidy()``.
+
+    Raises
+    ------
+    FormulaError
+        If the formula can't be read, names what is not there, or would run code.
+    DataError
+        If the data can't be used as they are.
+    OptionError, MethodError
+        If an argument, a method, or one of its options is not allowed.
+    OutOfMemoryError, WorkerError
+        If memory runs out, or a process ends before its work is done or can't be given it.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> methods = [treeselect.RRF(n_trees=20), "mrmr"]
+    >>> found = treeselect.compare("survived ~ .", data, methods, k=3, folds=3, seed=1)
+    >>> found.glance()["method"].tolist()
+    ['rrf', 'mrmr']
+    """
+    workers = workers_for(check_n_jobs(n_jobs))
+    seed, progress = read_seed(seed), read_progress(progress)
+    if isinstance(methods, Iterator):
+        methods = tuple(methods)  # they are read twice, to run and to be named in the call
+    contestants = tuple(
+        Contestant(label, settled(method, k)) for label, method in read_methods(methods)
+    )
+    request = Request(
+        formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
+        trusted,
+    )  # fmt: skip
+    frame = read_data(data)
+    # An integer `k` needs folds here, too: no advice to give one.
+    asked = dataclasses.replace(read_folds(folds, repeats, fold_groups, frame), choose=False)
+    model_data = prepare(request, frame)
+    rule, sizes = read_sizes(k, model_data.arrays.groups)
+    announce_compilation(progress)
+    asked = asked.for_rows(model_data.response.rows)
+    splits = split_rows(
+        model_data.problem, model_data.weight, asked, stream_seed(seed, "cross-validation")
+    )
+    problems = model_data.problems_for([method for _, method in contestants])
+    runs = run_methods(
+        problems, contestants, model_data.weight, splits, sizes, seed, workers, progress
+    )
+    arguments = {
+        "methods": method_texts(methods), "k": plain_sizes(k), "folds": folds, "repeats": repeats,
+        **request.arguments(),
+    }  # fmt: skip
+    used = model_data.weight > 0
+    response = model_data.response
+    names = model_data.arrays.groups.names
+    return Comparison(
+        runs=runs,
+        units=names,
+        terms_of_unit=tuple(model_data.terms_of([name]) for name in names),
+        assessed=~model_data.arrays.groups.keep,
+        rule=rule,
+        repeat_of_fold=fold_repeats(asked, len(splits)),
+        n_train=np.array([used[s.train].sum() for s in splits], dtype=np.int64),
+        n_test=np.array([used[s.test].sum() for s in splits], dtype=np.int64),
+        repeats=mean_repeats(splits),
+        response=response.name,
+        family=f"{response.family.name} ({response.reason})",
+        score_name=response.family.score_name,
+        scheme=asked.words(len(splits)),
+        call=call_text("compare", formula, data, arguments),
+        data=data_text(data, frame),
+        seed=seed,
+        notes=run_notes(contestants, runs, model_data.notes),
+        library=library_of(data),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Contest):
+    """Methods that selected, were refitted and scored in the same folds.
+
+    Made by :func:`treeselect.compare`. Its attributes are those of
+    :class:`treeselect.comparison.record.Contest`.
+    """
+
+    def tidy(self) -> Any:
+        """One row for each method, fold and size.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``method``; ``repeat`` and ``fold`` in it, from 1; ``k``, missing where a tuning value
+            decides, 0 for the constant model; ``n_selected``, units of the largest set of at most
+            ``k``; ``score`` on the held-out rows; ``seconds`` of the whole path and the refitted
+            model; ``terms``, tuple of terms, most important first.
+        """
+        return in_library(self.fold_table(), self.library)
+
+    def curves(self) -> Any:
+        """One row for each method and size, over the folds.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``method``, ``k``, mean ``n_selected``, mean ``score``, its ``standard_error``,
+            ``stability`` (Nogueira's index over the folds; missing where each selects all or
+            nothing), median ``seconds``, and ``front``: whether no other method and size has a
+            score, number of units and stability of which none is worse and one better.
+        """
+        return in_library(self.curve_table(), self.library)
+
+    def glance(self) -> Any:
+        """One row for each method, where it is compared.
+
+        Returns
+        -------
+        frame, in the library of the data
+            As :meth:`curves`, with ``k_1se``, the size that the one-standard-error rule chooses,
+            and ``front`` among these rows alone.
+        """
+        return in_library(self.glance_table(), self.library)
+
+    def differences(self, reference: str | None = None, *, k: int | None = None) -> Any:
+        """Scores of the other methods less that of one, paired by fold.
+
+        Parameters
+        ----------
+        reference : str, optional
+            A name in :attr:`methods`; the best by default.
+        k : int, optional
+            Size at which all are compared; by default each method where the comparison says.
+            Methods whose tuning value decides are as they are.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``method``, ``reference``, ``k``, ``k_reference``, mean ``difference``, ``ci_low``,
+            ``ci_high`` (95 %) and ``p_value`` by the corrected resampled t test (see
+            :func:`treeselect.comparison.paired.paired_difference`). Neither is adjusted for the
+            number of methods, nor for a reference that was chosen for being the best.
+
+        Raises
+        ------
+        OptionError
+            If there is no such method, or the size was not scored.
+        """
+        return in_library(self.difference_table(reference, k), self.library)
+
+    def terms(self) -> Any:
+        """In how many folds each method selected each term, where it is compared.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``method``, ``term``, ``folds`` and ``frequency``, their share; terms that no fold of
+            any method selected are left out. The most frequent terms over all methods first.
+        """
+        return in_library(self.term_table(), self.library)
+
+    def summary(self) -> Summary:
+        """Printed summary; its first line says that the selection was repeated in each fold.
+
+        Returns
+        -------
+        Summary
+            Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
+        """
+        from treeselect.comparison.words import summarise_comparison
+        from treeselect.printing import Summary
+
+        return Summary(summarise_comparison(self))
+
+    def plot(self, kind: str = "scores", *, ax: Axes | None = None) -> Axes:
+        """Draw one figure with matplotlib, an optional extra.
+
+        Parameters
+        ----------
+        kind : {"scores", "differences", "front"}
+            Score against size, with a standard error to each side; differences from the best, with
+            their intervals; score against the number of units, with the stability beside each name.
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        OptionError
+            If there is no such figure, or but one method where differences are asked for.
+        MissingPackageError
+            Without matplotlib.
+        """
+        from treeselect.reports.plots.comparison import plot_comparison
+
+        return plot_comparison(self, kind, ax)
+
+    def report(
+        self, path: str | os.PathLike[str], template: str | os.PathLike[str] | None = None
+    ) -> Path:
+        """Write the comparison as one HTML file that needs nothing else.
+
+        Parameters
+        ----------
+        path : path
+            File to write; replaced if it exists, whole or not at all.
+        template : path, optional
+            A jinja2 template of your own in place of ``comparison.html.j2``.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        OptionError
+            If the file can't be written, or there is no such template or it can't be rendered.
+        """
+        from treeselect.reports.comparison import write_comparison
+
+        own = None if template is None else file_path(template, name="template")
+        return write_comparison(self, file_path(path), own)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Comparison: {len(self.runs)} methods in {len(self.n_test)} folds,"
+            f" {self.score_name} best for {shown(self.best)}>"
+        )

@@ -1,0 +1,219 @@
+"""Several methods on the same folds of the same encoded data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treeselect.algorithms.registry import find_method, method_label, method_text
+from treeselect.algorithms.shared.base import SelectionMethod, changed_options, is_method
+from treeselect.arguments.checks import check_choice, members
+from treeselect.arguments.scalars import described
+from treeselect.comparison.record import Run
+from treeselect.designs.design import FeatureGroups, check_size
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import IntArray, WeightArray
+from treeselect.engine.random import stream_seed
+from treeselect.errors import OptionError, TreeselectError, quoted
+from treeselect.resampling.choosing import most_units
+from treeselect.resampling.cross_validation import FoldPath, follow_fold
+from treeselect.resampling.folds import Folds, Split
+from treeselect.running.parallel import Workers, run_all
+from treeselect.running.progress import track
+from treeselect.shown import is_broken
+
+Methods = Sequence[Any] | Mapping[str, Any]
+"""Names, methods, or selectors of scikit-learn."""
+
+
+class Contestant(NamedTuple):
+    """A method under the name that tells it from the others."""
+
+    label: str
+    method: SelectionMethod
+
+
+# --- arguments ---------------------------------------------------------------------------------
+
+
+def read_methods(methods: object) -> tuple[Contestant, ...]:
+    """The methods under names that differ.
+
+    Raises
+    ------
+    OptionError
+        If there are none, or two of them are the same.
+    MethodError
+        If one of them is not known.
+    """
+    if isinstance(methods, Mapping):
+        if not methods:
+            raise OptionError("`methods` must have at least one method.\n  Found: none.")
+        for label in methods:
+            if not isinstance(label, str) or not label.strip():
+                raise OptionError(
+                    f"`methods` must have names that are text for keys.\n"
+                    f"  Found: {described(label)}."
+                )
+            if is_broken(label):
+                raise OptionError(
+                    "`methods` must have names of whole characters for keys.\n"
+                    f"  Found: {quoted(label)}, with half of one."
+                )
+        return tuple(Contestant(name, find_method(m, {})) for name, m in methods.items())
+    listed = None if is_method(methods) else members(methods)
+    if listed is None:
+        one = described(methods)
+        raise OptionError(
+            "`methods` must be a list of names or methods, or a dict of them.\n"
+            f"  Found: {one}. Give `[{one}]`, or several."
+        )
+    found = [find_method(method, {}) for method in listed]
+    if not found:
+        raise OptionError("`methods` must have at least one method.\n  Found: none.")
+    shared = Counter(method.name for method in found)
+    labels = [m.name if shared[m.name] == 1 else method_label(m) for m in found]
+    twice = [label for label, count in Counter(labels).items() if count > 1]
+    if twice:
+        raise OptionError(
+            "`methods` must differ.\n"
+            f"  Found: {twice[0]} twice. Leave one out, or give them names in a dict."
+        )
+    return tuple(map(Contestant, labels, found))
+
+
+def method_texts(methods: Methods) -> Any:
+    """The methods as they could be typed."""
+    if isinstance(methods, Mapping):
+        return {label: method_text(method) for label, method in methods.items()}
+    return [method_text(method) for method in methods]
+
+
+def read_sizes(k: object, groups: FeatureGroups) -> tuple[int | str, tuple[int, ...]]:
+    """Where methods are compared, and the sizes that are scored.
+
+    Returns
+    -------
+    rule : int, "1se" or "best"
+    sizes : tuple of int
+        Increasing; 0 is the constant model.
+
+    Raises
+    ------
+    OptionError
+        If one of them can't be, or comes twice.
+    """
+    most = most_units(groups)
+    if isinstance(k, str):
+        check_choice("k", k, ("1se", "best"))
+        return str(k), _up_to(most, groups)
+    listed = members(k) if isinstance(k, Sequence | np.ndarray) else None
+    if listed is None:
+        size = check_size(k, groups)
+        return size, _up_to(size, groups)
+    given = [check_size(size, groups) for size in listed]
+    if not given:
+        raise OptionError("`k` must have at least one size.\n  Found: an empty list.")
+    twice = [size for size, count in Counter(given).items() if count > 1]
+    if twice:
+        raise OptionError(
+            f"`k` must have each size once.\n  Found: {twice[0]} more than once in"
+            f" {plain_sizes(given)}. Leave the others out."
+        )
+    return "1se", tuple(sorted(given))
+
+
+def _up_to(most: int, groups: FeatureGroups) -> tuple[int, ...]:
+    return 0, *range(max(1, int(groups.keep.sum())), most + 1)
+
+
+def plain_sizes(k: Any) -> Any:
+    """A size or sizes as they could be typed."""
+    return k if isinstance(k, str | int | np.integer) else [int(size) for size in k]
+
+
+def fold_repeats(folds: Folds, n_splits: int) -> IntArray:
+    """The repeat of each fold, from 0."""
+    per_repeat = folds.folds if isinstance(folds.folds, int) else n_splits
+    return np.arange(n_splits) // per_repeat
+
+
+# --- runs --------------------------------------------------------------------------------------
+
+
+def run_methods(
+    problems: Sequence[Problem],
+    contestants: Sequence[Contestant],
+    weight: WeightArray,
+    splits: Sequence[Split],
+    sizes: tuple[int, ...],
+    seed: int,
+    workers: Workers,
+    progress: bool | None,
+) -> tuple[Run, ...]:
+    """All methods in all folds. The folds' seeds are those of ``select()``."""
+    own = stream_seed(seed, "cross-validation")
+    asked = [sizes if method.tuning_value is None else None for _, method in contestants]
+    calls = [
+        (problem, contestant, weight, split, of_method, stream_seed(own, "fold", number), number)
+        for number, split in enumerate(splits)
+        for problem, contestant, of_method in zip(problems, contestants, asked, strict=True)
+    ]
+    found = list(track(run_all(_one_cell, calls, workers), "Comparison", len(calls), progress))
+    return tuple(
+        Run(
+            label=contestant.label,
+            title=contestant.method.title,
+            options=changed_options(contestant.method),
+            sizes=of_method,
+            folds=tuple(found[i :: len(contestants)]),
+            paper=contestant.method.paper,
+        )
+        for i, (contestant, of_method) in enumerate(zip(contestants, asked, strict=True))
+    )
+
+
+def _one_cell(
+    problem: Problem,
+    contestant: Contestant,
+    weight: WeightArray,
+    split: Split,
+    sizes: tuple[int, ...] | None,
+    seed: int,
+    number: int,
+    *,
+    n_threads: int = 1,
+) -> FoldPath:
+    try:
+        return follow_fold(
+            problem, contestant.method, weight, split, sizes, seed, n_threads=n_threads
+        )
+    except TreeselectError as error:
+        raise type(error)(
+            f"{error}\n  This was {quoted(contestant.label)} in fold {number + 1}."
+        ) from None
+
+
+# --- words -------------------------------------------------------------------------------------
+
+
+def run_notes(
+    contestants: Sequence[Contestant], runs: Sequence[Run], of_data: tuple[str, ...]
+) -> tuple[str, ...]:
+    """What a reader should know of the runs, and then of the data."""
+    notes = []
+    for (label, method), run in zip(contestants, runs, strict=True):
+        if method.was_fitted:
+            notes.append(
+                f"{label} was fitted before, on rows that nobody knows: if held-out rows were among"
+                " them, its score is too good."
+            )
+        warned = Counter(text for fold in run.folds for text in fold.warnings)
+        notes += [
+            f"{label}, in {count} of {len(run.folds)} folds: {text}"
+            for text, count in warned.items()
+        ]
+    return (*notes, *of_data)

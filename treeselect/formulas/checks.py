@@ -1,0 +1,213 @@
+"""Checks of a formula that need no parser: lengths, signs, names, and what the terms may share."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from treeselect.errors import FormulaError, listing, quoted, shortened
+from treeselect.formulas.quoting import LONGEST_TEXT, Unquoted
+from treeselect.formulas.terms import Term
+from treeselect.formulas.tokens import Token
+
+LONGEST_FORMULA = 500_000
+"""Most characters of a formula."""
+
+MOST_PRODUCTS = 100_000
+"""Most products that the operators of a formula may multiply out."""
+
+_HIGHEST_POWER = 6
+
+_PLAIN_OPERATORS = "+-~."
+
+_OPERATORS = frozenset([":", "*", "**", "/", "^", "%in%"])
+"""What a formula has beyond that."""
+
+_SIGNS = {
+    "1": "the intercept",
+    ".": "the sign for all columns",
+    "~": "the sign between response and terms",
+}
+
+
+def check_lengths(unquoted: Unquoted, text: str, columns: Sequence[str]) -> None:
+    """Names of a million letters are found here; formulaic takes 15 s to read one."""
+    for found in re.finditer(r"[\w.]+", unquoted.code):
+        name = found[0]
+        if len(name) <= LONGEST_TEXT:
+            continue
+        if name not in columns:
+            raise FormulaError.unknown_column(name, text, columns)
+        raise FormulaError.at(
+            f"A name in a formula must have at most {LONGEST_TEXT:,} characters.",
+            text,
+            name,
+            f"Found: {len(name):,}. Rename the column.",
+        )
+    if len(text) > LONGEST_FORMULA:
+        raise FormulaError(
+            f"`formula` must have at most {LONGEST_FORMULA:,} characters.\n  Found: {len(text):,}."
+            " With so many columns write `y ~ .` and leave some out, as in `y ~ . - id`."
+        )
+
+
+def check_operators(tokens: Sequence[Token], text: str, unquoted: Unquoted) -> None:
+    """Refuse operators that a formula does not have, brackets, and too many parentheses."""
+    depth = sum(token.text in ("(", "[") for token in tokens)
+    if depth > 50:
+        raise FormulaError("The formula must not open more than 50 parentheses.")
+    if sum(t.text == "~" and t.is_operator for t in tokens) > 1:
+        raise FormulaError.at("The formula must have one `~`.", text, "~")
+    for token in tokens:
+        if token.is_operator:
+            for sign in [token.percent] if token.percent else token.text.split():
+                _check_operator(sign, text)
+        elif token.kind == "context" and token.text in ("[", "]"):
+            raise FormulaError.at(
+                "The formula must have one stage.",
+                text,
+                token.text,
+                "Square brackets, for formulas in stages, have no meaning here.",
+            )
+    _check_powers(tokens, text, unquoted)
+
+
+def _check_operator(sign: str, text: str) -> None:
+    core = sign.strip(_PLAIN_OPERATORS)  # the tokenizer may join signs, as in `~-`
+    if core == "|":
+        raise FormulaError.at(
+            "The formula must have one right-hand side.",
+            text,
+            sign,
+            "Parts behind `|` have no meaning here: join the terms by `+`.",
+        )
+    if core and core not in _OPERATORS:
+        raise FormulaError.at(
+            f"A formula has no operator {quoted(sign)}.",
+            text,
+            sign,
+            "Terms are joined by `+`, `:`, `*`, `/`, `^` and `%in%`; arithmetic and"
+            " comparisons stand between `I(` and `)`, for example `I(age > 40)`.",
+        )
+
+
+def _check_powers(tokens: Sequence[Token], text: str, unquoted: Unquoted) -> None:
+    """A sum to a high power has more terms than any memory holds."""
+    for i, token in enumerate(tokens):
+        if token.text not in ("^", "**") or not token.is_operator:
+            continue
+        exponent = tokens[i + 1].text if i + 1 < len(tokens) else ""
+        plain = exponent.isdecimal() and 1 <= int(exponent[:9]) <= _HIGHEST_POWER
+        again = i + 2 < len(tokens) and tokens[i + 2].text in ("^", "**")
+        if not plain or again:
+            raise FormulaError.at(
+                f"The exponent must be a whole number from 1 to {_HIGHEST_POWER}.",
+                text,
+                unquoted.restore(exponent).strip(),
+                "A power has no power of its own: write `(a + b)^3`."
+                if again
+                else "`(a + b)^2` stands for the terms and their interactions of two.",
+            )
+
+
+def check_names(
+    tokens: Sequence[Token],
+    text: str,
+    unquoted: Unquoted,
+    columns: Sequence[str],
+    hidden: Sequence[str],
+) -> None:
+    """No column may have a name that a formula takes for something else."""
+    named = {
+        unquoted.columns.get(token.text, token.text)
+        for token in tokens
+        if token.kind == "name" and token.text != "."
+    }
+    if any(token.text == "." for token in tokens):
+        named.update(c for c in columns if c not in hidden)
+    for name, other in _SIGNS.items():
+        if name in named:
+            raise FormulaError.at(
+                f"Can't tell the column {quoted(name)} from {other}.",
+                text,
+                quoted(name),
+                "Rename the column, for example to `x1`.",
+            )
+    if "" in named or "" in unquoted.columns.values():
+        raise FormulaError.at(
+            "Columns in a formula must have a name.", text, "``", "Rename the column."
+        )
+    odd = sorted(name for name in named if "`" in name)
+    if odd:
+        raise FormulaError(
+            "Columns in a formula must not have a backtick in their name.\n"
+            f"  Found: {', '.join(map(repr, odd[:5]))}. Rename the column."
+        )
+
+
+def check_products(size: float, sign: str, text: str) -> None:
+    """Refuse operators that stand for more terms than any memory holds."""
+    if size > MOST_PRODUCTS:
+        raise FormulaError(
+            f"The formula must stand for at most {MOST_PRODUCTS:,} products of terms.\n"
+            f"  {text if len(text) < 200 else text[:200] + ' ...'}\n  Found: about {size:,.0f},"
+            f" from the operator {quoted(sign)}. Trees find interactions among plain terms by"
+            " themselves: write the terms with `+`."
+        )
+
+
+def check_response(left: Sequence[Term], text: str) -> None:
+    """There must be one response, and it must be one factor."""
+    if not any(term.factors for term in left):
+        raise FormulaError.at(
+            "The formula must name the response on its left.",
+            text,
+            "~",
+            "Write `response ~ terms`.",
+        )
+    if len(left) != 1 or left[0].is_interaction:
+        raise FormulaError.at(
+            "The formula must name one response.",
+            text,
+            left[-1].name,
+            f"Found: {listing(t.name for t in left)}. "
+            + ("Select for each of them in turn." if len(left) > 1 else "Write `{a * b}`."),
+        )
+
+
+def check_terms(terms: Sequence[Term], response: Term, text: str) -> None:
+    """There must be terms, none of them of the response, and none twice."""
+    if not terms:
+        raise FormulaError(
+            f"The formula must leave at least one term on its right.\n  {shortened(text)}"
+        )
+    _check_leak(terms, response, text)
+    _check_twice(terms, text)
+
+
+def _check_leak(terms: Sequence[Term], response: Term, text: str) -> None:
+    """The response must not explain itself."""
+    for term in terms:
+        shared = set(term.variables) & set(response.variables)
+        if shared:
+            raise FormulaError.at(
+                f"The term {quoted(term.name)} must not use the response.",
+                text,
+                term.name,
+                f"{listing(sorted(shared))} stands on both sides. Leave it out on the right.",
+            )
+
+
+def _check_twice(terms: Sequence[Term], text: str) -> None:
+    """A column called ``a:b`` beside the interaction ``a:b``: nothing could tell them apart."""
+    keys = Counter(term.key for term in terms)
+    names = Counter(term.name for term in terms)
+    for term in terms:
+        if keys[term.key] > 1 or names[term.name] > 1:
+            raise FormulaError.at(
+                f"Can't tell the column {quoted(term.key)} from the interaction.",
+                text,
+                quoted(term.key),
+                "Rename the column.",
+            )

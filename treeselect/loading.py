@@ -1,0 +1,54 @@
+"""``load()``: a model file to a result."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+
+from treeselect.arguments.checks import check_flag
+from treeselect.arguments.paths import file_path
+from treeselect.errors import ModelFileError
+from treeselect.modelfile.file import read_fit
+from treeselect.result import SelectionResult
+
+
+def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionResult:
+    """Load a model that was saved with :meth:`SelectionResult.save`.
+
+    Parameters
+    ----------
+    path : path
+    trusted : bool
+        Allow any Python expression in the model's formula. It is never stored: set it only for a
+        file that you wrote yourself from a formula that needed it.
+
+    Returns
+    -------
+    SelectionResult
+        Predicts bit for bit as the one that was saved. Without its data, what needs them takes
+        ``data=`` (:meth:`SelectionResult.resample`).
+
+    Raises
+    ------
+    ModelFileError
+        If there is no such file or it can't be read, or it is no model file, cut off, damaged,
+        tampered with, or of another version. Nothing in a model file is run.
+    FormulaError
+        If its formula does what needs `trusted`.
+    OptionError
+        If `trusted` is not True or False.
+
+    Examples
+    --------
+    >>> import tempfile, treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ sex + age", data, k=1, seed=1, forests=1, n_trees=5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = treeselect.load(fit.save(f"{folder}/fit.treeselect"))
+    >>> bool((again.predict(data) == fit.predict(data)).all())
+    True
+    """
+    trusted = check_flag("trusted", trusted)
+    found = read_fit(file_path(path, error=ModelFileError), trusted=trusted)
+    known = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+    return SelectionResult(**known)

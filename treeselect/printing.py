@@ -1,0 +1,172 @@
+"""What is printed: facts, a table and notes, set as text, LaTeX or HTML."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from treeselect.shown import shown
+
+if TYPE_CHECKING:
+    from statsmodels.iolib.table import SimpleTable
+
+
+MOST_ROWS = 30
+"""Rows of the table of terms; the rest is in ``tidy()``."""
+
+
+_WIDTH = 88
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryContent:
+    """All that a summary says, as text.
+
+    Attributes
+    ----------
+    title : str
+    facts : tuple of (str, str)
+        Header: what and its value.
+    columns : tuple of str
+        Head of the table of terms, the first that of the terms themselves.
+    rows : tuple of tuple of str
+    notes : tuple of str
+        Footer, one sentence or two each.
+    """
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+
+    def shown(self) -> SummaryContent:
+        """The same without control characters, which names and labels may hold."""
+        return SummaryContent(
+            title=shown(self.title),
+            facts=tuple((shown(name), shown(value)) for name, value in self.facts),
+            columns=tuple(map(shown, self.columns)),
+            rows=tuple(tuple(map(shown, row)) for row in self.rows),
+            notes=tuple(map(shown, self.notes)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary that prints as text.
+
+    Attributes
+    ----------
+    content : SummaryContent
+    """
+
+    content: SummaryContent
+
+    def as_text(self) -> str:
+        """Plain text, at most 88 characters wide unless names are longer."""
+        c = self.content.shown()
+        table = _table(c.columns, c.rows).as_text() if c.rows else ""
+        width = max([_WIDTH, *(len(line) for line in table.splitlines())])
+        label = max(len(name) for name, _ in c.facts) + 2
+        lines = [c.title.center(width).rstrip(), "=" * width]
+        for name, value in c.facts:
+            lines += textwrap.wrap(
+                value,
+                width,
+                initial_indent=f"{name}:".ljust(label),
+                subsequent_indent=" " * label,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        lines += table.splitlines() if table else ["-" * width]
+        for note in c.notes:
+            lines += textwrap.wrap(
+                note, width, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False
+            )
+        return "\n".join(lines)
+
+    def as_latex(self) -> str:
+        """LaTeX: a tabular of the header, one of the terms, and the notes below."""
+        c = self.content.shown()
+        facts = "\n".join(f"{_latex(name)}: & {_latex(value)} \\\\" for name, value in c.facts)
+        notes = "\n".join(f"  \\item {_latex(note)}" for note in c.notes)
+        parts = [
+            f"\\textbf{{{_latex(c.title)}}}\n",
+            f"\\begin{{tabular}}{{lp{{0.75\\linewidth}}}}\n{facts}\n\\end{{tabular}}\n",
+        ]
+        if c.rows:
+            columns = [_latex(cell) for cell in c.columns]
+            rows = [[_latex(cell) for cell in row] for row in c.rows]
+            table = _table(columns, rows)
+            # The cells are escaped already, more completely than SimpleTable does it.
+            parts.append(table.as_latex_tabular(replacements={}))
+        parts.append(f"\\begin{{itemize}}\n{notes}\n\\end{{itemize}}\n")
+        return "\n".join(parts)
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def __repr__(self) -> str:
+        return self.as_text()
+
+    def _repr_html_(self) -> str:
+        """HTML for notebooks; SimpleTable's own is not used because it escapes nothing."""
+        c = self.content.shown()
+        facts = "".join(
+            f"<tr><th scope='row' style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+            for name, value in c.facts
+        )
+        head = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in c.columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in c.rows
+        )
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in c.notes)
+        return (
+            f"<h4>{html.escape(c.title)}</h4><table>{facts}</table>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
+        )
+
+
+def p_text(p: float) -> str:
+    """A p-value as it is printed."""
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def _table(columns: tuple[str, ...] | list[str], rows: object) -> SimpleTable:
+    from statsmodels.iolib.table import SimpleTable
+
+    cells = [list(row[1:]) for row in rows]  # type: ignore[attr-defined]
+    stubs = [row[0] for row in rows]  # type: ignore[attr-defined]
+    return SimpleTable(
+        cells,
+        headers=list(columns[1:]),
+        stubs=stubs,
+        txt_fmt={"colsep": "  ", "table_dec_above": "=", "table_dec_below": "="},
+    )
+
+
+def _latex(text: str) -> str:
+    """Text with everything that LaTeX would act on escaped."""
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+}

@@ -1,0 +1,219 @@
+"""Lines with error bars over the number of units, one for each method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from treeselect.reports.figures.axes import WIDTH, Tick, nice_ticks, size_ticks, tick_labels
+from treeselect.reports.figures.labels import distinct, spread
+from treeselect.reports.figures.lines import MOST_MARKS
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Values of one method over the number of units.
+
+    Attributes
+    ----------
+    name : str
+    number : int
+        Which of the colours and marks is its own.
+    sizes : tuple of float
+        Increasing.
+    values : tuple of float
+        Not a number where there is none.
+    errors : tuple of float
+        Half lengths of the error bars, not a number where there are none.
+    ringed : tuple of bool
+    """
+
+    name: str
+    number: int
+    sizes: tuple[float, ...]
+    values: tuple[float, ...]
+    errors: tuple[float, ...]
+    ringed: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnSeries:
+    """Where a line stands.
+
+    Attributes
+    ----------
+    name, label : str
+    parts : tuple of str
+        Points of its line; several where values are missing in between.
+    whiskers : str
+        Path of its error bars.
+    marks, rings : tuple of (float, float)
+    number : int
+    end : float or None
+        Height of its right end, if its label is beside it.
+    label_y : float
+    text : str
+        Its values, for those who do not see it.
+    """
+
+    name: str
+    label: str
+    parts: tuple[str, ...]
+    whiskers: str
+    marks: tuple[tuple[float, float], ...]
+    rings: tuple[tuple[float, float], ...]
+    number: int
+    end: float | None
+    label_y: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesFigure:
+    """Lines over the number of units, one for each method."""
+
+    width: int
+    height: int
+    left: float
+    right: float
+    top: float
+    bottom: float
+    series: tuple[DrawnSeries, ...]
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    more: int
+
+
+def series_figure(
+    series: Sequence[Series], more: int, *, cover: Sequence[float] = ()
+) -> SeriesFigure:
+    """Geometry of lines with error bars, which stand side by side where sizes are the same.
+
+    Parameters
+    ----------
+    series : sequence of Series
+        One with a value at least.
+    more : int
+        Methods that were left out.
+    cover : sequence of float
+        Values that the axis shows in any case.
+    """
+    width, height, left, right, top, bottom = WIDTH, 380, 56.0, WIDTH - 190.0, 30.0, 332.0
+    ticks = nice_ticks(*_range(series, cover))
+    sizes = [size for one in series for size in one.sizes]
+    least, most = min(sizes), max(sizes)
+    unit = (right - left - 36) / max(most - least, 1.0)
+    room = _room(series, unit)
+
+    def x(size: float, number: int) -> float:
+        shift = (number - (len(series) - 1) / 2) * room
+        return round(left + 18 + (size - least) * unit + shift, 1)
+
+    def y(value: float) -> float:
+        return round(bottom - (value - ticks[0]) / (ticks[-1] - ticks[0]) * (bottom - top), 1)
+
+    lasts = [[v for v in one.values if math.isfinite(v)][-1:] or [ticks[0]] for one in series]
+    ends = [y(last) for (last,) in lasts]
+    heights = spread(ends, 18.0, top, bottom)
+    labels = distinct([one.name for one in series], 10.0)
+    drawn = [
+        _drawn(
+            one,
+            [x(size, i) for size in one.sizes],
+            y,
+            label=labels[i],
+            label_y=heights[i],
+            end=ends[i] if len(one.sizes) > 1 and one.sizes[-1] == most else None,
+        )
+        for i, one in enumerate(series)
+    ]
+    return SeriesFigure(
+        width,
+        height,
+        left,
+        right,
+        top,
+        bottom,
+        tuple(drawn),
+        tuple(
+            Tick(round(left + 18 + (size - least) * unit, 1), str(size))
+            for size in size_ticks(math.ceil(least), max(math.floor(most), math.ceil(least)))
+        ),
+        tuple(map(Tick, map(y, ticks), tick_labels(ticks))),
+        more,
+    )
+
+
+def _drawn(
+    one: Series,
+    xs: Sequence[float],
+    y: Callable[[float], float],
+    *,
+    label: str,
+    label_y: float,
+    end: float | None,
+) -> DrawnSeries:
+    """One line at its places, from left to right."""
+    places = [
+        (x, y(value)) if math.isfinite(value) else None
+        for x, value in zip(xs, one.values, strict=True)
+    ]
+    shown = _marked(one)
+    return DrawnSeries(
+        name=one.name,
+        label=label,
+        parts=_parts(places),
+        whiskers=" ".join(
+            f"M{x} {y(v - e)}V{y(v + e)}m-2.5 0h5M{x - 2.5:.1f} {y(v - e)}h5"
+            for x, v, e, mark in zip(xs, one.values, one.errors, shown, strict=True)
+            if mark and math.isfinite(v) and math.isfinite(e)
+        ),
+        marks=tuple(p for p, mark in zip(places, shown, strict=True) if p and mark),
+        rings=tuple(p for p, ring in zip(places, one.ringed, strict=True) if p and ring),
+        number=one.number,
+        end=end,
+        label_y=label_y,
+        text=_text(one),
+    )
+
+
+def _range(series: Sequence[Series], cover: Sequence[float]) -> tuple[float, float]:
+    """Lowest and highest end of all error bars."""
+    reach = [
+        value + sign * (error if math.isfinite(error) else 0.0)
+        for one in series
+        for value, error in zip(one.values, one.errors, strict=True)
+        for sign in (-1, 1)
+        if math.isfinite(value)
+    ]
+    return min(*cover, *reach), max(*cover, *reach)
+
+
+def _room(series: Sequence[Series], unit: float) -> float:
+    """Distance of error bars side by side: all within half of the least distance of sizes."""
+    sizes = sorted({size for one in series if len(one.sizes) > 1 for size in one.sizes})
+    least = min((b - a for a, b in pairwise(sizes)), default=1.0)
+    return min(5.0, 0.5 * least * unit / len(series))
+
+
+def _marked(one: Series) -> list[bool]:
+    """Of a long line some points only, those that are ringed among them."""
+    every = -(-len(one.sizes) // MOST_MARKS)
+    last = len(one.sizes) - 1
+    return [(last - j) % every == 0 or ring for j, ring in enumerate(one.ringed)]
+
+
+def _parts(places: Sequence[tuple[float, float] | None]) -> tuple[str, ...]:
+    """The points of a line, broken where one is missing."""
+    runs = [list(run) for known, run in groupby(places, key=lambda p: p is not None) if known]
+    return tuple(" ".join(f"{p[0]},{p[1]}" for p in run if p) for run in runs if len(run) > 1)
+
+
+def _text(one: Series) -> str:
+    return ", ".join(
+        f"{size:g}: {value:.3f}" + (f" ± {error:.3f}" if math.isfinite(error) else "")
+        for size, value, error in zip(one.sizes, one.values, one.errors, strict=True)
+        if math.isfinite(value)
+    )

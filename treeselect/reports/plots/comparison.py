@@ -1,0 +1,187 @@
+"""Single figures of a comparison with matplotlib; all numbers come from its own tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeselect.arguments.checks import check_choice
+from treeselect.comparison.lines import MOST_LINES, ScoreLine, score_lines
+from treeselect.comparison.words import number
+from treeselect.errors import OptionError, listing
+from treeselect.reports.colours import ACCENT, COLOURS, GRID, SOFT
+from treeselect.reports.figures.labels import spread
+from treeselect.reports.plots.drawing import (
+    MARKS,
+    name_rows,
+    need_matplotlib,
+    new_axes,
+    plain,
+    short_names,
+    whole_numbers,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from treeselect.comparison.record import Contest
+
+KINDS = ("scores", "differences", "front")
+
+_MOST_ROWS = 30
+_MOST_LABELS = 20
+
+
+def plot_comparison(found: Contest, kind: str, ax: Axes | None = None) -> Axes:
+    """Draw one figure (see ``Comparison.plot``)."""
+    check_choice("kind", kind, KINDS)
+    if kind == "differences" and len(found.runs) < 2:
+        raise OptionError(
+            "There is nothing to plot: differences need at least two methods.\n"
+            f"  Compared: {listing(found.methods)}."
+        )
+    need_matplotlib()
+    return _DRAW[kind](found, ax)
+
+
+# --- scores ------------------------------------------------------------------------------------
+
+
+def _scores(found: Contest, ax: Axes | None) -> Axes:
+    ax = new_axes(ax, 8.4, 4.4)
+    lines = score_lines(found, MOST_LINES)
+    step = _step(lines)
+    drawn = []
+    for i, line in enumerate(lines):
+        shift = (i - (len(lines) - 1) / 2) * step / len(lines)
+        drawn.append(_score_line(ax, line, i, shift))
+    whole_numbers(ax)
+    ax.grid(axis="y", color=GRID)
+    ax.set_axisbelow(True)
+    ax.set_xlabel("selected units (k); ringed: where the method is compared")
+    ax.set_ylabel(plain(f"{found.score_name} on held-out rows"))
+    more = len(found.runs) - len(lines)
+    if more:
+        drawn += ax.plot([], [], " ", label=f"and {more:,} more")
+    ax.legend(handles=drawn, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    ax.set_title("Mean over the folds, one standard error to each side", loc="left", fontsize=10)
+    return ax
+
+
+def _score_line(ax: Axes, line: ScoreLine, i: int, shift: float) -> Any:
+    sizes = [point.size + shift for point in line.points]
+    drawn = ax.errorbar(
+        sizes,
+        [point.score for point in line.points],
+        yerr=[point.error for point in line.points],
+        color=COLOURS[i],
+        marker=MARKS[i],
+        markersize=5,
+        linewidth=1.2,
+        elinewidth=0.8,
+        capsize=2,
+        label=f"{short_names([line.method], 16.0)[0]}, k = {line.size}",
+    )
+    at = next(j for j, point in enumerate(line.points) if point.compared)
+    ax.plot(
+        sizes[at], line.points[at].score, "o", markersize=12, fillstyle="none", color=COLOURS[i]
+    )
+    return drawn
+
+
+def _step(lines: Sequence[ScoreLine]) -> float:
+    """Room for the error bars of all methods at one size: half of the least distance of sizes."""
+    sizes = sorted({point.size for line in lines if len(line.points) > 1 for point in line.points})
+    return 0.5 * min((b - a for a, b in pairwise(sizes)), default=0.5)
+
+
+# --- differences and the front -----------------------------------------------------------------
+
+
+def _differences(found: Contest, ax: Axes | None) -> Axes:
+    table = found.difference_table().sort_values("difference", ascending=False, kind="stable")
+    shown = table.head(_MOST_ROWS)
+    ax = new_axes(ax, 6.4, 1.4 + 0.28 * len(shown))
+    rows = np.arange(len(shown))
+    ax.axvline(0.0, color=SOFT, linewidth=1, linestyle="--")
+    ax.hlines(rows, shown["ci_low"], shown["ci_high"], color=ACCENT)
+    ax.plot(shown["difference"], rows, "o", color=ACCENT)
+    name_rows(ax, shown["method"].to_list())
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+    more = len(table) - len(shown)
+    ax.set_xlabel(
+        plain(f"{found.score_name} less that of {found.best}, with 95 % intervals")
+        + (f"\n(and {more:,} more methods)" if more else "")
+    )
+    return ax
+
+
+def _front(found: Contest, ax: Axes | None) -> Axes:
+    table = found.ranked_table()
+    shown = table.head(_MOST_LABELS)
+    ax = new_axes(ax, 7.2, max(4.0, 1.2 + 0.24 * len(shown)))
+    for inside, fill in ((True, ACCENT), (False, "white")):
+        rows = shown[shown["front"] == inside]
+        label = "on the front" if inside else "not on it"
+        ax.plot(
+            rows["n_selected"],
+            rows["score"],
+            "o",
+            color=ACCENT,
+            markerfacecolor=fill,
+            markersize=7,
+            label=label,
+        )
+    ax.margins(0.08)
+    whole_numbers(ax)
+    ax.grid(axis="y", color=GRID)
+    ax.set_axisbelow(True)
+    names = [
+        f"{name} ({number(stability, '.2f')})"
+        for name, stability in zip(
+            short_names(shown["method"].to_list(), 16.0), shown["stability"], strict=True
+        )
+    ]
+    _label_points(ax, names, shown["n_selected"].to_list(), shown["score"].to_list())
+    more = len(table) - len(shown)
+    ax.set_xlabel(
+        "selected units, mean over the folds; stability in brackets"
+        + (f"\n(and {more:,} more methods)" if more else "")
+    )
+    ax.set_ylabel(plain(f"{found.score_name} on held-out rows"))
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    return ax
+
+
+def _label_points(ax: Axes, names: Sequence[str], x: Sequence[float], y: Sequence[float]) -> None:
+    """Names to the right of the axes, at the height of their points where there is room."""
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, high)
+    wanted = [1000 * (value - low) / (high - low) for value in y]
+    gap = min(60.0, 1000 / max(len(names) - 1, 1))
+    for i, height in enumerate(spread(wanted, gap, 0.0, 1000.0)):
+        ax.annotate(
+            names[i],
+            (x[i], y[i]),
+            xytext=(1.05, height / 1000),
+            textcoords="axes fraction",
+            va="center",
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": SOFT,
+                "linewidth": 0.6,
+                "shrinkB": 4,
+                "relpos": (0, 0.5),
+            },
+        )
+
+
+_DRAW: dict[str, Callable[[Contest, Axes | None], Axes]] = {
+    "scores": _scores,
+    "differences": _differences,
+    "front": _front,
+}

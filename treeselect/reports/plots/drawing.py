@@ -1,0 +1,69 @@
+"""What figures share: marks, axes, names, and errors for what can't be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from treeselect.arguments.scalars import described
+from treeselect.errors import MissingPackageError, OptionError
+from treeselect.reports.figures.labels import distinct
+from treeselect.shown import shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MARKS = "os^DvPX*"
+"""Lines differ in their marks, too: colour alone is not seen by everybody, nor printed."""
+
+
+def need_matplotlib() -> None:
+    """Raise a MissingPackageError if matplotlib is not installed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise MissingPackageError(
+            "Can't plot without matplotlib, which is not installed.\n"
+            '  Install it: `pip install "treeselect[plot]"`. Reports do not need it.'
+        ) from error
+
+
+def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
+    """The user's axes as they are, or new ones."""
+    from matplotlib.axes import Axes
+
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        _, ax = plt.subplots(figsize=(width, height), layout="constrained")
+    elif not isinstance(ax, Axes):
+        raise OptionError(
+            f"`ax` must be axes of matplotlib, or None.\n  Found: {described(ax)}. Take those of"
+            " `figure, ax = matplotlib.pyplot.subplots()`."
+        )
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def whole_numbers(ax: Axes) -> None:
+    """Ticks of the horizontal axis at whole numbers only."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Names on the rows of a figure, the first on top."""
+    ax.set_yticks(range(len(names)), short_names(names, 20.0))
+    ax.invert_yaxis()
+    ax.tick_params(axis="y", length=0)
+
+
+def short_names(names: Sequence[str], most: float) -> list[str]:
+    """Names that fit into so many ems and stay distinct."""
+    return [plain(name) for name in distinct(names, most)]
+
+
+def plain(text: str) -> str:
+    """Text without control characters, in which a dollar sign begins no formula."""
+    return shown(text).replace("$", r"\$")

@@ -1,0 +1,91 @@
+"""How much sets agree across samples: Nogueira's index, frequencies with their intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.errors import StabilityError
+
+if TYPE_CHECKING:
+    pass
+
+
+def stability_index(selected: BoolArray) -> tuple[float, tuple[float, float]]:
+    """Stability index of Nogueira, Sechidis and Brown, with its 95 % interval.
+
+    How much the selected sets agree, corrected for the agreement expected by chance: 1 when every
+    resample selects the same units, about 0 when each picks at random.
+
+    Parameters
+    ----------
+    selected : ndarray of bool, shape (n_resamples, n_groups)
+        ``selected[m, g]`` tells whether resample ``m`` selected unit ``g``.
+
+    Returns
+    -------
+    index : float
+        At most 1. NaN when every resample selected no unit, or every unit: chance agreement is
+        then complete already.
+    interval : tuple of float
+        Normal interval for the index over resamples of these data, at most 1.
+
+    Raises
+    ------
+    StabilityError
+        If there are fewer than two resamples.
+
+    Notes
+    -----
+    Definition 4, Theorem 7 and Corollary 8 of [1]_.
+
+    References
+    ----------
+    .. [1] S. Nogueira, K. Sechidis, G. Brown (2018). On the Stability of Feature Selection
+       Algorithms. JMLR 18(174).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.resampling.agreement import stability_index
+    >>> selected = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0]], dtype=bool)
+    >>> print(round(stability_index(selected)[0], 3))
+    0.333
+    """
+    n, d = selected.shape
+    if n < 2:
+        raise StabilityError(f"The stability index needs at least two resamples.\n  Found: {n}.")
+    z = selected.astype(np.float64)
+    frequency = z.mean(axis=0)
+    size = z.sum(axis=1)
+    mean_size = size.mean()
+    if mean_size == 0 or mean_size == d:
+        return float("nan"), (float("nan"), float("nan"))
+    chance = mean_size / d * (1 - mean_size / d)
+    variance = n / (n - 1) * frequency * (1 - frequency)
+    index = 1 - variance.mean() / chance
+    each = (
+        (z @ frequency) / d
+        - size * mean_size / d**2
+        + index / 2 * (2 * mean_size * size / d**2 - size / d - mean_size / d + 1)
+    ) / chance
+    spread = 4 / n**2 * np.sum((each - each.mean()) ** 2)
+    half = _Z95 * np.sqrt(spread)
+    return float(index), (float(index - half), float(min(index + half, 1.0)))
+
+
+def wilson_interval(successes: IntArray, trials: int) -> tuple[FloatArray, FloatArray]:
+    """95 % score interval of Wilson (1927) for proportions, each of shape (n,)."""
+    p = successes / trials
+    z2 = _Z95**2 / trials
+    centre = (p + z2 / 2) / (1 + z2)
+    half = _Z95 / (1 + z2) * np.sqrt(p * (1 - p) / trials + z2 / (4 * trials))
+    # At 0 and 1 the bound is exact; rounding must not push it past.
+    low = np.where(successes == 0, 0.0, centre - half)
+    high = np.where(successes == trials, 1.0, centre + half)
+    return np.asarray(low), np.asarray(high)
+
+
+_Z95 = 1.959963984540054

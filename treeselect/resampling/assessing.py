@@ -1,0 +1,152 @@
+"""The selection again, on resamples of the rows."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeselect.algorithms.shared.base import SelectionMethod
+from treeselect.arguments.checks import MOST_RESAMPLES, check_choice, check_count
+from treeselect.designs.design import check_size
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, IntArray, WeightArray
+from treeselect.engine.random import stream_seed
+from treeselect.errors import StabilityError
+from treeselect.resampling.choosing import step_of_size
+from treeselect.resampling.folds import Folds
+from treeselect.resampling.resampled import SCHEMES, Scheme
+from treeselect.resampling.splitting import known_groups
+from treeselect.resampling.stability import Stability
+from treeselect.running.parallel import ALONE, Workers, run_all
+from treeselect.running.progress import track
+
+if TYPE_CHECKING:
+    pass
+
+
+def resample_weights(
+    weight: WeightArray,
+    scheme: Scheme,
+    number: int,
+    seed: int,
+    groups: IntArray | None = None,
+) -> WeightArray:
+    """Weights of one resample, shape (n_rows,): how often each row is in it, times its weight.
+
+    Bootstrap: as many draws with replacement as there are rows. Subsample: half of the rows.
+    Complementary: resamples 2i and 2i + 1 are the two halves of one split.
+
+    Parameters
+    ----------
+    groups : ndarray of int64, shape (n_rows,), optional
+        Groups are drawn in place of rows, each with all its rows (the cluster bootstrap: Davison
+        and Hinkley 1997, section 3.8): rows of one patient resemble each other, and drawn one by
+        one they would make the selection look more stable than it is.
+    """
+    rows = np.flatnonzero(weight)
+    pair = number // 2 if scheme == "complementary" else number
+    rng = np.random.default_rng(stream_seed(seed, scheme, pair))
+    if groups is None:
+        return _drawn(rows, len(weight), scheme, number, rng) * weight
+    names, place = np.unique(groups[rows], return_inverse=True)
+    times = np.zeros(len(weight), dtype=np.int64)
+    times[rows] = _drawn(np.arange(len(names)), len(names), scheme, number, rng)[place]
+    return times * weight
+
+
+def _drawn(
+    items: IntArray, n: int, scheme: Scheme, number: int, rng: np.random.Generator
+) -> IntArray:
+    """How often each of n things is drawn, of which only some can be."""
+    count = np.zeros(n, dtype=np.int64)
+    if scheme == "bootstrap":
+        np.add.at(count, rng.choice(items, size=len(items), replace=True), 1)
+        return count
+    order = rng.permutation(items)
+    half = len(items) // 2
+    first = scheme == "subsample" or number % 2 == 0
+    count[order[:half] if first else order[half : 2 * half]] = 1
+    return count
+
+
+def assess(
+    problem: Problem,
+    method: SelectionMethod,
+    weight: WeightArray,
+    fitted: BoolArray,
+    *,
+    n_resamples: int,
+    k: int,
+    scheme: Scheme,
+    seed: int,
+    folds: Folds | None = None,
+    workers: Workers = ALONE,
+    progress: bool | None = None,
+) -> Stability:
+    """Repeat the selection on resamples; of whole groups if `folds` have them.
+
+    Raises
+    ------
+    OptionError
+        If `n_resamples` or `scheme` is not allowed, or a row has no known group.
+    StabilityError
+        If k is 0, or a resample holds one class only.
+    """
+    check_choice("scheme", scheme, SCHEMES)
+    n_resamples = check_count("n", n_resamples, least=2, most=MOST_RESAMPLES)
+    k = check_count("k", k, least=0)
+    if k == 0:
+        raise StabilityError(
+            "Can't assess the stability of an empty selection.\n"
+            "  Give `k`, the number of units to select on each resample."
+        )
+    k = check_size(k, problem.groups)
+    problem = dataclasses.replace(problem, wants_scores=False)
+    groups = None if folds is None else folds.groups
+    if groups is not None:
+        known_groups(groups[weight > 0])
+    calls = [
+        (problem, method, weight, scheme, number, k, seed, groups) for number in range(n_resamples)
+    ]
+    results = track(run_all(_one_resample, calls, workers), "Resamples", len(calls), progress)
+    return Stability(
+        units=problem.groups.names,
+        fitted=fitted,
+        assessed=~problem.groups.keep,
+        selected=np.array(list(results)),
+        scheme=scheme,
+        k=k,
+        seed=seed,
+        groups_name=False if folds is None else folds.groups_name,
+        fixed_size=method.tuning_value is None,
+    )
+
+
+def _one_resample(
+    problem: Problem,
+    method: SelectionMethod,
+    weight: WeightArray,
+    scheme: Scheme,
+    number: int,
+    k: int,
+    seed: int,
+    groups: IntArray | None,
+    *,
+    n_threads: int = 1,
+) -> BoolArray:
+    drawn = resample_weights(weight, scheme, number, seed, groups)
+    rows = drawn > 0
+    if len(np.unique(problem.y[rows])) < 2:
+        raise StabilityError(
+            f"Resample {number + 1} holds only one value of the response: there are too few"
+            f" {'rows' if groups is None else 'groups with rows'} of a class to resample."
+        )
+    own_seed = stream_seed(seed, "resample", number)
+    path = method.path(
+        problem, drawn, max_size=k, seed=own_seed, every_size=False, n_threads=n_threads
+    )
+    if method.tuning_value is not None:
+        return path[-1].selected
+    return step_of_size(path, k, problem.groups.keep).selected

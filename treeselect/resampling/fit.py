@@ -1,0 +1,166 @@
+"""What a selection has come to: all that is known of it, and nothing that is done with it."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from treeselect.algorithms.shared.base import SelectionMethod, Step, shares
+from treeselect.designs.association import Associations
+from treeselect.designs.modeldata import ModelData
+from treeselect.engine.arrays import FloatArray
+from treeselect.engine.rounding import falling
+from treeselect.errors import (
+    StabilityError,
+)
+from treeselect.models.model import Model
+from treeselect.models.weighted import WeightedForest
+from treeselect.resampling.choosing import Choice, skipped_sizes
+from treeselect.resampling.cross_validation import ScoreBySize
+from treeselect.resampling.stability import Stability
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What was asked, in words.
+
+    Attributes
+    ----------
+    text : str
+        The call as it could be typed again.
+    data : str
+        Name and size of the data.
+    rule : str
+        How the number of units was chosen.
+    """
+
+    text: str
+    data: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What a selection has come to, and what follows from it alone.
+
+    Attributes
+    ----------
+    design : ModelData
+        The encoded data.
+    call : Call
+    chosen_method : SelectionMethod
+        The method with its options.
+    steps : tuple of Step
+        The path.
+    step : Step
+        The chosen one.
+    scores : ScoreBySize or None
+        Cross-validated scores by size, if the number of units was chosen by them.
+    model : Model
+        Predicts from the selected units.
+    seed : int
+    notes : tuple of str
+        What a reader should know of this selection.
+    choice : Choice
+        How the number of units is chosen: what was asked, for :meth:`performance`.
+    """
+
+    design: ModelData
+    call: Call
+    chosen_method: SelectionMethod
+    steps: tuple[Step, ...]
+    step: Step
+    scores: ScoreBySize | None
+    model: Model
+    seed: int
+    n_jobs: int | None
+    progress: bool | None
+    notes: tuple[str, ...]
+    resampled: Stability | None = None
+    choice: Choice = field(default_factory=Choice)
+
+    # --- the answer ---
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Selected units, most important first."""
+        names = self.design.arrays.groups.names
+        selected = np.flatnonzero(self.step.selected)
+        return tuple(names[g] for g in selected[falling(self.importance[selected])])
+
+    @property
+    def importance(self) -> FloatArray:
+        """Importance of each unit in the model that predicts, shape (n_groups,), summing to 1 (or
+        0): its share of the unpenalised gain of a forest, or of what the trees of the sparse forest
+        move (each shared by gain)."""
+        return shares(self.model.importance)
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """Selected terms, most important first; the terms of a group in the user's order."""
+        return self.design.terms_of(self.groups)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Columns of the data behind the selected terms."""
+        found = (v for name in self.selected for v in self.design.spec[name].term.variables)
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def formula(self) -> str:
+        """The selection as a formula: ``'survived ~ sex + pclass'``."""
+        terms = [self.design.spec[name].term.text for name in self.selected]
+        response = self.design.spec.formula.response.text
+        return f"{response} ~ {' + '.join(terms) or '1'}"
+
+    @property
+    def family(self) -> str:
+        """``"gaussian"``, ``"binomial"``, ``"multinomial"`` or ``"poisson"``."""
+        return self.design.response.family.name
+
+    @property
+    def method(self) -> str:
+        """Name of the method."""
+        return self.chosen_method.name
+
+    @property
+    def k(self) -> int:
+        """Number of selected units."""
+        return self.step.size
+
+    @property
+    def subforest(self) -> WeightedForest | None:
+        """The sparse forest behind the selection, of ControlBurn; without the trees that use a
+        unit which was cut or pruned from it."""
+        if isinstance(self.model, WeightedForest):
+            return self.model
+        found = self.step.ensemble
+        return None if found is None else found.within(self.step.selected)
+
+    @property
+    def skipped_sizes(self) -> tuple[int, ...]:
+        """Numbers of units, between those of the first and the last step of the path, that no
+        step has: a tree that enters may bring several units."""
+        return tuple(skipped_sizes(self.steps))
+
+    @property
+    def stability(self) -> Stability:
+        """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``, ``.substitutes``,
+        ``.pfer()``, ``.threshold()``.
+
+        Raises
+        ------
+        StabilityError
+            If there are no resamples yet.
+        """
+        if self.resampled is None:
+            raise StabilityError(
+                "Can't tell the stability without resamples.\n"
+                "  Use `fit = fit.resample(100)`, or `select(..., resamples=100)`."
+            )
+        measured = Associations(self.design).units if self.design.has_data else None
+        return dataclasses.replace(
+            self.resampled, library=self.design.library, association=measured
+        )

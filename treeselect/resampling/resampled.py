@@ -1,0 +1,74 @@
+"""What was selected on each resample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from treeselect.engine.arrays import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    pass
+
+Scheme = Literal["bootstrap", "subsample", "complementary"]
+SCHEMES = ("bootstrap", "subsample", "complementary")
+
+
+@dataclass(frozen=True, slots=True)
+class Resampled:
+    """Selections on resamples of the rows.
+
+    Attributes
+    ----------
+    units : tuple of str, length n_groups
+    fitted : ndarray of bool, shape (n_groups,)
+        What the fit on all rows selected.
+    assessed : ndarray of bool, shape (n_groups,)
+        Units that the method was free to select: those that are not kept.
+    selected : ndarray of bool, shape (n_resamples, n_groups)
+    scheme : {"bootstrap", "subsample", "complementary"}
+    k : int
+        Units asked for on each resample.
+    seed : int
+    library : str
+        In which tables are given.
+    groups_name : str or bool
+        Column whose groups of rows were drawn as a whole; else whether an array of them was given.
+    fixed_size : bool
+        Whether no resample could select more than `k` units; False if the method's tuning value
+        decided how many.
+    association : callable or None
+        Strength of the association of two units in the data, in [0, 1]; None without the data.
+    """
+
+    units: tuple[str, ...]
+    fitted: BoolArray
+    assessed: BoolArray
+    selected: BoolArray
+    scheme: Scheme
+    k: int
+    seed: int
+    library: str = "pandas"
+    groups_name: str | bool = False
+    fixed_size: bool = True
+    association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def words(self) -> str:
+        """What was drawn: ``"100 bootstrap resamples"``, and of whole groups if it was."""
+        name = f" of {self.groups_name}" if isinstance(self.groups_name, str) else ""
+        whole = f" of whole groups{name}" if self.groups_name else ""
+        return f"{self.n_resamples:,} {self.scheme} resamples{whole}"
+
+    @property
+    def n_resamples(self) -> int:
+        """Number of resamples."""
+        return len(self.selected)
+
+    @property
+    def frequency(self) -> FloatArray:
+        """Share of resamples that selected each unit, shape (n_groups,)."""
+        return np.asarray(self.selected.mean(axis=0))

@@ -1,0 +1,537 @@
+"""The result of a selection, with all that can be done with it.
+
+Each method is a call of the room that does the work; the file is long for what they document.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from treeselect.algorithms.shared.base import without_tuning
+from treeselect.arguments.checks import check_flag, read_seed
+from treeselect.arguments.paths import file_path
+from treeselect.designs.modeldata import ModelData
+from treeselect.designs.scoring import Scoring
+from treeselect.engine.random import stream_seed
+from treeselect.errors import (
+    ModelFileError,
+    NotBuiltError,
+)
+from treeselect.frames.reading import read_data
+from treeselect.resampling.asked_folds import with_groups
+from treeselect.resampling.assessing import assess
+from treeselect.resampling.folds import Folds, Splitter
+from treeselect.resampling.resampled import Scheme
+from treeselect.running.machine import memory_is_told
+from treeselect.running.parallel import Workers, check_n_jobs, workers_for
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from treeselect.resampling.inference import Inference
+    from treeselect.resampling.performance import Performance
+
+
+from treeselect.results.readable import ReadableFit
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionResult(ReadableFit):
+    """Selected terms, the path that led to them, and the model refitted on them.
+
+    Made by :func:`treeselect.select`; not changed by any of its methods. Its attributes are those
+    of :class:`treeselect.resampling.fit.Fit`.
+    """
+
+    # --- other models ---
+
+    def refit(
+        self,
+        model: Any = "forest",
+        *,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> Any:
+        """Fit another model to the selected terms.
+
+        Parameters
+        ----------
+        model : {"forest", "boosting", "glm"} or estimator
+            ``"forest"``: the forest of 200 trees that most methods predict with. ``"boosting"``:
+            boosted trees of depth 2, 4 or 6 and shrinkage 0.1, whose depth and number have the
+            lowest loss on rows that are held out. ``"glm"``: the
+            linear model of the family, by statsmodels: least squares, a binomial or Poisson GLM, or
+            a multinomial logit, on formulaic's full-rank columns with an intercept. Or an estimator
+            of scikit-learn, which is cloned and fitted on formulaic's one-hot columns.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        SelectionResult
+            For ``"forest"`` and ``"boosting"``: the same selection, which predicts with those
+            trees.
+        GlmFit
+            For ``"glm"``: ``.result``, that of statsmodels; ``.summary()``, ``.tidy()``;
+            ``.n_dropped``, the rows left out because a selected term is missing there. Its p-values
+            are not valid, as the terms were selected on the same rows: see :meth:`inference`. Nor
+            are its standard errors cluster-robust where the fit has `fold_groups`, as those of
+            :meth:`inference` are: the summary says so.
+        EstimatorFit
+            For an estimator: ``.estimator``, ``.predict(new)``, ``.encode(new)`` and ``.columns``.
+
+        Raises
+        ------
+        OptionError
+            If `model` is unknown, no fit for the response, or can't take the weights or the offset.
+        DataError
+            If the data are needed and not given, or are not those of the fit; or if the linear
+            model can't be fitted.
+
+        Warns
+        -----
+        TreeselectWarning
+            If the linear model did not converge, or its terms separate the classes.
+
+        Notes
+        -----
+        Whole case weights are copies of rows for statsmodels, too (``freq_weights``), others are
+        relative (``var_weights``, divided by their mean). Columns that are sums of others are left
+        out, as in R, and named. An estimator gets missing numbers as they are if it says that it
+        allows them; otherwise medians of the training rows stand in for them, with a column for
+        each number that tells where.
+        """
+        from treeselect.results.refitting import refit
+
+        return refit(self, model, self._with_data(data, weights, offset))
+
+    def inference(
+        self,
+        split: float = 0.5,
+        repeats: int = 1,
+        seed: int | None = None,
+        gamma_min: float = 0.05,
+        level: float = 0.95,
+        n_jobs: int | None = None,
+        *,
+        fold_groups: str | Sequence[Any] | None = None,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> Inference:
+        """Honest p-values: select on one part of the rows, fit the linear model on the other.
+
+        The selection is that of this fit: its method, and its number of units, rule or tuning
+        value. The linear model is that of ``refit("glm")``.
+
+        Parameters
+        ----------
+        split : float
+            Share of the rows (or groups) to select on, above 0 and below 1; of each class that
+            share, as far as whole groups allow.
+        repeats : int
+            Number of random splits, 1 to 10,000. One split gives coefficients with intervals;
+            several give one p-value per term that does not depend on the luck of a split.
+        seed : int, optional
+            The fit's by default.
+        gamma_min : float
+            Least quantile of the p-values of several splits that is looked at, above 0, below 1.
+        level : float
+            Of the intervals of one split, above 0 and below 1.
+        n_jobs : int, optional
+            The fit's by default; the answer does not depend on it.
+        fold_groups : str or array, shape (n_rows,), optional
+            Column or array, for example of patients or sites, whose rows may depend on each other:
+            whole groups are in one part, the folds that choose `k` keep them together, and standard
+            errors are cluster-robust. The fit's by default. A column that is neither the fit's nor
+            behind the terms needs `data`.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        Inference
+            ``.tidy()``, ``.summary()``, ``.n_splits``.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or a part has too few rows or groups.
+        DataError
+            If the data are needed and not given, or are not those of the fit.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or a process ends before its work is done or can't be given it.
+
+        Notes
+        -----
+        One split: ordinary tests and intervals of the submodel that was selected, on rows that the
+        selection has not seen; missing values leave rows out as in ``refit("glm")``.
+
+        Several: [1]_. In each split b the p-value of a term is 1 if it is not selected, else that
+        of the Wald (for least squares F) test of all its columns, times the number of selected
+        terms, at most 1. With ``Q(gamma)`` the empirical gamma-quantile of ``p_b / gamma``, at most
+        1 (equation 2.2), the p-value is ``(1 - log(gamma_min)) * inf Q(gamma)`` over gamma in
+        (gamma_min, 1), at most 1 (equation 2.3). Rejecting at level alpha keeps the chance of any
+        false rejection below alpha if the linear model holds and the terms that are selected on a
+        part include all those that matter (theorem 3.2, for large samples). Intervals are not
+        given for several splits: they would come from inverting that test only (Dezeure,
+        Buehlmann, Meier and Meinshausen 2015, Statistical Science 30).
+
+        A split counts as p = 1 for all terms if its linear model can't be fitted: separated
+        classes, columns of a term that are sums of those of others, too few rows. The summary
+        counts such splits.
+
+        With groups, rows of one patient on both sides would make the second part a repetition of
+        the first, and rows counted one by one would make its standard errors too small. These are
+        cluster-robust [2]_ with t and F tests of G - 1 degrees of freedom for G groups, in all
+        families. They need many groups (50 or more to fit on), and more than the model has
+        coefficients, with no column or level that occurs in one group alone: otherwise the split
+        fails.
+
+        References
+        ----------
+        .. [1] N. Meinshausen, L. Meier, P. Buehlmann (2009). p-values for high-dimensional
+           regression. Journal of the American Statistical Association 104, 1671-1681.
+        .. [2] A. C. Cameron, D. L. Miller (2015). A Practitioner's Guide to Cluster-Robust
+           Inference. Journal of Human Resources 50, 317-372.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age + sibsp", data, k=1, seed=1, forests=1)
+        >>> p_values = fit.inference(repeats=3).tidy().set_index("term")["p_value"]
+        >>> bool(p_values["sex"] < 0.001)
+        True
+        """
+        from treeselect.resampling.inferring import infer
+
+        n_jobs = check_n_jobs(n_jobs)
+        here = self._with_data(data, weights, offset)
+        return infer(
+            self,
+            here,
+            split=split,
+            repeats=repeats,
+            seed=self.seed if seed is None else read_seed(seed),
+            gamma_min=gamma_min,
+            level=level,
+            folds=self._folds_by(fold_groups, here, data),
+            workers=self._workers(n_jobs),
+        )
+
+    @memory_is_told()
+    def _with_data(
+        self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
+    ) -> ModelData:
+        return self.design.again(data, weights, offset)
+
+    # --- stability ---
+
+    def resample(
+        self,
+        n: int = 100,
+        *,
+        scheme: Scheme = "bootstrap",
+        k: int | None = None,
+        seed: int | None = None,
+        n_jobs: int | None = None,
+        fold_groups: str | Sequence[Any] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> SelectionResult:
+        """Repeat the selection on resamples of the rows.
+
+        Parameters
+        ----------
+        n : int
+            Number of resamples, 2 to 100,000.
+        scheme : {"bootstrap", "subsample", "complementary"}
+            Rows (or groups) with replacement; half of them; both halves of a split in turn.
+        k : int, optional
+            Units to select on each resample; the fit's by default (where the fit's tuning value
+            was given, that value).
+        seed : int, optional
+            The fit's by default.
+        n_jobs : int, optional
+            The fit's by default; the answer does not depend on it.
+        fold_groups : str or array, shape (n_rows,), optional
+            Column or array, for example of patients or sites: whole groups are drawn in place of
+            rows, each with all its rows. The fit's by default. A column that is neither the fit's
+            nor behind the terms needs `data`.
+        checkpoint : path, optional
+            Not built yet.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of int, sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        SelectionResult
+            The same selection with :attr:`stability`.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed.
+        DataError
+            If the data are needed and not given, or are not those of the fit.
+        StabilityError
+            If the selection is empty, or a resample holds only one value of the response.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or a process ends before its work is done or can't be given it.
+        """
+        if checkpoint is not None:
+            raise NotBuiltError("`checkpoint` is not built yet.\n  Leave it out.")
+        n_jobs = check_n_jobs(n_jobs)
+        own_seed = self.seed if seed is None else read_seed(seed)
+        here = self._with_data(data, weights, offset)
+        method = self.chosen_method if k is None else without_tuning(self.chosen_method)
+        found = assess(
+            here.problem_for(method),
+            method,
+            here.weight,
+            self.step.selected,
+            n_resamples=n,
+            k=self.k if k is None else k,
+            scheme=scheme,
+            seed=stream_seed(own_seed, "stability"),
+            folds=self._folds_by(fold_groups, here, data),
+            workers=self._workers(n_jobs),
+            progress=self.progress,
+        )
+        return dataclasses.replace(self, resampled=found)
+
+    def _workers(self, n_jobs: int | None) -> Workers:
+        """Those asked for, else those of the fit."""
+        return workers_for(self.n_jobs if n_jobs is None else n_jobs)
+
+    def _folds_by(self, fold_groups: Any, here: ModelData, data: Any) -> Folds:
+        """The folds of the fit, with other groups if they are given."""
+        if fold_groups is None and self.choice.folds.groups_name is False:
+            return self.choice.folds
+        frame = here.all_rows() if data is None else read_data(data)
+        return with_groups(self.choice.folds, fold_groups, frame, here.response.rows)
+
+    # --- performance ---
+
+    def performance(
+        self,
+        folds: int | Splitter | Sequence[int] = 5,
+        *,
+        repeats: int = 1,
+        fold_groups: str | Sequence[Any] | None = None,
+        inner_folds: int | Splitter | Sequence[int] | None = None,
+        scoring: Scoring = None,
+        seed: int | None = None,
+        n_jobs: int | None = None,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> Performance:
+        """How well the whole procedure predicts new rows: selection repeated inside each fold.
+
+        In each fold the path, the choice of `k` by the rule of the fit (with folds of the training
+        rows alone, if it needs any) and the model are made anew, and scored on the held-out rows.
+        The fit is not changed.
+
+        Parameters
+        ----------
+        folds, repeats : int, splitter or array of int; int
+            As in :func:`treeselect.select`: how rows are held out to be predicted.
+        fold_groups : str or array, shape (n_rows,), optional
+            As in :func:`treeselect.select`; the fit's by default. A column that is neither the
+            fit's nor behind the terms needs `data`.
+        inner_folds : int, splitter or array of int, optional
+            Folds of the training rows that choose `k`; as in the fit by default. They keep the
+            fit's groups together, too.
+        scoring : str or callable, optional
+            Score on the held-out rows; the fit's, which also chooses `k`, by default.
+        seed : int, optional
+            The fit's by default.
+        n_jobs : int, optional
+            The fit's by default; the answer does not depend on it.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        Performance
+            ``.mean``, ``.standard_error``, ``.tidy()``, ``.glance()``, ``.summary()``.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, or the rows can't be split.
+        DataError
+            If the data are needed and not given, or are not those of the fit.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or a process ends before its work is done or can't be given it.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age + parch", data, k=1, seed=1, forests=1)
+        >>> 0.7 < fit.performance(folds=3).mean < 0.8
+        True
+        """
+        from treeselect.resampling.measuring import measure
+
+        n_jobs = check_n_jobs(n_jobs)
+        return measure(
+            self,
+            folds,
+            repeats=repeats,
+            fold_groups=fold_groups,
+            inner_folds=inner_folds,
+            scoring=scoring,
+            seed=self.seed if seed is None else read_seed(seed),
+            workers=self._workers(n_jobs),
+            data=data,
+            weights=weights,
+            offset=offset,
+        )
+
+    # --- file ---
+
+    def save(self, path: str | os.PathLike[str], include_data: bool = False) -> Path:
+        """Write the model to one file, for :func:`treeselect.load`.
+
+        Parameters
+        ----------
+        path : path
+            File to write; replaced if it exists, whole or not at all. The name may end in anything.
+        include_data : bool
+            Put the columns behind the terms, the response and the weights into the file. Without
+            them it holds names of columns, levels of factors, bin edges and the trees.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        ModelFileError
+            If the file can't be written, in which case an older one is as it was, or levels are
+            neither text, numbers nor truth values.
+
+        Notes
+        -----
+        A zip of JSON and arrays without code; ``treeselect.modelfile.file`` describes it.
+        ``trusted`` is never stored.
+        """
+        from treeselect.modelfile.file import save_result
+
+        include_data = check_flag("include_data", include_data)
+        target = file_path(path, error=ModelFileError)
+        return save_result(self, target, include_data=include_data)
+
+    # --- figures and report ---
+
+    def plot(
+        self,
+        kind: str,
+        *,
+        term: str | None = None,
+        other: str | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw one figure with matplotlib.
+
+        Parameters
+        ----------
+        kind : str
+            ``"path"``: score against the number of units. ``"importance"``: of the selected units.
+            ``"stability"``: selection frequencies with their intervals. ``"correlation"``: how
+            strongly selected terms go together in the data, by the absolute rank correlation of
+            numbers, the correlation ratio of a number and a factor, and Cramer's V of two factors.
+            ``"substitutes"``: what stood in for selected units on resamples without them.
+            ``"shape"``: the effect of `term`, or a map of `term` and `other`.
+            ``"interactions"``: strengths of all pairs. ``"importance_path"``: importances against
+            the number of units. ``"history"``: importances in the rounds of a method that decides
+            by itself, with those of the shadows.
+        term, other : str, optional
+            Selected terms with one variable behind each, for ``"shape"``.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default on a new figure of pyplot.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        OptionError
+            If `kind` is unknown, `term` or `other` do not fit it, or there is nothing to draw.
+        StabilityError
+            If ``"stability"`` or ``"substitutes"`` is asked for and there are no resamples.
+        DataError
+            If the data are needed and the model was saved without them.
+        MissingPackageError
+            If matplotlib is not installed: it comes with ``pip install "treeselect[plot]"``.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age + parch", data, k=2, seed=1, forests=1)
+        >>> ax = fit.plot("shape", term="age")  # doctest: +SKIP
+        >>> ax.figure.savefig("age.png")  # doctest: +SKIP
+        """
+        from treeselect.reports.plots.selection import plot
+
+        return plot(self, kind, term=term, other=other, ax=ax)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        template: str | os.PathLike[str] | None = None,
+        *,
+        performance: Performance | None = None,
+    ) -> Path:
+        """Write an HTML report: one file that opens without a network.
+
+        Parameters
+        ----------
+        path : path
+            File to write; replaced if it exists, whole or not at all.
+        template : path, optional
+            A jinja2 template of one's own; ``templates/report.html.j2`` is the model to copy.
+        performance : Performance, optional
+            What :meth:`performance` found, for a section of its own.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        OptionError
+            If the file can't be written, there is no such template or it can't be rendered, or
+            `performance` is not that of this fit.
+        """
+        from treeselect.reports.render import write_report
+
+        own = None if template is None else file_path(template, name="template")
+        return write_report(self, file_path(path), own, performance)
+
+    def __repr__(self) -> str:
+        return f"<SelectionResult {self.formula!r}, method {self.method!r}, k = {self.k}>"

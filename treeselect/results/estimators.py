@@ -1,0 +1,216 @@
+"""Estimators of scikit-learn, fitted on the selected terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeselect.arguments.scalars import answer, described
+from treeselect.designs.encoding import DesignSpec
+from treeselect.designs.modeldata import ModelData
+from treeselect.engine.arrays import FloatArray, WeightArray
+from treeselect.errors import (
+    OptionError,
+    listing,
+    said_by,
+)
+from treeselect.frames.libraries import as_column
+from treeselect.frames.reading import read_data
+from treeselect.running.machine import memory_is_told
+
+if TYPE_CHECKING:
+    from treeselect.resampling.fit import Fit
+
+
+MODELS = ("forest", "boosting", "glm")
+"""Models that :meth:`SelectionResult.refit` knows by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatorFit:
+    """An estimator of scikit-learn on the selected terms.
+
+    Attributes
+    ----------
+    estimator : object
+        The fitted clone.
+    columns : tuple of str
+        Names of the columns that it was fitted on, formulaic's; where medians stand in for missing
+        numbers, the indicators ``missing(<name>)`` come last.
+    terms : tuple of str
+    imputer : sklearn.impute.SimpleImputer or None
+        Medians of the training rows, if the estimator can't take missing numbers and there are
+        some.
+    notes : tuple of str
+        What became of missing values and weights.
+    """
+
+    estimator: Any
+    columns: tuple[str, ...]
+    terms: tuple[str, ...]
+    imputer: Any
+    notes: tuple[str, ...]
+    spec: DesignSpec
+    response: str
+
+    def encode(self, new: Any) -> FloatArray:
+        """Columns of new data as the estimator takes them, shape (n_rows, n_columns).
+
+        Raises
+        ------
+        NewDataError
+            If `new` does not match the data of the fit.
+        """
+        encoded = self.spec.encode(read_data(new), self.terms)
+        values = _finite(self.spec.one_hot_of(self.terms, encoded)[1])
+        return values if self.imputer is None else np.asarray(self.imputer.transform(values))
+
+    def predict(self, new: Any) -> Any:
+        """What the estimator predicts of new data.
+
+        Parameters
+        ----------
+        new : frame or path
+            Must hold the columns behind the selected terms.
+
+        Returns
+        -------
+        series
+            Of the length of `new`, in its library, with its index if it has one.
+
+        Raises
+        ------
+        NewDataError
+            If `new` does not match the data of the fit.
+        """
+        found = np.asarray(self.estimator.predict(self.encode(new))).ravel()
+        return as_column(found.tolist(), self.response, new)
+
+    def __repr__(self) -> str:
+        return f"<EstimatorFit of {self.estimator!r} on {len(self.columns)} columns>"
+
+
+@memory_is_told()
+def refit_estimator(result: Fit, estimator: Any, data: ModelData) -> EstimatorFit:
+    """Fit a clone of an estimator to the encoded columns of the selected terms.
+
+    Raises
+    ------
+    OptionError
+        If it is no estimator, of the wrong kind, or can't take the weights or the offset.
+    """
+    from sklearn.base import clone
+
+    _check_estimator(estimator, data)
+    if not result.selected:
+        raise OptionError(
+            "`model` can't be an estimator: nothing is selected, so that it has no columns.\n"
+            "  Select at least one term, for example with `k=1`."
+        )
+    data.check_data()
+    weight, response = data.weight, data.response
+    rows = np.flatnonzero(weight > 0)
+    pairs = zip(data.arrays.column_names, data.arrays.columns, strict=True)
+    encoded = [column for term, column in pairs if term in result.selected]
+    names, values = data.spec.one_hot_of(result.selected, encoded)
+    values = _finite(values[rows])
+    imputer, notes = None, ["A missing label is 0 in all columns of its factor."]
+    if np.isnan(values).any():
+        if _takes_missing(estimator):
+            notes.append("Missing numbers are passed on: the estimator takes them.")
+        else:
+            imputer = _medians(values)
+            missing = imputer.indicator_.features_
+            notes.append(
+                "Missing numbers are replaced by the median of the training rows, with an indicator"
+                f" column each: {listing(names[j] for j in missing)}."
+            )
+            names = [*names, *(f"missing({names[j]})" for j in missing)]
+            values = np.asarray(imputer.transform(values))
+    y = response.y[rows]
+    if response.classes:
+        y = np.array(response.classes)[y.astype(np.int64)]
+    extra = {}
+    if not (weight[rows] == 1).all():
+        extra = {"sample_weight": _sample_weight(estimator, weight[rows])}
+        notes.append("Case weights are given as `sample_weight`.")
+    try:
+        fitted = clone(estimator)
+        fitted.fit(values, y, **extra)
+    except MemoryError:
+        raise
+    except Exception as error:  # code of others can fail in any way
+        raise OptionError(
+            "`model` must be an estimator that can be fitted to the selected columns.\n"
+            f"  {type(estimator).__name__} says: {said_by(error)}"
+        ) from error
+    return EstimatorFit(
+        estimator=fitted,
+        columns=tuple(names),
+        terms=result.selected,
+        imputer=imputer,
+        notes=tuple(notes),
+        spec=data.spec,
+        response=response.name,
+    )
+
+
+def _check_estimator(estimator: Any, data: ModelData) -> None:
+    from sklearn.base import is_classifier, is_regressor
+
+    if isinstance(estimator, type):
+        raise OptionError(
+            "`model` must be an estimator, not its class.\n"
+            f"  Found: {estimator.__name__}. Write `{estimator.__name__}()`."
+        )
+    if not all(callable(answer(estimator, name)) for name in ("fit", "predict", "get_params")):
+        raise OptionError(
+            f"`model` must be one of {listing(MODELS)}, or an estimator of scikit-learn.\n"
+            f"  Found: {described(estimator)}."
+        )
+    needed = "classifier" if data.response.classes else "regressor"
+    try:
+        fits = (is_classifier if data.response.classes else is_regressor)(estimator)
+    except Exception:  # it does not say what it is
+        fits = False
+    if not fits:
+        raise OptionError(
+            f"`model` must be a {needed}: the family of the response is"
+            f" {data.response.family.name}.\n  Found: {type(estimator).__name__}."
+        )
+    if data.offset is not None:
+        raise OptionError(
+            "`model` can't be an estimator of scikit-learn where there is an offset, which it"
+            ' would ignore.\n  Use `refit("forest")` or `refit("glm")`.'
+        )
+
+
+def _takes_missing(estimator: Any) -> bool:
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(estimator).input_tags.allow_nan)
+
+
+def _medians(values: FloatArray) -> Any:
+    from sklearn.impute import SimpleImputer
+
+    medians = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+    return medians.fit(values)
+
+
+def _sample_weight(estimator: Any, weight: WeightArray) -> WeightArray:
+    from sklearn.utils.validation import has_fit_parameter
+
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise OptionError(
+            "`model` must take `sample_weight`: the fit has case weights.\n"
+            f"  Found: {type(estimator).__name__}, whose `fit` does not."
+        )
+    return weight
+
+
+def _finite(values: FloatArray) -> FloatArray:
+    """The same with infinite numbers (log of 0) as missing ones."""
+    return np.where(np.isfinite(values), values, np.nan)

@@ -1,0 +1,384 @@
+"""What can be read from a selection: tables, trees, shapes, predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from treeselect.arguments.checks import check_choice
+from treeselect.designs.weights import check_offset
+from treeselect.engine.arrays import FloatArray
+from treeselect.engine.rounding import at_least, largest_in_row
+from treeselect.errors import (
+    OptionError,
+    quoted,
+)
+from treeselect.frames.libraries import as_column, as_frame, in_library, with_column
+from treeselect.frames.reading import read_data
+from treeselect.results.inside import importance_path_table, node_table, tree_table
+from treeselect.results.neighbours import neighbour_table
+from treeselect.results.shapes import interaction_table, shape_table
+from treeselect.results.tables import glance_table, history_table, path_table, tidy_table
+from treeselect.results.trees import rules
+from treeselect.running.machine import memory_is_told
+from treeselect.running.parallel import workers_for
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.printing import Summary
+
+
+from treeselect.resampling.fit import Fit
+
+PREDICTION_TYPES = ("response", "link", "class")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadableFit(Fit):
+    """A selection with its tables and predictions."""
+
+    # --- tables ---
+
+    @property
+    def path(self) -> Any:
+        """The path, one row per step.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``k``; ``tuning``, the value of the tuning parameter; ``terms``, tuples of unit names,
+            most important first; ``train_score`` of the method's own ensemble on its training
+            rows (out of bag for forests); ``cv_score`` and ``cv_se`` of the refitted model on
+            held-out rows (missing where no cross-validation was needed); and, of best subsets,
+            ``gap``, the optimality gap: 0 where it is proved that no other set is better.
+        """
+        return in_library(path_table(self), self.design.library)
+
+    def tidy(self) -> Any:
+        """One row per term: selected terms first, then by their entry into the path.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``term``; ``group``, its unit; ``selected``; ``decision``, ``"confirmed"``,
+            ``"tentative"`` or ``"rejected"`` by methods that decide by themselves (``"boruta"``),
+            missing for others; ``step``, the size of the path's step at
+            which it first was in (missing if never); ``importance`` of the unit in the model that
+            predicts (:attr:`importance`); ``cost`` of the unit alone; and, if there are resamples,
+            ``frequency``, ``ci_low``, ``ci_high``.
+        """
+        return in_library(tidy_table(self), self.design.library)
+
+    def glance(self) -> Any:
+        """One row about the whole selection.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``n`` rows used, ``n_dropped``, ``p`` units, ``k``, ``method``, ``family``, ``tuning``,
+            ``score`` (its name), ``train_score``, ``cv_score``, ``cv_se``, ``resamples``,
+            ``stability``, ``stability_low``, ``stability_high``, ``seed``.
+        """
+        return in_library(glance_table(self), self.design.library)
+
+    def augment(self, data: Any, offset: Sequence[float] | None = None) -> Any:
+        """Data plus fitted values.
+
+        Parameters
+        ----------
+        data : frame or path
+            The training data or new ones, in any library.
+        offset : sequence of float, optional
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        frame
+            A copy, in the library of `data`, with the column ``fitted`` (:meth:`predict` on the
+            response's scale; of more than two classes the most probable one), in the same order
+            and of the same length.
+
+        Raises
+        ------
+        OptionError
+            If there is a column ``fitted`` already.
+        """
+        kind = "class" if len(self.design.response.classes) > 2 else "response"
+
+        def fitted(frame: Any) -> list[Any]:
+            values = self._predict(frame, kind, offset)
+            assert isinstance(values, list)
+            return values
+
+        return with_column(data, "fitted", fitted)
+
+    def summary(self) -> Summary:
+        """Printed summary.
+
+        Returns
+        -------
+        Summary
+            Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
+        """
+        from treeselect.printing import Summary
+        from treeselect.results.summary import summarise
+
+        return Summary(summarise(self))
+
+    # --- inside ---
+
+    def trees(self) -> Any:
+        """The trees behind the selection: of ControlBurn the sparse forest, of other methods the
+        refitted forest, or after ``refit("boosting")`` the boosted trees, each of weight 1.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per tree, by falling share: ``tree``, its number, from 1; ``weight``, above 0
+            (problem 2 of the ControlBurn paper), of a forest one over the number of trees;
+            ``share``, how much it moves the prediction, as a share of all (weight times standard
+            deviation of its predictions); ``depth``; ``leaves``; ``terms``, tuple of the units
+            that it splits on, most important first.
+        """
+        return in_library(tree_table(self), self.design.library)
+
+    def nodes(self) -> Any:
+        """All nodes of the trees that :meth:`trees` lists.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per node: ``tree`` and ``node`` (from 1), ``depth`` (of the root 0), ``term``
+            and ``split`` (a row that meets it goes left; missing in leaves), ``threshold`` (of
+            numbers), ``missing`` (side that missing values go to), ``left`` and ``right`` (nodes),
+            ``gain``, ``n`` (rows of the tree's sample, counting copies) and ``value``, not yet
+            weighted, or ``value_1``, ``value_2``, ... for more than two classes. With
+            ``refit=None`` the linear predictor is ``model.constant`` plus the sum of weights times
+            values.
+
+        Raises
+        ------
+        OptionError
+            If nothing is selected.
+        """
+        return in_library(node_table(self), self.design.library)
+
+    def rules(self, tree: int = 1) -> str:
+        """One tree of :meth:`trees`, by its number there, as indented text.
+
+        Raises
+        ------
+        OptionError
+            If there is no such tree.
+        """
+        return rules(node_table(self), tree)
+
+    def importance_path(self) -> Any:
+        """The regularisation path: importance of each unit at each step.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per step and unit that is ever in: ``k``, ``tuning``, ``term``, ``selected``,
+            ``importance`` in the method's own ensemble (of ControlBurn in the weighted trees),
+            summing to 1 over the units of a step.
+        """
+        return in_library(importance_path_table(self), self.design.library)
+
+    def history(self) -> Any:
+        """How a method that decides by itself came to its decisions, round by round.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per round and unit: ``round``, from 1; ``term``, the unit; ``decision`` in the
+            end; ``importance`` in that round (missing once it was rejected); and the least, mean
+            and greatest importance of the shadows, ``shadow_min``, ``shadow_mean``,
+            ``shadow_max``. What is more important than the greatest has a hit.
+
+        Raises
+        ------
+        OptionError
+            If the method makes no decisions.
+        """
+        return in_library(history_table(self), self.design.library)
+
+    def shape(self, term: str, other: str | None = None) -> Any:
+        """Shape function of a selected term, or of two together: partial dependence of the model
+        that predicts.
+
+        Parameters
+        ----------
+        term : str
+        other : str, optional
+            A second term, for a map of both.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per point of a grid: at most 40 values of a number (12 of each of two, of those
+            pairs that occur), all levels of a factor up to 100, what is missing last. A column for
+            each variable behind the term, or for the term itself where it is a product of numbers,
+            ``<name>_value`` if its name is that of another column (of a number the mean of the rows
+            that stand for the point); ``share`` of the rows there; ``mean``, the model's mean value
+            over at most 1000 rows when the term has that value, and ``effect``, the same about its
+            mean; for two terms ``interaction``, what is beyond the best sum of an effect of each.
+            Of more than two classes a column for each, ``mean_<class>``. A forest gives the mean
+            response, the sparse forest (and a forest with an offset) the linear predictor.
+
+        Raises
+        ------
+        OptionError
+            If a term is not selected.
+        DataError
+            If the model was saved without its data.
+
+        Notes
+        -----
+        Partial dependence is that of Friedman (2001), section 8.2. Of single-feature trees
+        (``forest="single-feature"`` of ControlBurn with ``refit=None``) it is the shape function of
+        the additive model itself.
+        """
+        return in_library(shape_table(self, term, other), self.design.library)
+
+    def interactions(self) -> Any:
+        """Strength of the interaction of each pair of selected terms in the model that predicts.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per pair of the ten most important terms, strongest first: ``term``, ``other``,
+            ``strength``, from 0 (the effects of the two add up) to 1, on the scale of
+            :meth:`shape`: probabilities of effects that add up in log-odds do not add up.
+
+        Raises
+        ------
+        DataError
+            If the model was saved without its data.
+
+        Notes
+        -----
+        The strength is the root of the share of the variance of the pair's partial dependence that
+        no sum of two effects has. It is the statistic H of Friedman and Popescu (2008), equation
+        44, with the best two effects by least squares (Hooker 2007) in place of the partial
+        dependences, over the cells of a 6 x 6 grid with the shares of their rows; so pairs of
+        values that do not occur have no part in it.
+        """
+        return in_library(interaction_table(self), self.design.library)
+
+    def neighbours(self, term: str | None = None, most: int = 10) -> Any:
+        """The terms that go together with a term in the data, whether they are selected or not.
+
+        Parameters
+        ----------
+        term : str, optional
+            Any term of the formula; each selected term by default.
+        most : int
+            How many to list for each, 1 to 1,000,000.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per pair, the strongest first: ``term``; ``other``; ``measure``; ``association``
+            in [0, 1]; ``selected``, whether the other is. The measure is the absolute rank
+            correlation of two numbers, the correlation ratio of a number and a factor, Cramer's V
+            of two factors; of terms with several columns the strongest of their columns.
+
+        Raises
+        ------
+        OptionError
+            If there is no such term.
+        DataError
+            If the model was saved without its data.
+
+        Notes
+        -----
+        This is the data's side; ``fit.stability.substitutes`` tells which terms in fact took the
+        place of a selected one.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ .", data, k=1, seed=1, forests=1, n_trees=10)
+        >>> fit.neighbours("age", most=2)["other"].to_list()
+        ['weight', 'pclass']
+        """
+        return in_library(neighbour_table(self, term, most), self.design.library)
+
+    # --- prediction ---
+
+    def predict(
+        self,
+        new: Any,
+        type: Literal["response", "link", "class"] = "response",
+        offset: Sequence[float] | None = None,
+    ) -> Any:
+        """Predict from the selected terms: by the forest refitted on them, the sparse forest
+        (``refit=None`` of ControlBurn), or boosted trees (:meth:`refit`).
+
+        Parameters
+        ----------
+        new : frame or path
+            Must hold the columns behind the selected terms (:attr:`variables`); others are not
+            looked at.
+        type : {"response", "link", "class"}
+            The mean (for two classes the probability of the positive one, for more a column with
+            the probability of each), its linear predictor (log-odds; logarithms of the
+            probabilities or of the mean count), or the most probable class.
+        offset : sequence of float, optional
+            One value per row, needed if the fit had an array of them. If it had a column, `new`
+            must have that column.
+
+        Returns
+        -------
+        series, or frame with a column for each of more than two classes
+            Of the length of `new`, in its library, with its index if it has one.
+
+        Raises
+        ------
+        OptionError
+            If `type` is not allowed, or ``"class"`` for a numeric response.
+        NewDataError
+            If `new` does not match the data of the fit.
+        """
+        found = self._predict(new, type, offset)
+        if isinstance(found, dict):
+            return as_frame(found, new)
+        return as_column(found, self.design.response.name, new)
+
+    def _predict(
+        self, new: Any, type: str, offset: Sequence[float] | None
+    ) -> list[Any] | dict[str, list[float]]:
+        check_choice("type", type, PREDICTION_TYPES)
+        response = self.design.response
+        if type == "class" and not response.classes:
+            raise OptionError(
+                f'`type="class"` needs a response with classes.\n'
+                f"  Found: family {quoted(self.family)}."
+            )
+        mean = self._predict_mean(read_data(new), offset)
+        if type == "class":
+            chosen = largest_in_row(mean) if mean.ndim == 2 else at_least(mean, 0.5).astype(int)
+            return [response.classes[i] for i in chosen]
+        if mean.ndim == 2:
+            shown = mean if type == "response" else response.family.link(mean)
+            return {str(c): shown[:, k].tolist() for k, c in enumerate(response.classes)}
+        values: list[Any] = (mean if type == "response" else response.family.link(mean)).tolist()
+        return values
+
+    @memory_is_told()
+    def _predict_mean(self, frame: pd.DataFrame, offset: Sequence[float] | None) -> FloatArray:
+        groups, known = self.model.groups, self.design.offset_of(frame, offset)
+        check_offset(known, np.arange(len(frame)))
+        if not groups.any():
+            return self.model.without_trees(len(frame), known)
+        names = self.design.arrays.groups.terms
+        terms = [term for g in np.flatnonzero(groups) for term in names[g]]
+        columns = self.design.spec.encode(frame, terms)
+        binned = self.model.bin(self.design.arrays, columns)
+        return self.model.predict_binned(binned, known, workers_for(self.n_jobs).n_threads)
