@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import settled
+from treeselect.algorithms.shared.method import deciding
 from treeselect.arguments.checks import USUAL_SIZE, read_seed
 from treeselect.arguments.paths import file_path
 from treeselect.comparison.record import Contest
@@ -133,7 +133,7 @@ def compare(
     if isinstance(methods, Iterator):
         methods = tuple(methods)  # they are read twice, to run and to be named in the call
     contestants = tuple(
-        Contestant(label, settled(method, k)) for label, method in read_methods(methods)
+        Contestant(label, deciding(method, k)) for label, method in read_methods(methods)
     )
     request = Request(
         formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeselect.algorithms.shared.base import without_tuning
 from treeselect.arguments.checks import check_flag, read_seed
 from treeselect.arguments.paths import file_path
 from treeselect.designs.modeldata import ModelData
@@ -299,7 +298,7 @@ class SelectionResult(ReadableFit):
         n_jobs = check_n_jobs(n_jobs)
         own_seed = self.seed if seed is None else read_seed(seed)
         here = self._with_data(data, weights, offset)
-        method = self.chosen_method if k is None else without_tuning(self.chosen_method)
+        method = self.chosen_method if k is None else self.chosen_method.tuned(None)
         found = assess(
             here.problem_for(method),
             method,

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treeselect.algorithms.burning.forests import FittedForest, Forest, GrownForest
-from treeselect.algorithms.burning.keywords import DEFAULTS, SIGNATURE, Keywords, strategies
+from treeselect.algorithms.burning.keywords import DEFAULTS, SIGNATURE, strategies
 from treeselect.algorithms.burning.penalties import Penalty
 from treeselect.algorithms.burning.solver import Solver
-from treeselect.algorithms.shared.base import Step, changed_options
+from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.method import Method
 from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import described
 from treeselect.designs.problem import Problem
@@ -28,7 +29,7 @@ _FOREST, _SOLVER = Forest(), Penalty()
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ControlBurn:
+class ControlBurn(Method):
     """Sparse forests by a non-negative lasso over trees.
 
     A forest of trees of growing depth is grown by bag-boosting; a lasso gives each tree a weight
@@ -156,7 +157,6 @@ class ControlBurn:
     forest: GrownForest | FittedForest = _FOREST
     solver: Solver = _SOLVER
 
-    shorthand: ClassVar[type[Keywords]] = Keywords
     __signature__: ClassVar[Signature] = SIGNATURE
 
     name: ClassVar[str] = "controlburn"
@@ -168,8 +168,6 @@ class ControlBurn:
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = False
-    left_out: ClassVar[str] = "the others are not used by any tree that helps"
-    own_value: ClassVar[float | None] = None
 
     def __init__(self, *, forest: Any = _FOREST, solver: Solver = _SOLVER, **keywords: Any) -> None:
         for name in keywords.keys() - DEFAULTS.keys():
@@ -193,8 +191,7 @@ class ControlBurn:
 
     def __repr__(self) -> str:
         """The call that makes it, in keywords, without what is the default."""
-        said = (f"{name}={value!r}" for name, value in changed_options(self).items())
-        return f"ControlBurn({', '.join(said)})"
+        return self.text
 
     @classmethod
     def published(cls) -> ControlBurn:
@@ -223,6 +220,11 @@ class ControlBurn:
     def tuning_value(self) -> float | None:
         """The fixed penalty, None for the whole path."""
         return self.solver.tuning_value
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """Keywords and what they are by default."""
+        return dict(DEFAULTS)
 
     def options(self) -> dict[str, Any]:
         """All options as keywords; a fitted forest by its type."""

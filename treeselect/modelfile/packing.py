@@ -49,7 +49,6 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     if result.scores is not None:
         arrays["fold_scores"] = result.scores.scores
         arrays["fold_repeats"] = np.array([result.scores.repeats], dtype=np.float64)
-    name, options = method_record(result.chosen_method)
     content: dict[str, Any] = {
         "formula": {
             "text": spec.formula.text,
@@ -77,7 +76,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         "notes": [data.notes, result.notes],
         "library": data.library,
         "call": dataclasses.asdict(result.call),
-        "method": [name, plain(options)],
+        "method": [plain(part) for part in method_record(result.chosen_method)],
         "cut_from": [s.cut_from for s in (*result.steps, result.step)],
         "gaps": [s.gap for s in (*result.steps, result.step)],
         "seed": result.seed,
