@@ -13,6 +13,7 @@ from treeselect.algorithms.burning.keywords import DEFAULTS, Keywords, strategie
 from treeselect.algorithms.burning.penalties import Penalty
 from treeselect.algorithms.burning.solver import Solver
 from treeselect.algorithms.shared.base import Step, changed_options
+from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import described
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import WeightArray
@@ -212,40 +213,23 @@ class ControlBurn:
 
     # --- what it does ---
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
+    def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
+        problem, weight = task.problem, task.weight
         self.solver.check(problem)
         _check_weight(problem, weight)
         pool, warning = self.forest.pool(
-            problem, weight, seed=seed, max_size=max_size, n_threads=n_threads
+            problem, weight, seed=task.seed, max_size=task.max_size, n_threads=task.n_threads
         )
         with one_thread():
-            steps = self.solver.steps(
-                problem, weight, pool, seed=seed, max_size=max_size, every_size=every_size
-            )
-        steps = self.solver.pruned(steps, problem, weight, seed=seed, max_size=max_size)
+            steps = self.solver.steps(task, pool)
+        steps = self.solver.pruned(task, steps)
         return tuple(dataclasses.replace(step, warning=warning) for step in steps)
 
-    def final_model(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        step: Step,
-        *,
-        seed: int,
-        n_threads: int = 1,
-    ) -> Model:
+    def final_model(self, task: Task, step: Step) -> Model:
         """Forest on the selected units (paper, section 3.1: the final step), or the sparse forest
         of the step."""
+        problem, weight, seed, n_threads = task.problem, task.weight, task.seed, task.n_threads
         n_trees = self.solver.refit_trees
         if n_trees is not None:
             return refit_forest(
