@@ -16,7 +16,7 @@ from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import DataError, OptionError, TreeselectError, quoted
+from treeselect.errors import DataError, OptionError, TreeselectError, quoted, said_by
 from treeselect.frames.libraries import in_library
 from treeselect.models.coefficients import coefficient_table, table_head, table_row, term_p_value
 from treeselect.models.independence import independent_columns
@@ -306,7 +306,7 @@ def _fit_part(
     except OptionError:
         raise
     except (TreeselectError, np.linalg.LinAlgError) as error:
-        why = str(error).split("\n")[0]
+        why = said_by(error)
         return SplitFit(terms, dict.fromkeys(terms, 1.0), None, why, n_fitted, n_dropped)
     return SplitFit(terms, p_values, fit, "", n_fitted, n_dropped)
 
