@@ -12,8 +12,8 @@ import pytest
 
 import treeselect
 from treeselect.errors import DataError, NewDataError, OptionError
-from treeselect.reports.figures import nice_ticks, position, tick_labels
-from treeselect.reports.panels import panels
+from treeselect.reports.figures.axes import nice_ticks, position, tick_labels
+from treeselect.reports.figures.panels import panels
 from treeselect.results.curves import Curve, CurvePoint
 
 N = 30

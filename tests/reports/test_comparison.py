@@ -13,7 +13,8 @@ from comparison_data import made
 
 from treeselect.errors import OptionError
 from treeselect.reports.comparison import TEMPLATE, gather_comparison
-from treeselect.reports.comparison_figures import Series, difference_figure, series_figure
+from treeselect.reports.figures.differences import difference_figure
+from treeselect.reports.figures.series import Series, series_figure
 from treeselect.reports.gather import software_versions
 from treeselect.reports.parts import Table
 from treeselect.reports.render import render

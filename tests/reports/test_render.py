@@ -12,21 +12,15 @@ import pytest
 
 import treeselect
 from treeselect.errors import OptionError
-from treeselect.reports.figures import (
-    bar_figure,
-    distinct,
-    dot_figure,
-    line_figure,
-    nice_ticks,
-    path_figure,
-    range_figure,
-    shorten,
-    spread,
-    tick_labels,
-)
+from treeselect.reports.figures.axes import nice_ticks, tick_labels
+from treeselect.reports.figures.bars import bar_figure
+from treeselect.reports.figures.dots import dot_figure, range_figure
+from treeselect.reports.figures.labels import distinct, shorten, spread
+from treeselect.reports.figures.lines import line_figure
+from treeselect.reports.figures.panels import panels
+from treeselect.reports.figures.path import path_figure
 from treeselect.reports.gather import gather, software_versions, stability_section
 from treeselect.reports.learned import learned_section
-from treeselect.reports.panels import panels
 from treeselect.reports.parts import Table, enumeration
 from treeselect.reports.render import code, render
 from treeselect.reports.templates import template_folder

@@ -58,6 +58,16 @@ class BoostedModel:
         return f"{self.trees.n_trees} boosted trees, fitted to the selection"
 
     @property
+    def importance_note(self) -> str:
+        """What the importances are shares of."""
+        return "Share of the gain in the boosted trees, fitted to the selection"
+
+    @property
+    def in_place_note(self) -> str:
+        """They predict in place of a sparse forest."""
+        return "the boosted trees fitted to the selection do"
+
+    @property
     def tree_weights(self) -> FloatArray:
         """One each: they add up."""
         return np.ones(0 if self.trees is None else self.trees.n_trees)

@@ -70,6 +70,16 @@ class ForestModel:
         return None
 
     @property
+    def importance_note(self) -> str:
+        """What the importances are shares of."""
+        return "Share of the gain (decrease of impurity) in the forest refitted on the selection"
+
+    @property
+    def in_place_note(self) -> str:
+        """It predicts in place of a sparse forest."""
+        return "the forest refitted on the selection does"
+
+    @property
     def tree_weights(self) -> FloatArray:
         """One over the number of trees."""
         n = 0 if self.trees is None else self.trees.n_trees

@@ -29,6 +29,11 @@ class Model(Protocol):
         What it is, for people.
     note : str or None
         What they should know of its predictions.
+    importance_note : str
+        What its importances are shares of.
+    in_place_note : str
+        Who predicts in place of a sparse forest that decided what is selected: the end of a
+        sentence, empty where that forest predicts itself.
     """
 
     @property
@@ -63,6 +68,12 @@ class Model(Protocol):
 
     @property
     def note(self) -> str | None: ...
+
+    @property
+    def importance_note(self) -> str: ...
+
+    @property
+    def in_place_note(self) -> str: ...
 
     def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
         """Bin the columns of :attr:`groups` of some rows as the trees want them."""

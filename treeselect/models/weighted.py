@@ -103,6 +103,16 @@ class WeightedForest:
         return trees._replace(nodes=trees.nodes._replace(column=moved))
 
     @property
+    def importance_note(self) -> str:
+        """What the importances are shares of."""
+        return "How much the trees that use a unit move the prediction, as a share of all"
+
+    @property
+    def in_place_note(self) -> str:
+        """It predicts itself."""
+        return ""
+
+    @property
     def tree_weights(self) -> FloatArray:
         """The weights."""
         return self.weights

@@ -24,14 +24,10 @@ from treeselect.comparison.words import (
     number,
     size_text,
 )
-from treeselect.reports.comparison_figures import (
-    DifferenceFigure,
-    Series,
-    SeriesFigure,
-    difference_figure,
-    series_figure,
-)
-from treeselect.reports.figures import BarFigure, bar_figure, distinct
+from treeselect.reports.figures.bars import BarFigure, bar_figure
+from treeselect.reports.figures.differences import DifferenceFigure, difference_figure
+from treeselect.reports.figures.labels import distinct
+from treeselect.reports.figures.series import Series, SeriesFigure, series_figure
 from treeselect.reports.gather import software_versions
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, enumeration
 from treeselect.reports.render import render, time_of_writing, write_page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from treeselect.reports.figures import DotFigure, range_figure
+from treeselect.reports.figures.dots import DotFigure, range_figure
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
 from treeselect.results.tables import decision_table
 

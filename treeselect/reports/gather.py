@@ -14,17 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect._version import __version__
-from treeselect.models.boosted import BoostedModel
-from treeselect.models.weighted import WeightedForest
 from treeselect.reports.decided import DecisionsSection, decisions_section
-from treeselect.reports.figures import (
-    BarFigure,
-    DotFigure,
-    PathFigure,
-    bar_figure,
-    dot_figure,
-    path_figure,
-)
+from treeselect.reports.figures.bars import BarFigure, bar_figure
+from treeselect.reports.figures.dots import DotFigure, dot_figure
+from treeselect.reports.figures.path import PathFigure, path_figure
 from treeselect.reports.learned import LearnedSection, learned_section
 from treeselect.reports.measured import PerformanceSection, performance_section
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table, enumeration, table_around
@@ -148,7 +141,7 @@ def gather(
         path_notes=_path_notes(result),
         path_table=_path_table(result),
         importance=_importance(result),
-        importance_note=_importance_note(result),
+        importance_note=result.model.importance_note,
         learned=learned_section(result) if result.selected else None,
         stability=(
             stability_section(result.resampled, about_stability) if result.resampled else None
@@ -318,14 +311,6 @@ def _importance(result: Fit) -> BarFigure:
         values=[float(importance[name]) for name in units],
         more=len(result.groups) - len(units),
     )
-
-
-def _importance_note(result: Fit) -> str:
-    if isinstance(result.model, WeightedForest):
-        return "How much the trees that use a unit move the prediction, as a share of all"
-    if isinstance(result.model, BoostedModel):
-        return "Share of the gain in the boosted trees, fitted to the selection"
-    return "Share of the gain (decrease of impurity) in the forest refitted on the selection"
 
 
 def stability_section(stability: Stability, sentences: Sequence[str]) -> StabilitySection:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from treeselect.models.boosted import BoostedModel
-from treeselect.models.weighted import WeightedForest
-from treeselect.reports.figures import BarFigure, LineFigure, bar_figure, distinct, line_figure
-from treeselect.reports.panels import Panel, panels
+from treeselect.reports.figures.bars import BarFigure, bar_figure
+from treeselect.reports.figures.labels import distinct
+from treeselect.reports.figures.lines import LineFigure, line_figure
+from treeselect.reports.figures.panels import Panel, panels
 from treeselect.reports.parts import Table, enumeration, table_around
 from treeselect.results.curves import MOST_LEVELS, Curve, curves, has_curve, importance_lines
 from treeselect.results.inside import tree_table
@@ -237,16 +237,8 @@ def _forest_lead(result: Fit, table: pd.DataFrame) -> str:
         f"{'' if n == 1 else ', each'} with a weight above 0. A tree's share is how much it moves"
         " the prediction."
     )
-    if isinstance(result.model, BoostedModel):
-        lead += (
-            " It decides what is selected and does not predict: the boosted trees fitted to the"
-            " selection do."
-        )
-    elif not isinstance(result.model, WeightedForest):
-        lead += (
-            " It decides what is selected and does not predict: the forest refitted on the"
-            " selection does."
-        )
+    if result.model.in_place_note:
+        lead += f" It decides what is selected and does not predict: {result.model.in_place_note}."
     used = set().union(*table["terms"])
     unused = tuple(name for name in result.groups if name not in used)
     if unused:

@@ -15,8 +15,9 @@ from treeselect.engine.arrays import BoolArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import StabilityError
 from treeselect.resampling.choosing import step_of_size
-from treeselect.resampling.folds import Folds, known_groups
+from treeselect.resampling.folds import Folds
 from treeselect.resampling.resampled import SCHEMES, Scheme
+from treeselect.resampling.splitting import known_groups
 from treeselect.resampling.stability import Stability
 from treeselect.running.parallel import ALONE, Workers, run_all
 from treeselect.running.progress import track

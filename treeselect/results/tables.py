@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,6 +132,12 @@ def decision_table(result: Fit) -> tuple[pd.DataFrame, float]:
     frame["low"], frame["high"] = importance.quantile(0.05), importance.quantile(0.95)
     bar = float(history.drop_duplicates("round")["shadow_max"].median())
     return frame.sort_values("median", ascending=False, kind="stable").reset_index(), bar
+
+
+def importances_of(result: Fit, units: Sequence[str]) -> list[float]:
+    """Importances of some units in the model that predicts."""
+    found = dict(zip(result.design.arrays.groups.names, result.importance, strict=True))
+    return [float(found[unit]) for unit in units]
 
 
 def _entry(result: Fit, group: int) -> float:

@@ -1,4 +1,4 @@
-"""Positions of what the report on a comparison draws: lines with error bars, and differences."""
+"""Lines with error bars over the number of units, one for each method."""
 
 from __future__ import annotations
 
@@ -7,20 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from treeselect.comparison.words import interval_text
-from treeselect.reports.figures import (
-    MOST_MARKS,
-    WIDTH,
-    Dot,
-    Tick,
-    distinct,
-    nice_ticks,
-    size_ticks,
-    spread,
-    tick_labels,
-)
-
-_ROW = 24
+from treeselect.reports.figures.axes import WIDTH, Tick, nice_ticks, size_ticks, tick_labels
+from treeselect.reports.figures.labels import distinct, spread
+from treeselect.reports.figures.lines import MOST_MARKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +83,6 @@ class SeriesFigure:
     series: tuple[DrawnSeries, ...]
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
-    more: int
-
-
-@dataclass(frozen=True, slots=True)
-class DifferenceFigure:
-    """Differences with their intervals about a line at 0."""
-
-    width: int
-    height: int
-    left: float
-    right: float
-    bottom: float
-    zero: float
-    dots: tuple[Dot, ...]
-    x_ticks: tuple[Tick, ...]
     more: int
 
 
@@ -243,47 +217,3 @@ def _text(one: Series) -> str:
         for size, value, error in zip(one.sizes, one.values, one.errors, strict=True)
         if math.isfinite(value)
     )
-
-
-def difference_figure(
-    names: Sequence[str],
-    values: Sequence[float],
-    lows: Sequence[float],
-    highs: Sequence[float],
-    more: int,
-) -> DifferenceFigure:
-    """Geometry of differences; a dot is filled if its interval leaves out 0.
-
-    Parameters
-    ----------
-    names : sequence of str
-        At least one.
-    values, lows, highs : sequence of float
-        Without an interval, which is not a number, an empty dot stands alone.
-    more : int
-        Methods that were left out.
-    """
-    left, right = 220.0, WIDTH - 34.0
-    bottom = len(names) * _ROW + 8.0
-    ends = [value for value in (*values, *lows, *highs) if math.isfinite(value)]
-    ticks = nice_ticks(min(0.0, *ends), max(0.0, *ends))
-
-    def x(value: float) -> float:
-        return round(left + (value - ticks[0]) / (ticks[-1] - ticks[0]) * (right - left), 1)
-
-    labels = distinct(names)
-    dots = tuple(
-        Dot(
-            name,
-            labels[i],
-            x(value),
-            x(low if math.isfinite(low) else value),
-            x(high if math.isfinite(high) else value),
-            i * _ROW + 16.0,
-            bool(low > 0 or high < 0),
-            f"{value:+.3f} ({interval_text(low, high)})",
-        )
-        for i, (name, value, low, high) in enumerate(zip(names, values, lows, highs, strict=True))
-    )
-    marks = tuple(map(Tick, map(x, ticks), tick_labels(ticks, signed=True)))
-    return DifferenceFigure(WIDTH, int(bottom) + 34, left, right, bottom, x(0.0), dots, marks, more)

@@ -15,7 +15,7 @@ from comparison_data import made
 
 from treeselect.comparison.lines import score_lines
 from treeselect.errors import MissingPackageError, OptionError
-from treeselect.reports.comparison_plots import KINDS
+from treeselect.reports.plots.comparison import KINDS
 
 HOSTILE = "$a_{b$ _%"
 
@@ -174,7 +174,7 @@ def test_without_matplotlib_the_error_says_what_to_install(four, monkeypatch):
 
 def test_the_module_does_not_load_matplotlib():
     script = (
-        "import sys, treeselect.reports.comparison_plots;"
+        "import sys, treeselect.reports.plots.comparison;"
         "print([name in sys.modules for name in ('matplotlib', 'jinja2')])"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

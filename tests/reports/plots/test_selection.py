@@ -21,7 +21,7 @@ from treeselect.errors import (
     StabilityError,
     TreeselectError,
 )
-from treeselect.reports.plots import KINDS
+from treeselect.reports.plots.selection import KINDS
 from treeselect.results.inside import association_table
 
 HOSTILE = "$a_{b$ _%"
@@ -290,7 +290,7 @@ def test_without_matplotlib_the_error_says_what_to_install(fitted, monkeypatch):
 
 def test_the_module_of_plots_does_not_load_matplotlib():
     script = (
-        "import sys, treeselect.reports.plots;"
+        "import sys, treeselect.reports.plots.selection;"
         " print('matplotlib' in sys.modules, 'jinja2' in sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

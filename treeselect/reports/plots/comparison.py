@@ -12,12 +12,10 @@ from treeselect.arguments.checks import check_choice
 from treeselect.comparison.lines import MOST_LINES, ScoreLine, score_lines
 from treeselect.comparison.words import number
 from treeselect.errors import OptionError, listing
-from treeselect.reports.drawing import (
-    ACCENT,
-    COLOURS,
-    GRID,
+from treeselect.reports.colours import ACCENT, COLOURS, GRID, SOFT
+from treeselect.reports.figures.labels import spread
+from treeselect.reports.plots.drawing import (
     MARKS,
-    SOFT,
     name_rows,
     need_matplotlib,
     new_axes,
@@ -25,7 +23,6 @@ from treeselect.reports.drawing import (
     short_names,
     whole_numbers,
 )
-from treeselect.reports.figures import spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

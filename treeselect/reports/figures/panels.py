@@ -6,15 +6,8 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treeselect.reports.figures import (
-    Tick,
-    distinct,
-    ems,
-    nice_ticks,
-    position,
-    shorten,
-    tick_labels,
-)
+from treeselect.reports.figures.axes import Tick, nice_ticks, position, tick_labels
+from treeselect.reports.figures.labels import distinct, ems, shorten
 from treeselect.results.curves import Curve, CurvePoint, number_text
 
 _WIDTH = 240

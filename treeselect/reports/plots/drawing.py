@@ -1,4 +1,4 @@
-"""What figures share: colours, marks, axes, and errors for what can't be drawn."""
+"""What figures share: marks, axes, names, and errors for what can't be drawn."""
 
 from __future__ import annotations
 
@@ -7,17 +7,12 @@ from typing import TYPE_CHECKING
 
 from treeselect.arguments.scalars import described
 from treeselect.errors import MissingPackageError, OptionError
-from treeselect.reports.figures import distinct
+from treeselect.reports.figures.labels import distinct
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ACCENT = "#1f5f8b"
-SOFT = "#5a6373"
-INK = "#20252e"
-GRID = "#e9ecf1"
-COLOURS = (ACCENT, "#c4532b", "#3b8f6b", "#8a5a9e", "#9a7b1f", "#4f5a6e", "#b03a6a", "#2c93a8")
 MARKS = "os^DvPX*"
 """Lines differ in their marks, too: colour alone is not seen by everybody, nor printed."""
 

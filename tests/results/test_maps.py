@@ -1,0 +1,35 @@
+"""Maps: where values stand, and what is at each pair of them."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from treeselect.results.inside import association_table
+from treeselect.results.maps import pair_map, shape_map
+from treeselect.results.shapes import shape_table
+
+
+def test_every_pair_of_values_stands_at_its_place(fitted):
+    found = shape_map(fitted, "site", "signal")
+    table = shape_table(fitted, "site", "signal")
+    assert found.x == ("Bath", "Leeds", "York", "missing")
+    assert (found.x_label, found.y_label) == ("site", "signal")
+    assert [float(text) for text in found.y] == sorted(float(text) for text in found.y)
+    assert np.isfinite(found.means).sum() == len(table)
+    assert found.scale == "probability of True"
+    column = found.means[:, found.x.index("York")]
+    own = table.loc[table["site"] == "York"].sort_values("signal")["mean"]
+    np.testing.assert_array_equal(column[np.isfinite(column)], own)
+
+
+def test_a_map_of_pairs_is_symmetric(cross_validated):
+    table = association_table(cross_validated)
+    found = pair_map(cross_validated, table, "association")
+    assert found.terms == cross_validated.selected
+    np.testing.assert_array_equal(found.values, found.values.T)
+    for a, b in itertools.combinations(range(len(found.terms)), 2):
+        row = table[[{x, y} == {found.terms[a], found.terms[b]}
+                     for x, y in zip(table["term"], table["other"], strict=True)]]  # fmt: skip
+        assert row["association"].item() == found.values[a, b]

@@ -1,0 +1,78 @@
+"""Values to round ticks and to places between them."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WIDTH = 680
+"""Of a figure, in pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A mark on an axis."""
+
+    at: float
+    label: str
+
+
+def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Round values that cover the range from `low` to `high`; of huge ones, those that exist."""
+    largest = max(abs(low), abs(high))
+    if not high - low > max(1e-12 * largest, 1e-300):  # one value, but for rounding
+        room = largest / 20 or 0.5
+        low, high = max(low - room, -sys.float_info.max), min(high + room, sys.float_info.max)
+    unit = _unit(low, high)
+    ticks = [tick * unit for tick in _round_values(low / unit, high / unit, about)]
+    return list(dict.fromkeys(tick for tick in ticks if math.isfinite(tick)))
+
+
+def position(value: float, low: float, high: float) -> float:
+    """Where a value stands from `low`, 0, to `high`, 1; in the middle if these are the same."""
+    if not high > low:
+        return 0.5
+    unit = _unit(low, high)
+    low, high, value = low / unit, high / unit, value / unit
+    return (value - low) / (high - low)
+
+
+def _unit(low: float, high: float) -> float:
+    """A unit in which differences are numbers that neither overflow nor vanish."""
+    if max(abs(low), abs(high)) > 1e300:
+        return 1e300
+    return 1e-300 if high - low < 1e-290 else 1.0
+
+
+def _round_values(low: float, high: float, about: int) -> list[float]:
+    raw = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999)
+    first = math.floor(low / step + 1e-9)
+    last = math.ceil(high / step - 1e-9)
+    return [i * step for i in range(first, last + 1)]
+
+
+def size_ticks(least: int, most: int) -> range:
+    """Round numbers of units, at most fifteen or so."""
+    wide = (most - least) / 15
+    every = next(e for p in range(9) for e in (10**p, 2 * 10**p, 5 * 10**p) if e >= wide)
+    return range(-(-least // every) * every, most + 1, every)
+
+
+def tick_labels(ticks: Sequence[float], *, signed: bool = False) -> list[str]:
+    """Values of equal distance as texts with as many decimals as tell them apart; large and tiny
+    ones with a power of ten."""
+    step, largest = (ticks[1] - ticks[0] if len(ticks) > 1 else 1.0), max(map(abs, ticks))
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9)) if largest < 1e5 else 0
+    if largest >= 1e5 or decimals > 4:
+        texts = [f"{value:.3g}".replace("e+0", "e").replace("e-0", "e-") for value in ticks]
+    else:
+        texts = [f"{value:.{decimals}f}" for value in ticks]
+    zero = step / 1000
+    return [
+        "0" if signed and abs(v) < zero else f"+{t}" if signed and v > 0 else t
+        for v, t in zip(ticks, texts, strict=True)
+    ]

@@ -1,0 +1,99 @@
+"""Names that fit beside a figure, and the heights at which they stand apart."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from treeselect.shown import shown
+
+_LABEL_EMS = 13.0
+"""What fits to the left of a figure in the largest size of type that the style sheet gives to
+names, 16 pixels."""
+
+
+def shorten(name: str, most: float = _LABEL_EMS) -> str:
+    """A name that fits into `most` ems; the whole name belongs into the title.
+
+    The middle is left out, because long names often differ at their end only. Control characters
+    are escaped first, since escaped they are wider.
+    """
+    name = shown(name)
+    if sum(map(ems, name)) <= most:
+        return name
+    room = most - ems("…")
+    head = _fitting(name, 0.35 * room)
+    tail = _fitting(name[::-1], room - sum(map(ems, head)))[::-1]
+    return f"{head.rstrip()}…{tail.lstrip()}"
+
+
+def distinct(names: Sequence[str], most: float = _LABEL_EMS) -> list[str]:
+    """Names shortened so that different ones stay different, if what tells them apart fits.
+
+    Names that would look alike show where they differ: "…00291…".
+    """
+    names = list(map(shown, names))
+    labels = [shorten(name, most) for name in names]
+    alike: dict[str, set[str]] = {}
+    for name, label in zip(names, labels, strict=True):
+        alike.setdefault(label, set()).add(name)
+    return [
+        label if len(alike[label]) == 1 else _where_different(name, alike[label], most)
+        for name, label in zip(names, labels, strict=True)
+    ]
+
+
+def _where_different(name: str, others: set[str], most: float) -> str:
+    first = _common_start(others)
+    last = _common_start({other[::-1] for other in others})
+    end = max(len(name) - last, first)
+    core = shorten(name[first:end], most - 2 * ems("…"))
+    room = most - sum(map(ems, core)) - 2 * ems("…")
+    before = _fitting(name[:first][::-1], 0.6 * room)[::-1]
+    after = _fitting(name[end:], room - sum(map(ems, before)))
+    opening = "…" if len(before) < first else ""
+    return f"{opening}{before}{core}{after}{'…' if end + len(after) < len(name) else ''}"
+
+
+def _common_start(names: set[str]) -> int:
+    """How many characters all names begin with."""
+    places = enumerate(zip(*names, strict=False))
+    different = (i for i, characters in places if len(set(characters)) > 1)
+    return next(different, min(map(len, names)))
+
+
+def _fitting(name: str, most: float) -> str:
+    used = 0.0
+    for i, character in enumerate(name):
+        used += ems(character)
+        if used > most:
+            return name[:i]
+    return name
+
+
+def ems(character: str) -> float:
+    """Generous width of a character in a sans-serif face."""
+    if unicodedata.east_asian_width(character) in "WF" or character in "…@%MWmw":
+        return 1.0
+    if character in "iIjl.,:;|!'`()[] ":
+        return 0.4
+    return 0.75 if character.isupper() else 0.63
+
+
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Positions as near as may be to the wanted ones, in their order, at least `gap` apart and
+    within [low, high] if there is room."""
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    at = low - gap
+    places = []
+    for i in order:
+        at = max(wanted[i], at + gap)
+        places.append(at)
+    limit = high
+    for j in range(len(places) - 1, -1, -1):
+        places[j] = min(places[j], limit)
+        limit = places[j] - gap
+    found = [0.0] * len(wanted)
+    for i, place in zip(order, places, strict=True):
+        found[i] = round(place, 1)
+    return found

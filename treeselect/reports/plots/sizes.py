@@ -1,0 +1,96 @@
+"""Figures over the number of units: the path, and importances along it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeselect.errors import OptionError
+from treeselect.reports.colours import ACCENT, COLOURS, GRID, SOFT
+from treeselect.reports.figures.labels import spread
+from treeselect.reports.plots.drawing import MARKS, new_axes, short_names, whole_numbers
+from treeselect.results.curves import importance_lines
+from treeselect.results.tables import path_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from treeselect.resampling.fit import Fit
+
+_MOST_LINES = 8
+
+
+def path(result: Fit, ax: Axes | None) -> Axes:
+    """Score against the number of units."""
+    ax = new_axes(ax, 6.4, 4.0)
+    table = path_table(result)
+    validated = result.scores is not None
+    score = table["cv_score" if validated else "train_score"]
+    ax.errorbar(
+        table["k"].to_numpy(),
+        score.to_numpy(),
+        yerr=table["cv_se"] if validated else None,
+        color=ACCENT,
+        marker="o",
+        markersize=5,
+        capsize=3,
+    )
+    chosen = (table["k"] == result.k).to_numpy()
+    ax.plot(table["k"][chosen], score[chosen], "o", markersize=13, fillstyle="none", color=ACCENT)
+    name = result.design.response.family.score_name
+    rows = "out of bag" if result.chosen_method.scores_out_of_bag else "on the training rows"
+    ax.set_ylabel(f"{name}, {'cross-validated' if validated else rows}")
+    _over_sizes(ax, result)
+    return ax
+
+
+def importance_path(result: Fit, ax: Axes | None) -> Axes:
+    """Importances against the number of units."""
+    found = importance_lines(result, _MOST_LINES)
+    if not found.sizes:
+        raise OptionError("There is no importance to plot.\n  No step of the path has any unit.")
+    ax = new_axes(ax, 7.2, 4.2)
+    for i, values in enumerate(found.values):
+        first = max(int(np.flatnonzero(np.array(values) > 0)[0]) - 1, 0) if any(values) else 0
+        ax.plot(
+            found.sizes[first:],
+            values[first:],
+            color=COLOURS[i],
+            marker=MARKS[i],
+            markersize=5,
+            markevery=max(1, len(values) // 20),
+            linestyle="-" if found.selected[i] else "--",
+        )
+    highest = max(max(values) for values in found.values)
+    ax.set_ylim(-0.02 * highest, 1.05 * highest)
+    ends = [1000 * values[-1] / highest for values in found.values]
+    heights = [height * highest / 1000 for height in spread(ends, 60.0, 0.0, 1000.0)]
+    for i, name in enumerate(short_names(found.names, 14.0)):
+        ax.annotate(
+            name,
+            (found.sizes[-1], found.values[i][-1]),
+            xytext=(1.04, heights[i]),
+            textcoords=("axes fraction", "data"),
+            va="center",
+            color=COLOURS[i],
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": COLOURS[i],
+                "linewidth": 0.7,
+                "shrinkB": 4,
+                "relpos": (0, 0.5),
+            },
+        )
+    ax.set_ylabel("importance")
+    _over_sizes(ax, result)
+    return ax
+
+
+def _over_sizes(ax: Axes, result: Fit) -> None:
+    whole_numbers(ax)
+    ax.axvline(result.k, color=SOFT, linestyle="--", linewidth=1, zorder=0)
+    ax.grid(axis="y", color=GRID)
+    ax.set_axisbelow(True)
+    ax.set_xlabel("selected units (k)")

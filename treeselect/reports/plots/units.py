@@ -1,0 +1,104 @@
+"""Figures with a row for each unit: importances, stability, substitutes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeselect.errors import OptionError, listing
+from treeselect.reports.colours import ACCENT, GRID, SOFT
+from treeselect.reports.plots.drawing import name_rows, new_axes
+from treeselect.results.tables import importances_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from treeselect.resampling.fit import Fit
+
+_MOST_UNITS = 30
+
+
+def need_terms(result: Fit, least: int) -> None:
+    """Raise an OptionError if fewer terms are selected than a figure needs."""
+    if len(result.selected) < least:
+        words = "a selected term" if least == 1 else "two selected terms"
+        raise OptionError(
+            f"There is nothing to plot: this needs at least {words}.\n"
+            f"  Selected: {listing(result.selected) or 'nothing'}."
+        )
+
+
+def importance(result: Fit, ax: Axes | None) -> Axes:
+    """Importances of the selected units."""
+    need_terms(result, 1)
+    units = result.groups[:_MOST_UNITS]
+    ax = new_axes(ax, 6.4, 1.2 + 0.28 * len(units))
+    values = importances_of(result, units)
+    bars = ax.barh(range(len(units)), values, height=0.65, color=ACCENT)
+    ax.bar_label(bars, fmt="%.3f", padding=4, color=SOFT)
+    name_rows(ax, units)
+    ax.margins(x=0.12)
+    ax.set_xlabel("importance")
+    return ax
+
+
+def stability(result: Fit, ax: Axes | None) -> Axes:
+    """Selection frequencies with their intervals."""
+    table = result.stability.table().head(_MOST_UNITS)
+    ax = new_axes(ax, 6.4, 1.2 + 0.28 * len(table))
+    rows = np.arange(len(table))
+    ax.hlines(rows, table["ci_low"], table["ci_high"], color=ACCENT)
+    for inside, fill in ((True, ACCENT), (False, "white")):
+        shown = table["selected"].to_numpy() == inside
+        label = "in the selection" if inside else "outside"
+        ax.plot(
+            table["frequency"][shown],
+            rows[shown],
+            "o",
+            color=ACCENT,
+            markerfacecolor=fill,
+            label=label,
+        )
+    name_rows(ax, table["term"].to_list())
+    ax.set_xlim(-0.03, 1.03)
+    ax.set_xlabel(f"frequency on {result.stability.n_resamples:,} resamples, with 95 % intervals")
+    ax.legend(frameon=False, loc="best")
+    return ax
+
+
+def substitutes(result: Fit, ax: Axes | None) -> Axes:
+    """What stood in for selected units on resamples without them."""
+    table = result.stability.substitute_table().head(_MOST_UNITS)
+    if table.empty:
+        raise OptionError(
+            "There is no substitute to plot.\n"
+            "  No selected unit was missing on resamples that selected another in its stead."
+        )
+    ax = new_axes(ax, 6.8, 1.4 + 0.3 * len(table))
+    rows = np.arange(len(table))
+    ax.hlines(rows, 0, table["share"], color=GRID)
+    ax.plot(table["share"], rows, "o", color=ACCENT, label="without it")
+    beside = table["share_otherwise"].notna()
+    if beside.any():
+        ax.plot(
+            table["share_otherwise"][beside],
+            rows[beside],
+            "o",
+            color=ACCENT,
+            markerfacecolor="white",
+            label="with it",
+        )
+    pairs = zip(table["substitute"], table["term"], strict=True)
+    name_rows(ax, [f"{other} for {term}" for other, term in pairs])
+    for row, strength in zip(rows, table["association"], strict=True):
+        if np.isfinite(strength):
+            text = f"{strength:.2f}"
+            ax.annotate(
+                text, (1.02, row), xycoords=("axes fraction", "data"), va="center", color=SOFT
+            )
+    ax.set_title("association", loc="right", fontsize=9, color=SOFT)
+    ax.set_xlim(-0.03, 1.03)
+    ax.set_xlabel("share of the resamples that selected the substitute")
+    ax.legend(frameon=False, loc="best")
+    return ax
