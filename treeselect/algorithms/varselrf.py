@@ -15,6 +15,7 @@ from treeselect.algorithms.shared.options import check_flag, check_number, refus
 from treeselect.algorithms.shared.ranking import Kind, MeasuredForest, RankingForest, ranked_step
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
+from treeselect.engine.data.targets import are_copies
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, first_smallest, largest_in_row
 from treeselect.engine.splitting.candidates import can_split
@@ -209,7 +210,7 @@ def out_of_bag_error(
     else:
         eta = problem.family.link(np.maximum(mean, _LEAST_MEAN))
         errors = 2 * (loss.value(y, eta) - loss.least(y))
-    n = mass.sum() if mass.dtype.kind == "i" else len(mass)
+    n = mass.sum() if are_copies(mass) else len(mass)
     error = float(np.average(errors, weights=mass))
     variance = float(np.average((errors - error) ** 2, weights=mass))
     return error, float(np.sqrt(variance / n))
