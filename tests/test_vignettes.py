@@ -136,6 +136,13 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path, capsys, monk
     assert list(html.iterdir()) == [page]
 
 
+def test_the_output_must_be_a_folder(tmp_path, capsys):
+    taken = tmp_path / "taken"
+    taken.write_text("")
+    assert main(["--output", str(taken)]) == 1
+    assert "Can't make the folder" in capsys.readouterr().err
+
+
 def test_there_must_be_a_source(tmp_path, capsys):
     assert main([str(tmp_path / "lost.md"), "--output", str(tmp_path / "html")]) == 1
     assert "There is no vignette lost.md" in capsys.readouterr().err

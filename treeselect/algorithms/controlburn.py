@@ -19,6 +19,7 @@ from treeselect.arguments.scalars import described
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.blas import one_thread
+from treeselect.engine.data.targets import are_copies
 from treeselect.errors import MethodError
 from treeselect.models.forest import refit_forest
 from treeselect.models.model import Model
@@ -284,7 +285,7 @@ class ControlBurn:
 
 def _check_weight(problem: Problem, weight: WeightArray) -> None:
     """Raise a MethodError if the trees can't take the weights."""
-    if problem.family.n_classes > 2 and not np.issubdtype(weight.dtype, np.integer):
+    if problem.family.n_classes > 2 and not are_copies(weight):
         raise MethodError(
             "ControlBurn takes whole `weights` only if there are more than two classes: one"
             " tree serves all of them.\n"

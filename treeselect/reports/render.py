@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
-from treeselect.errors import OptionError, quoted
+from treeselect.errors import OptionError, quoted, said_by
 from treeselect.reports.gather import gather, software_versions
 from treeselect.reports.templates import template_folder
 from treeselect.shown import shown
@@ -69,7 +69,7 @@ def render(report: object, template: Path | None = None, *, standard: str = TEMP
         said = error.message if isinstance(error, TemplateError) else None
         raise OptionError(
             f"Can't render the template {quoted(str(template))}.\n"
-            f"  {f'Line {line}: ' if line else ''}{said or f'{type(error).__name__}: {error}'}\n"
+            f"  {f'Line {line}: ' if line else ''}{said or said_by(error)}\n"
             f"  Compare it with {quoted(standard)} from {quoted(str(template_folder()))}."
         ) from error
 
