@@ -19,7 +19,6 @@ from treeselect.arguments.scalars import described
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.blas import one_thread
-from treeselect.engine.data.targets import are_copies
 from treeselect.errors import MethodError
 from treeselect.models.forest import refit_forest
 from treeselect.models.model import Model
@@ -233,45 +232,38 @@ class ControlBurn:
     # --- what it does ---
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
-        problem, weight = task.problem, task.weight
-        self.solver.check(problem)
-        _check_weight(problem, weight)
-        pool, warning = self.forest.pool(
-            problem, weight, seed=task.seed, max_size=task.max_size, n_threads=task.n_threads
-        )
+        """Path of selected units along a falling penalty (see ``Method.path``)."""
+        self.solver.check(task.problem)
+        _check_weight(task.problem, task.weight)
+        pool, warning = self.forest.pool(task)
         with one_thread():
             steps = self.solver.steps(task, pool)
-        steps = self.solver.pruned(task, steps)
+        steps = self.solver.pruned(steps, task)
         return tuple(dataclasses.replace(step, warning=warning) for step in steps)
 
     def final_model(self, task: Task, step: Step) -> Model:
         """Forest on the selected units (paper, section 3.1: the final step), or the sparse forest
         of the step."""
-        problem, weight, seed, n_threads = task.problem, task.weight, task.seed, task.n_threads
         n_trees = self.solver.refit_trees
         if n_trees is not None:
             return refit_forest(
-                problem, weight, step.selected, seed=seed, n_trees=n_trees, n_threads=n_threads
-            )
+                task.problem, task.weight, step.selected,
+                seed=task.seed, n_trees=n_trees, n_threads=task.n_threads,
+            )  # fmt: skip
         if step.size == 0:
-            return no_trees(problem, weight)
+            return no_trees(task.problem, task.weight)
         own = step.ensemble
         if own is None or not np.array_equal(own.groups, step.selected):
-            own = self._solved_again(problem, weight, step, seed, n_threads)
+            own = self._solved_again(task, step)
         return dataclasses.replace(own, groups=step.selected)
 
-    def _solved_again(
-        self, problem: Problem, weight: WeightArray, step: Step, seed: int, n_threads: int
-    ) -> WeightedForest:
+    def _solved_again(self, task: Task, step: Step) -> WeightedForest:
         """The sparse forest of a step that was cut or pruned: trees are grown again, and those that
         use nothing else solve a problem of their own, with prices of their own, at the same
         penalty."""
-        pool, _ = self.forest.pool(
-            problem, weight, seed=seed, max_size=step.size, n_threads=n_threads
-        )
+        pool, _ = self.forest.pool(dataclasses.replace(task, max_size=step.size))
         with one_thread():
-            sparsifier = self.solver.sparsifier(problem, weight, pool.within(step.selected), seed)
+            sparsifier = self.solver.sparsifier(task, pool.within(step.selected))
             own = sparsifier.at(step.tuning).ensemble
         assert own is not None
         if not own.trees:
@@ -285,7 +277,7 @@ class ControlBurn:
 
 def _check_weight(problem: Problem, weight: WeightArray) -> None:
     """Raise a MethodError if the trees can't take the weights."""
-    if problem.family.n_classes > 2 and not are_copies(weight):
+    if problem.family.n_classes > 2 and not np.issubdtype(weight.dtype, np.integer):
         raise MethodError(
             "ControlBurn takes whole `weights` only if there are more than two classes: one"
             " tree serves all of them.\n"

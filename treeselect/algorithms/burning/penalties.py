@@ -45,11 +45,9 @@ class _Penalised(Solver):
 
     def steps(self, task: Task, pool: TreePool) -> tuple[Step, ...]:
         """The path up to a size, or to the fixed penalty."""
-        return self.sparsifier(task.problem, task.weight, pool, task.seed).path(
-            task.max_size, self.lam
-        )
+        return self.sparsifier(task, pool).path(task.max_size, self.lam)
 
-    def pruned(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    def pruned(self, steps: tuple[Step, ...], task: Task) -> tuple[Step, ...]:
         """The path after the backward pass, if it was asked for."""
         if not self.prune:
             return steps

@@ -70,17 +70,16 @@ class Solver(Strategy):
         """Raise a MethodError if it does not go with the response, the prices or the offset."""
 
     def steps(self, task: Task, pool: TreePool) -> tuple[Step, ...]:
-        """The path of selections through some trees (see ``base.SelectionMethod``)."""
+        """The path of selections through some trees (see ``Method.path``)."""
         raise NotImplementedError
 
-    def pruned(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    def pruned(self, steps: tuple[Step, ...], task: Task) -> tuple[Step, ...]:
         """The path after the backward pass, if it was asked for."""
         return steps
 
-    def sparsifier(
-        self, problem: Problem, weight: WeightArray, pool: TreePool, seed: int
-    ) -> Sparsifier:
+    def sparsifier(self, task: Task, pool: TreePool) -> Sparsifier:
         """The sparse-forest problem of some trees."""
+        problem, weight, seed = task.problem, task.weight, task.seed
         own = self.sketch
         assert own is None or isinstance(own, Sketch)
         rules = SparsityRules(

@@ -75,10 +75,10 @@ class BestSubset(Solver):
 
     def steps(self, task: Task, pool: TreePool) -> tuple[Step, ...]:
         """The best subset of each size, or of one."""
-        problem, most = task.problem, task.max_size
-        least = max(1, int(problem.groups.keep.sum()) + 1)
+        least = max(1, int(task.problem.groups.keep.sum()) + 1)
+        most = task.max_size
         sizes = range(least if task.every_size else max(least, most), most + 1)
-        sparsifier = self.sparsifier(problem, task.weight, pool, task.seed)
+        sparsifier = self.sparsifier(task, pool)
         return sparsifier.best_subsets(sizes, self.time_limit)
 
     def _ridge_on(self, problem: Problem, weight: WeightArray) -> float:
