@@ -322,7 +322,7 @@ class Comparison(Contest):
         OptionError
             If the file can't be written, or there is no such template or it can't be rendered.
         """
-        from treeselect.reports.comparison import write_comparison
+        from treeselect.reports.pages import write_comparison
 
         own = None if template is None else file_path(template, name="template")
         return write_comparison(self, file_path(path), own)

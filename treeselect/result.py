@@ -527,7 +527,7 @@ class SelectionResult(ReadableFit):
             If the file can't be written, there is no such template or it can't be rendered, or
             `performance` is not that of this fit.
         """
-        from treeselect.reports.render import write_report
+        from treeselect.reports.pages import write_report
 
         own = None if template is None else file_path(template, name="template")
         return write_report(self, file_path(path), own, performance)
