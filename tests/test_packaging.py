@@ -86,7 +86,7 @@ def test_a_wheel_holds_templates_and_data(
         "print(datasets.__file__, len(datasets.load('titanic')), sep='|')",
         cwd=tmp_path,
     )
-    assert rows == f"{package / 'datasets.py'}|1309"
+    assert rows == f"{package / 'datasets' / '__init__.py'}|1309"
 
 
 def test_both_wheels_hold_the_same_files(wheel: Path, wheel_of_sdist: Path, tmp_path: Path) -> None:

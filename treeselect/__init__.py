@@ -14,6 +14,10 @@ from treeselect._version import __version__
 if TYPE_CHECKING:
     from treeselect import datasets, errors
     from treeselect.algorithms.boruta import Boruta
+    from treeselect.algorithms.burning.forests import Forest, SingleFeature
+    from treeselect.algorithms.burning.penalties import Constraints, Hinge, Penalty
+    from treeselect.algorithms.burning.sketch import Sketch
+    from treeselect.algorithms.burning.subsets import BestSubset
     from treeselect.algorithms.cfs import CFS
     from treeselect.algorithms.controlburn import ControlBurn
     from treeselect.algorithms.elimination import RecursiveElimination
@@ -45,17 +49,24 @@ __all__ = [
     "MRMR",
     "RRF",
     "SVMRFE",
+    "BestSubset",
     "Boruta",
     "Comparison",
+    "Constraints",
     "ControlBurn",
     "ForeignSelector",
+    "Forest",
     "ForestImportance",
     "HSICLasso",
+    "Hinge",
     "Lasso",
+    "Penalty",
     "Performance",
     "RBoost",
     "RecursiveElimination",
     "SelectionResult",
+    "SingleFeature",
+    "Sketch",
     "Stepwise",
     "TreeSelector",
     "VarSelRF",
@@ -70,24 +81,31 @@ __all__ = [
 
 # Each name is imported when it is first used: `import treeselect` alone loads nothing heavy.
 _HOME = {
+    "BestSubset": "treeselect.algorithms.burning.subsets",
     "Boruta": "treeselect.algorithms.boruta",
     "CFS": "treeselect.algorithms.cfs",
     "Comparison": "treeselect.comparing",
+    "Constraints": "treeselect.algorithms.burning.penalties",
     "ControlBurn": "treeselect.algorithms.controlburn",
     "FCBF": "treeselect.algorithms.fcbf",
     "ForeignSelector": "treeselect.algorithms.foreign",
+    "Forest": "treeselect.algorithms.burning.forests",
     "ForestImportance": "treeselect.algorithms.importance",
     "GBFS": "treeselect.algorithms.gbfs",
     "GRRF": "treeselect.algorithms.rrf",
     "HSICLasso": "treeselect.algorithms.hsic_lasso",
+    "Hinge": "treeselect.algorithms.burning.penalties",
     "Lasso": "treeselect.algorithms.lasso",
     "MRMR": "treeselect.algorithms.mrmr",
+    "Penalty": "treeselect.algorithms.burning.penalties",
     "Performance": "treeselect.resampling.performance",
     "RBoost": "treeselect.algorithms.rboost",
     "RRF": "treeselect.algorithms.rrf",
     "RecursiveElimination": "treeselect.algorithms.elimination",
     "SVMRFE": "treeselect.algorithms.svm",
     "SelectionResult": "treeselect.result",
+    "SingleFeature": "treeselect.algorithms.burning.forests",
+    "Sketch": "treeselect.algorithms.burning.sketch",
     "Stepwise": "treeselect.algorithms.stepwise",
     "TreeSelector": "treeselect.selector",
     "VarSelRF": "treeselect.algorithms.varselrf",

@@ -33,7 +33,9 @@ from treeselect.designs.scoring import Scoring
 from treeselect.engine.random import stream_seed
 from treeselect.frames.libraries import in_library, library_of
 from treeselect.frames.reading import read_data
-from treeselect.resampling.folds import Splitter, mean_repeats, read_folds, split_rows
+from treeselect.resampling.asked_folds import read_folds
+from treeselect.resampling.folds import Splitter, mean_repeats
+from treeselect.resampling.splitting import split_rows
 from treeselect.results.calls import call_text, data_text
 from treeselect.running.parallel import check_n_jobs, workers_for
 from treeselect.running.progress import announce_compilation, read_progress

@@ -23,8 +23,9 @@ from treeselect.errors import (
     NotBuiltError,
 )
 from treeselect.frames.reading import read_data
+from treeselect.resampling.asked_folds import with_groups
 from treeselect.resampling.assessing import assess
-from treeselect.resampling.folds import Folds, Splitter, with_groups
+from treeselect.resampling.folds import Folds, Splitter
 from treeselect.resampling.resampled import Scheme
 from treeselect.running.machine import memory_is_told
 from treeselect.running.parallel import Workers, check_n_jobs, workers_for
@@ -213,7 +214,7 @@ class SelectionResult(ReadableFit):
         >>> bool(p_values["sex"] < 0.001)
         True
         """
-        from treeselect.resampling.inference import infer
+        from treeselect.resampling.inferring import infer
 
         n_jobs = check_n_jobs(n_jobs)
         here = self._with_data(data, weights, offset)
@@ -390,7 +391,7 @@ class SelectionResult(ReadableFit):
         >>> 0.7 < fit.performance(folds=3).mean < 0.8
         True
         """
-        from treeselect.resampling.performance import measure
+        from treeselect.resampling.measuring import measure
 
         n_jobs = check_n_jobs(n_jobs)
         return measure(

@@ -14,11 +14,11 @@ from treeselect.arguments.checks import (
     USUAL_SIZE,
     check_choice,
     check_count,
-    check_size,
     is_one_of,
     read_seed,
 )
 from treeselect.arguments.scalars import described
+from treeselect.designs.design import check_size
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.preparing import prepare
 from treeselect.designs.problem import Problem
@@ -27,6 +27,7 @@ from treeselect.designs.scoring import Scoring
 from treeselect.errors import OptionError, TreeselectWarning, quoted
 from treeselect.frames.libraries import library_of
 from treeselect.frames.reading import read_data
+from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.choosing import (
     MOST_UNITS,
     Choice,
@@ -36,7 +37,7 @@ from treeselect.resampling.choosing import (
     skipped_sizes,
 )
 from treeselect.resampling.fit import Call
-from treeselect.resampling.folds import Folds, Splitter, read_folds
+from treeselect.resampling.folds import Folds, Splitter
 from treeselect.result import SelectionResult
 from treeselect.results.calls import call_text, data_text
 from treeselect.running.parallel import check_n_jobs, workers_for
@@ -308,24 +309,15 @@ def _fold_notes(folds: Folds) -> tuple[str, ...]:
 def _notes(
     step: Step, steps: Sequence[Step], size: int | str | None, method: SelectionMethod
 ) -> tuple[str, ...]:
-    notes = [said for said in (step.warning, step.note) if said is not None]
+    notes = [said for said in (step.warning, step.warned) if said is not None]
     if step.cut_from is not None:
         below = max((s.size for s in steps if s.size < step.size), default=0)
         notes.append(
             f"The path jumps from {below} to {step.cut_from} units: the larger set was cut to"
             f" {step.size} by importance."
         )
-    if step.gap is not None:
-        notes.append(
-            f"Best subset of {step.size} by the loss of its trees: "
-            + (
-                f"the best that was found; another set may have a loss up to {step.gap:.1%} lower."
-                " Give the search more time (`time_limit`)."
-                if step.gap > 0
-                else "it is proved that no other set of its size has a lower one (with its ridge)."
-            )
-        )
-    if isinstance(size, int) and step.size < size and not step.gap:
+    notes += step.notes
+    if isinstance(size, int) and step.size < size and not step.was_cut_short:
         notes.append(
             f"Asked for {size} units, but no more than {step.size} enter the path:"
             f" {method.left_out}."

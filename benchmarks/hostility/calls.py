@@ -254,13 +254,10 @@ _PROCESSES = (
 
 @functools.cache
 def _options() -> dict[str, list[str]]:
-    import dataclasses
-
     from treeselect.algorithms.registry import METHODS
+    from treeselect.algorithms.shared.base import option_defaults
 
-    return {
-        name: [f.name for f in dataclasses.fields(kind) if f.init] for name, kind in METHODS.items()
-    }
+    return {name: list(option_defaults(kind)) for name, kind in METHODS.items()}
 
 
 def _option_names(method: str) -> list[str]:

@@ -64,14 +64,15 @@ def grown(frame, seed):
     """Predictions and groups of the trees of one forest, and the problem's rest."""
     problem = frame_problem(frame, "target")
     weight = np.ones(len(problem.y), dtype=np.int64)
-    pool, _ = ControlBurn.published()._pool(problem, weight, seed, len(problem.groups.names), 1)
+    forest, most = ControlBurn.published().forest, len(problem.groups.names)
+    pool, _ = forest.pool(problem, weight, seed=seed, max_size=most)
     rows = np.arange(len(problem.y))
-    forest = sparse_forest(
+    sparse = sparse_forest(
         pool.columns(rows, 1), problem.family.loss, problem.y, weight, problem.constant(weight),
         pool.uses.sum(axis=1).astype(np.float64),
     )  # fmt: skip
-    columns = forest.columns.block(np.arange(forest.n_trees), slice(0, len(rows))).T
-    return forest, columns, pool.uses
+    columns = sparse.columns.block(np.arange(sparse.n_trees), slice(0, len(rows))).T
+    return sparse, columns, pool.uses
 
 
 def by_cvxpy(forest, columns, lam):

@@ -1,4 +1,4 @@
-"""The logistic loss and its naive twin."""
+"""Losses: each agrees with itself, and the logistic one with its naive twin."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeselect.engine.losses import LogisticLoss, PoissonLoss, SquaredLoss
+from treeselect.engine import losses
+from treeselect.engine.losses import (
+    GradientOnly,
+    HingeLoss,
+    LogisticLoss,
+    MultinomialLoss,
+    PoissonLoss,
+    SquaredLoss,
+)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(-800, 800)), min_size=1, max_size=40))
@@ -54,3 +62,47 @@ def test_at_the_best_constant_the_gradients_add_up_to_nothing(seed, spread):
     for loss in LOSSES:
         slope = weight * loss.negative_gradient(y, loss.constant(y, weight, offset) + offset)
         assert abs(slope.sum()) <= 1e-9 * np.abs(slope).sum() + 1e-9
+
+
+EVERY = [
+    MultinomialLoss(3) if kind is MultinomialLoss else kind()
+    for kind in losses._Usual.__subclasses__()
+]
+
+
+@pytest.fixture(params=EVERY, ids=lambda loss: type(loss).__name__)
+def any_loss(request):
+    """A loss, responses, linear predictors and the rows' shares."""
+    loss, rng = request.param, np.random.default_rng(0)
+    shape = (30, loss.n_outputs) if loss.n_outputs > 1 else 30
+    y = rng.integers(0, max(loss.n_outputs, 2), 30).astype(float)
+    share = rng.random(30)
+    return loss, y, rng.normal(size=shape), share / share.sum()
+
+
+def test_a_loss_and_its_derivatives_agree(any_loss):
+    loss, y, eta, _ = any_loss
+    rng, step = np.random.default_rng(1), 1e-5
+    if isinstance(loss, HingeLoss):
+        eta = np.where(np.abs(np.abs(eta) - 1) < 0.01, 0.0, eta)  # away from the corner
+    way = rng.normal(size=eta.shape)
+    above, below = eta + step * way, eta - step * way
+    by_row = (len(y), -1)
+    change = (loss.value(y, above) - loss.value(y, below)) / (2 * step)
+    slope = -(loss.negative_gradient(y, eta) * way).reshape(by_row).sum(axis=1)
+    np.testing.assert_allclose(change, slope, atol=1e-7)
+    turn = (loss.negative_gradient(y, below) - loss.negative_gradient(y, above)) / (2 * step)
+    curved = loss.curvature_times(y, eta, way.reshape(-1, 1))[:, 0]
+    np.testing.assert_allclose(turn.ravel(), curved, atol=1e-7)
+    assert loss.curvature(y, eta).shape == eta.shape
+    assert (loss.value(y, eta) >= loss.least(y) - 1e-12).all()
+
+
+def test_cvxpy_is_told_the_same_loss(any_loss):
+    import cvxpy
+
+    loss, y, eta, share = any_loss
+    for told in (loss, GradientOnly(loss)):
+        expression = told.modelled(y, cvxpy.Constant(eta), share)
+        assert expression.is_convex()
+        assert expression.value == pytest.approx(share @ loss.value(y, eta), rel=1e-12)

@@ -56,11 +56,19 @@ def problem(loss, n_rows, n_trees, *, free_trees=0, seed=0):
     return sparse_forest(columns, loss, y, weight, base, prices), uses
 
 
+def modelled(forest, constrain=None):
+    """The same problem as cvxpy states it."""
+    return ModelledForest(
+        forest.columns, forest.loss, forest.y, forest.share, forest.base, forest.prices,
+        ridge=forest.ridge, constrain=constrain,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 def test_objectives_are_those_of_cvxpy(loss):
     n_rows = 600 if loss.n_outputs > 1 else 2000  # of three classes CLARABEL takes half a minute
     forest, _ = problem(loss, n_rows, 100)
-    model = ModelledForest(forest)
+    model = modelled(forest)
     start = forest.empty()
     largest = model.largest_lam(model.empty())
     for share in (0.7, 0.3, 0.1, 0.03, 0.01):
@@ -118,7 +126,7 @@ def test_constraints_are_met_along_the_path(loss):
     def sum_of(weights, group):
         return uses[:, group].astype(float) @ weights
 
-    model = ModelledForest(forest, constrain)
+    model = modelled(forest, constrain)
     first = model.empty()
     assert sum_of(first.weights, 5) == pytest.approx(0.1, abs=1e-4)
     path = solution_path(model, uses, keep, 6)
@@ -135,7 +143,7 @@ def test_constraints_are_met_along_the_path(loss):
 def test_constraints_that_no_weights_meet():
     forest, _ = problem(SquaredLoss(), 100, 10)
     assert isinstance(forest, GramForest)
-    model = ModelledForest(forest, lambda weights: [weights[0] >= 1, weights[0] <= 0])
+    model = modelled(forest, lambda weights: [weights[0] >= 1, weights[0] <= 0])
     with pytest.raises(MethodError, match="`constraints` can't be met"):
         model.empty()
 
@@ -151,12 +159,12 @@ def test_constraints_that_no_weights_meet():
 def test_what_is_no_constraint(constrain, says):
     forest, _ = problem(SquaredLoss(), 100, 10)
     with pytest.raises(MethodError, match=says):
-        ModelledForest(forest, constrain)
+        modelled(forest, constrain)
 
 
 def test_a_solver_that_gives_up_says_so(monkeypatch):
     forest, _ = problem(LogisticLoss(), 100, 10)
-    model = ModelledForest(forest)
+    model = modelled(forest)
 
     def give_up(**options):
         import cvxpy

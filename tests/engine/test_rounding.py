@@ -24,8 +24,8 @@ from treeselect.engine.rounding import (
     first_largest,
     first_smallest,
     largest_in_row,
+    least_of_equals,
     levels,
-    settled,
 )
 from treeselect.resampling.choosing import best_size, one_standard_error_size, step_of_size
 from treeselect.resampling.cross_validation import ScoreBySize
@@ -53,8 +53,8 @@ def test_the_same_order_levels_and_places(numbers):
         assert_array_equal(falling(values), np.argsort(-expected[1], kind="stable"))
         assert first_largest(values) == np.argmax(expected[1])
         assert first_smallest(values) == np.argmin(expected[1])
-        assert_array_equal(np.unique(settled(values), return_inverse=True)[1], expected[1])
-        assert np.abs(settled(values) - values).max() <= 3e-15 * np.abs(exact).max()
+        assert_array_equal(np.unique(least_of_equals(values), return_inverse=True)[1], expected[1])
+        assert np.abs(least_of_equals(values) - values).max() <= 3e-15 * np.abs(exact).max()
     assert at_least(exact, other)[exact != 0].all()  # each has its own size to go by
     assert_array_equal(largest_in_row(other[np.newaxis]), largest_in_row(exact[np.newaxis]))
 
@@ -67,8 +67,8 @@ def test_what_differs_is_told_apart_and_infinite_and_missing_numbers_have_their_
     assert first_largest(odd) == 3
     assert first_largest([np.nan, 1.0]) == 1
     assert first_largest([-np.inf, -np.inf]) == 0
-    assert_array_equal(settled(odd), odd)
-    assert levels(np.zeros(0)).shape == settled(np.zeros(0)).shape == (0,)
+    assert_array_equal(least_of_equals(odd), odd)
+    assert levels(np.zeros(0)).shape == least_of_equals(np.zeros(0)).shape == (0,)
     assert_array_equal(levels(np.array([[0.3, 1.0], [0.1 + 0.2, 2.0]])), [[0, 1], [0, 2]])
 
 

@@ -15,7 +15,7 @@ from statsmodels.tools.sm_exceptions import SpecificationWarning
 import treeselect
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError
-from treeselect.resampling import cross_validation, folds
+from treeselect.resampling import cross_validation, splitting
 from treeselect.resampling.choosing import Choice, choose
 from treeselect.resampling.folds import Folds
 from treeselect.resampling.halves import draw_parts, part_rows
@@ -445,7 +445,7 @@ def test_the_choice_within_the_first_part_keeps_wards_together(monkeypatch):
     seen = []
 
     def split_rows(*arguments):
-        seen.append(folds.split_rows(*arguments))
+        seen.append(splitting.split_rows(*arguments))
         return seen[-1]
 
     monkeypatch.setattr(cross_validation, "split_rows", split_rows)

@@ -12,7 +12,7 @@ from sklearn.ensemble import (
 )
 
 import treeselect
-from treeselect import ControlBurn
+from treeselect import ControlBurn, Forest
 from treeselect.designs.association import Coded, association, coded_number
 from treeselect.errors import DataError, MethodError, OptionError
 from treeselect.results.curves import curves
@@ -415,13 +415,13 @@ def test_variables_named_like_the_tables_numbers(data):
 
 def test_folds_grow_their_trees_once(data, monkeypatch):
     grown = []
-    pool = ControlBurn._pool
+    pool = Forest.pool
 
-    def counted(*args):
+    def counted(*args, **options):
         grown.append(1)
-        return pool(*args)
+        return pool(*args, **options)
 
-    monkeypatch.setattr(ControlBurn, "_pool", counted)
+    monkeypatch.setattr(Forest, "pool", counted)
     treeselect.select("y ~ . - two", data, seed=1, forests=1, refit=None, folds=3)
     assert len(grown) == 4  # three folds and the fit
 

@@ -244,7 +244,7 @@ class ForeignSelector(ReadsColumns):
                 score = SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
                 tuning = support.size if (selected & ~problem.groups.keep).any() else np.inf
                 step = ranked_step(float(tuning), selected, worth, score)
-                steps[step.size] = dataclasses.replace(step, note=note)
+                steps[step.size] = dataclasses.replace(step, warned=note)
         if self.tuning_value is not None:
             (fixed,) = steps.values()
             return self.path_at(fixed, problem, weight, seed=seed)

@@ -19,7 +19,7 @@ from treeselect.algorithms.lasso import Lasso
 from treeselect.algorithms.mrmr import MRMR
 from treeselect.algorithms.rboost import RBoost
 from treeselect.algorithms.rrf import GRRF, RRF
-from treeselect.algorithms.shared.base import SelectionMethod, changed_options
+from treeselect.algorithms.shared.base import SelectionMethod, changed_options, option_defaults
 from treeselect.algorithms.shared.foreign_selectors import text_of
 from treeselect.algorithms.stepwise import Stepwise
 from treeselect.algorithms.svm import SVMRFE
@@ -148,7 +148,7 @@ def methods() -> pd.DataFrame:
         {
             "method": name,
             "title": kind.title,
-            "options": ", ".join(f"{f.name}={f.default!r}" for f in _tuning_first(kind)),
+            "options": ", ".join(f"{n}={v!r}" for n, v in _tuning_first(kind)),
             "paper": kind.paper,
         }
         for name, kind in METHODS.items()
@@ -156,8 +156,8 @@ def methods() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _tuning_first(kind: type[Any]) -> list[dataclasses.Field[Any]]:
-    return sorted(dataclasses.fields(kind), key=lambda field: field.name != kind.tuning_name)
+def _tuning_first(kind: type[Any]) -> list[tuple[str, Any]]:
+    return sorted(option_defaults(kind).items(), key=lambda option: option[0] != kind.tuning_name)
 
 
 def _unknown(name: str) -> Exception:
@@ -179,7 +179,7 @@ def _selector_named(name: str) -> str | None:
 
 
 def _check_options(kind: type[Any], options: Mapping[str, Any], inside: str | None = None) -> None:
-    known = [f.name for f in dataclasses.fields(kind)]
+    known = list(option_defaults(kind) | {f.name: None for f in dataclasses.fields(kind)})
     for option in options:
         if not is_one_of(option, known):
             text = option if isinstance(option, str) else described(option)

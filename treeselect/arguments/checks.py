@@ -12,15 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treeselect.arguments.scalars import NotGiven, answer, described, finite, truth, whole
 from treeselect.errors import OptionError, did_you_mean, listing, near
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
-
-    from treeselect.designs.design import FeatureGroups
-    from treeselect.engine.arrays import FloatArray, IntArray
 
 USUAL_SIZE: Any = NotGiven("1se")
 """The default of `k`: the rule of one standard error, unless the method decides by itself."""
@@ -105,22 +103,6 @@ def check_share(name: str, value: object) -> float:
     return float(found)
 
 
-def check_size(k: object, groups: FeatureGroups) -> int:
-    """The number as Python's; an OptionError unless so many units can be selected."""
-    size = check_count("k", k, least=1)
-    n_units, n_kept = len(groups.names), int(groups.keep.sum())
-    if size > n_units:
-        raise OptionError(
-            f"`k` must be at most the number of units, {n_units}.\n  Found: {described(size)}."
-        )
-    if size < n_kept:
-        raise OptionError(
-            f"`k` must be at least the number of kept units, {n_kept}: they count.\n"
-            f"  Found: {size}."
-        )
-    return size
-
-
 def read_seed(seed: object, name: str = "seed") -> int:
     """The seed as Python's, one that is drawn where it is None.
 
@@ -200,7 +182,7 @@ def read_names(name: str, value: object) -> list[str]:
 # --- one value per row ---------------------------------------------------------------------------
 
 
-def as_floats(value: object) -> FloatArray | None:
+def as_floats(value: object) -> NDArray[np.float64] | None:
     """Numbers of an array of any library, NaN where they are missing; None if they are no numbers.
 
     Their shape is that of `value`.
@@ -213,7 +195,7 @@ def as_floats(value: object) -> FloatArray | None:
         return None
 
 
-def _floats(value: Any) -> FloatArray | None:
+def _floats(value: Any) -> NDArray[np.float64] | None:
     import pandas as pd
 
     if isinstance(value, pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
@@ -227,7 +209,7 @@ def _floats(value: Any) -> FloatArray | None:
     return np.asarray(array, dtype=np.float64) if array.dtype.kind in "biufOUS" else None
 
 
-def as_group_numbers(value: object) -> IntArray | None:
+def as_group_numbers(value: object) -> NDArray[np.int64] | None:
     """Number of each distinct label, in order of appearance, -1 where it is missing.
 
     None if they are no labels, or not one after the other.
@@ -240,7 +222,7 @@ def as_group_numbers(value: object) -> IntArray | None:
         return None
 
 
-def _group_numbers(value: Any) -> IntArray | None:
+def _group_numbers(value: Any) -> NDArray[np.int64] | None:
     import pandas as pd
 
     if isinstance(value, np.ma.MaskedArray):

@@ -10,10 +10,10 @@ import numpy as np
 
 from treeselect.algorithms.registry import find_method, method_label, method_text
 from treeselect.algorithms.shared.base import SelectionMethod, changed_options, is_method
-from treeselect.arguments.checks import check_choice, check_size, members
+from treeselect.arguments.checks import check_choice, members
 from treeselect.arguments.scalars import described
 from treeselect.comparison.record import Run
-from treeselect.designs.design import FeatureGroups
+from treeselect.designs.design import FeatureGroups, check_size
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import IntArray, WeightArray
 from treeselect.engine.random import stream_seed

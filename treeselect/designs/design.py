@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeselect.arguments.checks import check_count
+from treeselect.arguments.scalars import described
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
 from treeselect.engine.random import stream_seed
+from treeselect.errors import OptionError
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,22 @@ class FeatureGroups:
         ranks = np.empty(len(order), dtype=np.int64)
         ranks[order] = np.arange(len(order))
         return ranks
+
+
+def check_size(k: object, groups: FeatureGroups) -> int:
+    """The number as Python's; an OptionError unless so many units can be selected."""
+    size = check_count("k", k, least=1)
+    n_units, n_kept = len(groups.names), int(groups.keep.sum())
+    if size > n_units:
+        raise OptionError(
+            f"`k` must be at most the number of units, {n_units}.\n  Found: {described(size)}."
+        )
+    if size < n_kept:
+        raise OptionError(
+            f"`k` must be at least the number of kept units, {n_kept}: they count.\n"
+            f"  Found: {size}."
+        )
+    return size
 
 
 @dataclass(frozen=True, slots=True)

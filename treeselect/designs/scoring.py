@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from treeselect.arguments.scalars import answer, described, finite
 from treeselect.designs.families import Family
 from treeselect.engine.arrays import FloatArray, WeightArray
-from treeselect.engine.rounding import at_least, largest_in_row, settled
+from treeselect.engine.rounding import at_least, largest_in_row, least_of_equals
 from treeselect.errors import OptionError, did_you_mean, near, quoted, said_by
 
 Scoring = str | Callable[..., float] | None
@@ -67,7 +67,7 @@ class CustomScore:
             return float("nan")
         rows = weight > 0
         truth = y[rows].astype(np.int64) if self.n_classes else y[rows]
-        known = settled(self._within_range(prediction[rows]))
+        known = least_of_equals(self._within_range(prediction[rows]))
         extra = {"sample_weight": weight[rows]} if self.weighted else {}
         try:
             with warnings.catch_warnings():

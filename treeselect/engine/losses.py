@@ -1,10 +1,14 @@
-"""Losses: value, negative gradient and curvature in the linear predictor."""
+"""Losses: value and derivatives in the linear predictor, the best constant, the words of cvxpy.
+
+All that a loss is stands here. A new one is a class with the members of :class:`Loss`, some of
+which most take from ``_Usual``; a family gives it to the user.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.optimize import brentq
@@ -69,6 +73,11 @@ class Loss(Protocol):
         """Linear predictor of the best constant model, without the offset that is added to it."""
         ...
 
+    def modelled(self, y: FloatArray, eta: Any, share: FloatArray) -> Any:
+        """Losses of the rows times their shares, summed: a cvxpy expression of the expression
+        `eta`, which has the shape of the linear predictor."""
+        ...
+
 
 class _Usual(ABC):
     """What most losses say of themselves."""
@@ -108,6 +117,11 @@ class SquaredLoss(_Usual):
         self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
     ) -> float:
         return float(np.average(y if offset is None else y - offset, weights=weight))
+
+    def modelled(self, y: FloatArray, eta: Any, share: FloatArray) -> Any:
+        import cvxpy
+
+        return cvxpy.sum_squares(cvxpy.multiply(np.sqrt(share), y - eta)) / 2
 
 
 @kernel
@@ -164,6 +178,11 @@ class LogisticLoss(_Usual):
             return high
         return float(brentq(slope, low, high, maxiter=_MOST_HALVINGS))
 
+    def modelled(self, y: FloatArray, eta: Any, share: FloatArray) -> Any:
+        import cvxpy
+
+        return share @ (cvxpy.logistic(eta) - cvxpy.multiply(y, eta))
+
 
 class HingeLoss(_Usual):
     """``max(0, 1 - s * eta)`` for y in {0, 1} and s = 2 y - 1; `eta` is a margin, not log-odds."""
@@ -187,6 +206,11 @@ class HingeLoss(_Usual):
         """A margin for the class with more weight; there is no offset."""
         assert offset is None
         return 1.0 if np.average(y, weights=weight) > 0.5 else -1.0
+
+    def modelled(self, y: FloatArray, eta: Any, share: FloatArray) -> Any:
+        import cvxpy
+
+        return share @ cvxpy.pos(1 - cvxpy.multiply(2.0 * y - 1.0, eta))
 
 
 class PoissonLoss(_Usual):
@@ -219,6 +243,11 @@ class PoissonLoss(_Usual):
             return float(np.log(weight @ y / weight.sum()))
         # The largest exposure is taken out: in small units none need be a number.
         return float(np.log(weight @ y) - logsumexp(offset, b=weight))
+
+    def modelled(self, y: FloatArray, eta: Any, share: FloatArray) -> Any:
+        import cvxpy
+
+        return share @ (cvxpy.exp(eta) - cvxpy.multiply(y, eta))
 
 
 _LARGEST_LOG = 300.0
@@ -271,6 +300,12 @@ class MultinomialLoss(_Usual):
         shares = np.bincount(y.astype(np.int64), weights=weight, minlength=self.n_outputs)
         return np.asarray(np.log(np.maximum(shares / shares.sum(), _LEAST_SHARE)))
 
+    def modelled(self, y: FloatArray, eta: Any, share: FloatArray) -> Any:
+        import cvxpy
+
+        chosen = cvxpy.sum(cvxpy.multiply(self._indicators(y), eta), axis=1)
+        return share @ (cvxpy.log_sum_exp(eta, axis=1) - chosen)
+
 
 @dataclass(frozen=True)
 class GradientOnly:
@@ -307,6 +342,9 @@ class GradientOnly:
         self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
     ) -> float | FloatArray:
         return self.loss.constant(y, weight, offset)
+
+    def modelled(self, y: FloatArray, eta: Any, share: FloatArray) -> Any:
+        return self.loss.modelled(y, eta, share)
 
 
 def explicable(loss: Loss, y: FloatArray, eta: FloatArray, weight: WeightArray) -> float:

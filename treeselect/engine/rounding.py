@@ -60,7 +60,7 @@ def levels(values: FloatArray) -> IntArray:
     return found.reshape(np.shape(values))
 
 
-def settled(values: FloatArray) -> FloatArray:
+def least_of_equals(values: FloatArray) -> FloatArray:
     """The numbers, each of those that are equal made the least of them; the others as they are.
 
     For functions of others, which compare without a tolerance.
@@ -68,8 +68,8 @@ def settled(values: FloatArray) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from treeselect.engine.rounding import settled
-    >>> settled(np.array([0.1 + 0.2, 0.3, 0.5])).tolist()
+    >>> from treeselect.engine.rounding import least_of_equals
+    >>> least_of_equals(np.array([0.1 + 0.2, 0.3, 0.5])).tolist()
     [0.3, 0.3, 0.5]
     """
     flat = np.asarray(values, dtype=np.float64).ravel()

@@ -13,6 +13,7 @@ from treeselect.designs.design import Design
 from treeselect.designs.families import Family
 from treeselect.engine.data.binning import MAX_BINS
 from treeselect.engine.growing.nodes import LEAF, Nodes, Trees, join_trees
+from treeselect.modelfile.checks import are_plain, are_shares, check
 from treeselect.models.boosted import BoostedModel
 from treeselect.models.forest import ForestModel
 from treeselect.models.importing import ImportedBins
@@ -23,32 +24,6 @@ Arrays = dict[str, NDArray[Any]]
 
 _TYPES = {"column": np.int32, "code": np.uint8, "missing_left": np.bool_, "left": np.int32,
           "value": np.float64, "gain": np.float64, "weight": np.int64}  # fmt: skip
-
-
-_LARGEST = 1e72
-"""No response is larger; of larger numbers what is computed would not be finite."""
-
-_NEAR = 1e-6
-"""How far shares may be from a sum of 1."""
-
-
-def check(holds: bool | np.bool_, what: str) -> None:
-    """Raise a ValueError unless it holds."""
-    if not holds:
-        raise ValueError(f"{what} do not fit together")
-
-
-def are_shares(values: NDArray[Any]) -> bool:
-    """Whether numbers, or each row of them, are shares of one whole, or of nothing."""
-    if not bool(((values >= 0) & (values <= 1 + _NEAR)).all()):
-        return False
-    total = values.sum(axis=-1)
-    return bool(((np.abs(total - 1) <= _NEAR) | (total == 0)).all())
-
-
-def are_plain(*arrays: NDArray[Any]) -> bool:
-    """Whether all numbers are finite and of a size that a model has."""
-    return all(bool((np.abs(array) <= _LARGEST).all()) for array in arrays)
 
 
 def forest_arrays(model: Model) -> Arrays:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from treeselect.designs.scoring import scoring_record
 from treeselect.errors import ModelFileError
 from treeselect.frames.values import Numbers, read_column
 from treeselect.modelfile.models import boosted_arrays, forest_arrays, subforest_arrays
+from treeselect.modelfile.plain import plain
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.fit import Fit
 from treeselect.resampling.folds import Folds
@@ -58,7 +58,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         },
         "terms": [_term_record(term) for term in spec.terms],
         "schema": list(spec.schema.items()),
-        "state": [[name, _plain(state)] for name, state in spec.state.items()],
+        "state": [[name, plain(state)] for name, state in spec.state.items()],
         "new_levels": spec.new_levels,
         "units": dataclasses.asdict(spec.units),
         "columns": [data.arrays.column_names, data.arrays.n_levels],
@@ -77,7 +77,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         "notes": [data.notes, result.notes],
         "library": data.library,
         "call": dataclasses.asdict(result.call),
-        "method": [name, _plain(options)],
+        "method": [name, plain(options)],
         "cut_from": [s.cut_from for s in (*result.steps, result.step)],
         "gaps": [s.gap for s in (*result.steps, result.step)],
         "seed": result.seed,
@@ -162,18 +162,3 @@ def _add_folds(folds: Folds, arrays: dict[str, NDArray[Any]]) -> None:
         arrays["fold_numbers"] = folds.folds
     if folds.groups is not None:
         arrays["fold_groups"] = folds.groups
-
-
-def _plain(value: Any) -> Any:
-    """What transforms and options hold, for JSON: dictionaries as pairs, arrays with a mark."""
-    if isinstance(value, dict):
-        return {"dict": [[_plain(k), _plain(v)] for k, v in value.items()]}
-    if isinstance(value, np.ndarray):
-        return {"array": value.astype(np.float64).tolist()}
-    if isinstance(value, list | tuple):
-        return {"list": [_plain(v) for v in value]}
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"number": repr(value)}
-    return value

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,28 +12,11 @@ from numpy.typing import NDArray
 from treeselect.algorithms.registry import method_of_record
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.decisions import WORDS, Decisions
-from treeselect.designs.columns import FactorSpec, TermSpec
-from treeselect.designs.design import Design
-from treeselect.designs.encoding import DesignSpec
-from treeselect.designs.families import Family, family_of
-from treeselect.designs.modeldata import ModelData, RowCounts
-from treeselect.designs.response import Response
-from treeselect.designs.scoring import with_lost_scoring, with_scoring
 from treeselect.designs.units import Units
-from treeselect.designs.weights import LARGEST_WEIGHT
-from treeselect.engine.data.binning import MAX_BINS, bin_columns
-from treeselect.formula import parse_formula
-from treeselect.formulas.expressions import Code, Transform, nodes
-from treeselect.formulas.terms import Factor
-from treeselect.frames.values import Labels, Numbers, to_series
-from treeselect.modelfile.models import (
-    are_plain,
-    are_shares,
-    boosted_of,
-    check,
-    forest_of,
-    subforest_of,
-)
+from treeselect.modelfile.checks import are_shares, check
+from treeselect.modelfile.data import data_of
+from treeselect.modelfile.models import boosted_of, forest_of, subforest_of
+from treeselect.modelfile.plain import unplain
 from treeselect.models.model import Model
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
@@ -42,9 +24,6 @@ from treeselect.resampling.fit import Call, Fit
 from treeselect.resampling.folds import Folds
 from treeselect.resampling.resampled import SCHEMES
 from treeselect.resampling.stability import Stability
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, trusted: bool) -> Fit:
@@ -57,38 +36,18 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
     Exception
         Of many kinds, if parts are missing or do not fit together.
     """
-    spec = _spec(content, trusted)
-    response = _response(content["response"])
-    empty = _empty_design(content, arrays, spec)
-    text_notes, result_notes = (tuple(map(str, notes)) for notes in content["notes"])
-    weights, library = content["weights"], content["library"]
-    offset = content["offset"]
-    check(isinstance(weights, str | bool) and isinstance(offset, str | bool), "weights")
-    data = ModelData(
-        arrays=empty,
-        spec=spec,
-        response=response,
-        weight=np.empty(0, dtype=np.int64),
-        weights=weights,
-        offset=None if offset is False else np.empty(0),
-        offset_name=offset,
-        rows=RowCounts(**{k: int(v) for k, v in content["rows"].items()}),
-        notes=text_notes,
-        sources=_no_sources(spec),
-        library=library if library in ("polars", "pyarrow") else "pandas",
-    )
-    if "sources" in content:
-        data = _with_sources(data, content["sources"], arrays)
+    data = data_of(content, arrays, trusted=trusted)
+    spec, design, family = data.spec, data.arrays, data.response.family
     n_groups = len(spec.units.names)
     gaps = content.get("gaps", [None] * len(content["cut_from"]))
     decisions = _decisions(arrays, n_groups)
     steps = _steps(content["cut_from"], gaps, arrays, n_groups, decisions)
-    subforest = subforest_of(arrays, empty, response.family)
+    subforest = subforest_of(arrays, design, family)
     model: Model | None = subforest
     if "forest_groups" in arrays:
-        model = forest_of(arrays, empty, response.family, has_offset=data.offset is not None)
+        model = forest_of(arrays, design, family, has_offset=data.offset is not None)
     if "boost_groups" in arrays:
-        model = boosted_of(arrays, empty, response.family)
+        model = boosted_of(arrays, design, family)
     if model is None:
         raise ValueError("there is no model")
     check(np.array_equal(model.groups, steps[-1].selected), "the model and the path")
@@ -96,7 +55,7 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
     return Fit(
         design=data,
         call=Call(**{k: str(v) for k, v in content["call"].items()}),
-        chosen_method=method_of_record(name, _unplain(options)),
+        chosen_method=method_of_record(name, unplain(options)),
         steps=steps[:-1],
         step=dataclasses.replace(steps[-1], ensemble=subforest),
         scores=_scores(arrays, steps),
@@ -104,148 +63,10 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
         seed=int(content["seed"]),
         n_jobs=None,
         progress=None,
-        notes=result_notes,
+        notes=tuple(map(str, content["notes"][1])),
         resampled=_stability(content, arrays, spec.units),
         choice=_choice(content["choice"], arrays, len(data.weight), n_groups),
     )
-
-
-def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
-    formula = content["formula"]
-    columns = [str(name) for name in formula["columns"]]
-    parsed = parse_formula(
-        formula["text"], columns, hidden=[str(n) for n in formula["hidden"]], trusted=trusted
-    )
-    records = {str(record["name"]): record for record in content["terms"]}
-    check(list(records) == [term.name for term in parsed.terms], "formula and terms")
-    terms = []
-    for term in parsed.terms:
-        record = records[term.name]
-        parts = [
-            FactorSpec(
-                factor,
-                None if part["levels"] is None else _labels(part["levels"]),
-                tuple(map(str, part["fields"])),
-                bool(part["is_bool"]),
-            )
-            for factor, part in zip(term.factors, record["factors"], strict=True)
-        ]
-        found = record["combinations"]
-        combinations = None if found is None else tuple(tuple(map(int, c)) for c in found)
-        terms.append(TermSpec(term, tuple(parts), combinations))
-        _check_combinations(terms[-1])
-    schema = {str(name): str(kind) for name, kind in content["schema"]}
-    check(set(schema.values()) <= {"number", "logical", "text"}, "the schema")
-    check({v for t in parsed.terms for v in t.variables} == set(schema), "formula and schema")
-    state = {str(name): _unplain(learned) for name, learned in content["state"]}
-    check(
-        set(state) == {f.name for t in parsed.terms for f in t.factors}
-        and all(isinstance(learned, dict) for learned in state.values()),
-        "formula and transforms",
-    )
-    for factor in (f for t in parsed.terms for f in t.factors):
-        check(_fits(factor, state[factor.name]), "formula and transforms")
-    check(content["new_levels"] in ("error", "missing", "other"), "new_levels")
-    return DesignSpec(
-        formula=parsed,
-        terms=tuple(terms),
-        schema=schema,
-        state=state,
-        units=_units(content["units"], [term.name for term in parsed.terms]),
-        new_levels=content["new_levels"],
-    )
-
-
-def _fits(factor: Factor, learned: Mapping[str, Any]) -> bool:
-    """Whether something was learned for each of its transforms: else new data would teach them.
-
-    Of a column without a value nothing is learned, and of trusted code nobody knows.
-    """
-    texts = {
-        node.text
-        for node in nodes(factor.node)
-        if isinstance(node, Transform) and node.function not in ("C", "hashed")
-    }
-    found = set(learned) - {"fitted"}
-    empty = [text for text in found if not learned[text] and not text.startswith("poly(")]
-    if not _is_small(learned) or empty:
-        return False
-    return not found or found == texts or any(isinstance(n, Code) for n in nodes(factor.node))
-
-
-_MOST_LEARNED = 1_100
-"""Most numbers of one kind that a transform learns; a spline has at most 1,000 knots."""
-
-
-def _is_small(learned: Any) -> bool:
-    """Whether a transform can replay it in no time: a million knots would take the memory."""
-    if isinstance(learned, Mapping):
-        return len(learned) <= _MOST_LEARNED and all(map(_is_small, learned.values()))
-    if isinstance(learned, list):
-        return len(learned) <= _MOST_LEARNED and all(map(_is_small, learned))
-    return np.size(learned) <= _MOST_LEARNED
-
-
-def _labels(levels: list[Any]) -> tuple[Any, ...]:
-    check(all(isinstance(v, str | int | float | bool) for v in levels), "levels")
-    return tuple(levels)
-
-
-def _check_combinations(spec: TermSpec) -> None:
-    labelled = [n for i in spec.order if (n := spec.factors[i].levels) is not None]
-    check((spec.combinations is None) == (len(labelled) < 2), "levels and combinations")
-    for combination in spec.combinations or ():
-        check(
-            len(combination) == len(labelled)
-            and all(0 <= c < len(n) for c, n in zip(combination, labelled, strict=True)),
-            "levels and combinations",
-        )
-    combinations = list(spec.combinations or ())
-    check(combinations == sorted(set(combinations)), "combinations")
-
-
-def _units(record: Mapping[str, Any], terms: list[str]) -> Units:
-    units = Units(
-        names=tuple(map(str, record["names"])),
-        terms=tuple(tuple(map(str, unit)) for unit in record["terms"]),
-        items=tuple(tuple(map(int, units)) for units in record["items"]),
-        item_costs=tuple(map(float, record["item_costs"])),
-        keep=tuple(map(bool, record["keep"])),
-        keys=tuple(map(str, record["keys"])),
-    )
-    n = len(units.names)
-    check(
-        n == len(units.terms) == len(units.keep) == len(units.keys) > 0
-        and len(set(units.names)) == n
-        and sorted(units.term_order) == sorted(terms)
-        and len(units.items) == len(units.item_costs)
-        and all(item and all(0 <= unit < n for unit in item) for item in units.items)
-        and all(0 <= cost < math.inf for cost in units.item_costs),
-        "units",
-    )
-    return units
-
-
-def _response(record: Mapping[str, Any]) -> Response:
-    classes = _labels(record["classes"])
-    family = _with_scoring(family_of(record["family"], len(classes)), record["scoring"])
-    return Response(
-        name=str(record["name"]),
-        y=np.empty(0),
-        rows=np.empty(0, dtype=np.int64),
-        family=family,
-        reason=str(record["reason"]),
-        classes=classes,
-        n_dropped=int(record["n_dropped"]),
-    )
-
-
-def _with_scoring(family: Family, record: list[Any] | None) -> Family:
-    if record is None:
-        return family
-    name, by_name = record
-    check(isinstance(name, str) and isinstance(by_name, bool), "scoring")
-    return with_scoring(family, name) if by_name else with_lost_scoring(family, name)
 
 
 def _choice(
@@ -265,117 +86,6 @@ def _choice(
         check(found is None or (found.shape == (n_rows,) and found.dtype == np.int64), "folds")
     folds = n_folds if rows["fold_numbers"] is None else rows["fold_numbers"]
     return Choice(k, Folds(folds, repeats, rows["fold_groups"], name))
-
-
-def _empty_design(
-    content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], spec: DesignSpec
-) -> Design:
-    """The design without rows."""
-    names, levels = content["columns"]
-    expected = [(name, n) for name in spec.units.term_order for n in spec[name].column_levels]
-    check([(str(n), v) for n, v in zip(names, levels, strict=True)] == expected, "columns")
-    start, values = arrays["edges_start"], arrays["edges"]
-    check(
-        start.dtype == np.int64
-        and values.dtype == np.float64
-        and len(start) == len(levels) + 1
-        and start[0] == 0
-        and start[-1] == len(values)
-        and bool(((start >= 0) & (start <= len(values))).all())
-        and bool((np.diff(start) >= 0).all())
-        and bool((np.diff(start) < MAX_BINS).all()),
-        "bin edges",
-    )
-    edges = tuple(
-        None if n is not None else values[start[j] : start[j + 1]] for j, n in enumerate(levels)
-    )
-    check(
-        all(
-            e is None or (bool(np.isfinite(e).all()) and bool((np.diff(e) > 0).all()))
-            for e in edges
-        ),
-        "bin edges",
-    )
-    columns = tuple(np.empty(0, dtype=np.float64 if n is None else np.uint8) for n in levels)
-    groups = spec.units.feature_groups(names)
-    return Design(
-        column_names=tuple(map(str, names)),
-        columns=columns,
-        n_levels=tuple(levels),
-        edges=edges,
-        groups=groups,
-        binned=bin_columns(columns, edges, [n or 0 for n in levels], groups.ids),
-    )
-
-
-def _no_sources(spec: DesignSpec) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame({name: [] for name in spec.schema})
-
-
-def _with_sources(
-    data: ModelData, records: list[Any], arrays: Mapping[str, NDArray[Any]]
-) -> ModelData:
-    import pandas as pd
-
-    n = len(arrays["y"])
-    series = {}
-    for i, (name, kind, *rest) in enumerate(records):
-        values = arrays[f"source_{i}"]
-        check(values.shape == (n,), "data")
-        if kind == "numbers":
-            is_bool, is_integer = map(bool, rest)
-            column: Numbers | Labels = Numbers(values.astype(np.float64), is_bool, is_integer)
-        else:
-            levels, declared, ordered = rest
-            check(
-                kind == "labels" and bool(((values >= -1) & (values < len(levels))).all()), "data"
-            )
-            column = Labels(values, _labels(levels), bool(declared), bool(ordered))
-        series[str(name)] = to_series(column)
-    frame = pd.DataFrame(series)
-    check(list(frame) == list(data.spec.schema), "data and schema")
-    y, rows, weight = (arrays[name] for name in ("y", "rows", "weight"))
-    check(
-        y.dtype == np.float64
-        and rows.dtype == np.int64
-        and weight.dtype in (np.int64, np.float64)
-        and y.shape == rows.shape == weight.shape
-        and bool(((weight >= 0) & (weight < np.inf)).all())
-        and bool(weight.any())
-        and (weight.dtype == np.float64 or weight.sum(dtype=np.float64) <= LARGEST_WEIGHT)
-        and are_plain(y)
-        and len(frame) == len(y) > 0,
-        "data",
-    )
-    _check_response(data.response, y)
-    offset = None if data.offset is None else arrays["offset"]
-    check(
-        offset is None
-        or (
-            offset.shape == y.shape
-            and offset.dtype == np.float64
-            and bool(np.isfinite(offset).all())
-        ),
-        "offset",
-    )
-    columns = data.spec.encode(frame)
-    design = dataclasses.replace(data.arrays, columns=columns, binned=data.arrays.bin(columns))
-    return dataclasses.replace(
-        data,
-        arrays=design,
-        response=dataclasses.replace(data.response, y=y, rows=rows),
-        weight=weight,
-        offset=offset,
-        sources=frame,
-    )
-
-
-def _check_response(response: Response, y: NDArray[np.float64]) -> None:
-    """Raise unless classes are numbered from 0."""
-    n = response.family.n_classes
-    check(n == 0 or bool(((y >= 0) & (y < n) & (y == np.floor(y))).all()), "response and classes")
 
 
 def _steps(
@@ -485,18 +195,3 @@ def _stability(
         groups_name=groups_name,
         fixed_size=fixed_size,
     )
-
-
-def _unplain(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    ((kind, inner),) = value.items()
-    if kind == "dict":
-        return {_unplain(k): _unplain(v) for k, v in inner}
-    if kind == "list":
-        return [_unplain(v) for v in inner]
-    if kind == "array":
-        return np.array(inner, dtype=np.float64)
-    if kind == "number":
-        return float(inner)
-    raise ValueError(f"a value of the unknown kind {kind!r}")

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.algorithms.shared.base import SelectionMethod
-from treeselect.arguments.checks import MOST_RESAMPLES, check_choice, check_count, check_size
+from treeselect.arguments.checks import MOST_RESAMPLES, check_choice, check_count
+from treeselect.designs.design import check_size
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import StabilityError
 from treeselect.resampling.choosing import step_of_size
-from treeselect.resampling.folds import Folds, known_groups
+from treeselect.resampling.folds import Folds
 from treeselect.resampling.resampled import SCHEMES, Scheme
+from treeselect.resampling.splitting import known_groups
 from treeselect.resampling.stability import Stability
 from treeselect.running.parallel import ALONE, Workers, run_all
 from treeselect.running.progress import track

@@ -17,7 +17,8 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, quoted
 from treeselect.models.model import Model
-from treeselect.resampling.folds import Folds, Split, mean_repeats, split_rows
+from treeselect.resampling.folds import Folds, Split, mean_repeats
+from treeselect.resampling.splitting import split_rows
 from treeselect.running.parallel import ALONE, Workers, run_all
 from treeselect.running.progress import track
 
@@ -157,7 +158,7 @@ def follow_fold(
             units = units[falling(model.importance[units])]
             known[step.size] = held_out_score(problem, model, test, n_threads), units, seconds
     found = [known[step.size if step else 0] for step in chosen]
-    warned = [said for step in chosen if step for said in (step.warning, step.note) if said]
+    warned = [said for step in chosen if step for said in (step.warning, step.warned) if said]
     return FoldPath(
         scores=np.array([score for score, _, _ in found]),
         units=tuple(units for _, units, _ in found),

@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import SelectionMethod, tuning_words
-from treeselect.arguments.checks import MOST_REPEATS, check_count, check_share
-from treeselect.designs.modeldata import ModelData
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.random import stream_seed
-from treeselect.errors import DataError, OptionError, TreeselectError, quoted
+from treeselect.engine.arrays import FloatArray
 from treeselect.frames.libraries import in_library
-from treeselect.models.coefficients import coefficient_table, table_head, table_row, term_p_value
-from treeselect.models.independence import independent_columns
-from treeselect.models.linear import LinearData, LinearFit, fit_linear, linear_data
-from treeselect.printing import MOST_ROWS, Summary, SummaryContent, p_text
-from treeselect.resampling.choosing import Choice, choose
-from treeselect.resampling.folds import Folds, Split
-from treeselect.resampling.halves import draw_parts
-from treeselect.running.parallel import Workers, run_all
-from treeselect.running.progress import track
+from treeselect.models.coefficients import coefficient_table
+from treeselect.models.linear import LinearFit
+from treeselect.printing import Summary, SummaryContent
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from treeselect.resampling.fit import Fit
-
-_FEW_GROUPS = 50
-"""With fewer groups than this, a reader is told that the tests need many."""
 
 
 def aggregate_p_values(p_values: FloatArray, gamma_min: float = 0.05) -> FloatArray:
@@ -170,175 +151,10 @@ class Inference:
         return f"<Inference, {self.n_splits} split{'s' if self.n_splits > 1 else ''}>"
 
 
-def infer(
-    result: Fit,
-    data: ModelData,
-    *,
-    split: float,
-    repeats: int,
-    seed: int,
-    gamma_min: float,
-    level: float,
-    folds: Folds,
-    workers: Workers,
-) -> Inference:
-    """See :meth:`SelectionResult.inference`."""
-    split, gamma_min = check_share("split", split), check_share("gamma_min", gamma_min)
-    level = check_share("level", level)
-    repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)
-    method, weight = result.chosen_method, data.weight
-    if method.was_fitted:
-        raise OptionError(
-            "`inference()` must grow the trees on one part of the rows.\n"
-            "  Found: `forest=` that was fitted before, perhaps on all of them. Select with trees"
-            " that are grown here."
-        )
-    size = _size(result)
-    choice = dataclasses.replace(result.choice, k=size, folds=folds)
-    problem = dataclasses.replace(data.problem_for(method), wants_scores=False)
-    seeds = [stream_seed(seed, "inference", number) for number in range(repeats)]
-    parts = draw_parts(problem, weight, split, choice, seeds)
-    calls = [
-        (problem, method, weight, choice, part.train, own)
-        for part, own in zip(parts, seeds, strict=True)
-    ]
-    chosen = track(run_all(_select, calls, workers), "Splits", len(calls), result.progress)
-    terms = tuple(spec.term.name for spec in data.spec.terms)
-    splits = tuple(
-        _fit_part(data, None if units is None else _terms_of(data, units), part.test, folds.groups)
-        for units, part in zip(chosen, parts, strict=True)
-    )
-    found = Inference(
-        terms=terms,
-        splits=splits,
-        p_values=np.array([[_multiplied(s, term) for term in terms] for s in splits]),
-        gamma_min=gamma_min,
-        level=level,
-        content=SummaryContent("", (), (), (), ()),
-        groups_name=folds.groups_name,
-        library=data.library,
-    )
-    other = _other_groups(result.choice.folds.groups_name, folds.groups_name)
-    call = f"{result.call.text}.inference({split:g}, {repeats}, seed={seed}{other})"
-    sizes = _part_words(parts, folds)
-    content = _content(found, result, call, sizes, _rule_text(size, result))
-    return dataclasses.replace(found, content=content)
-
-
-def _other_groups(of_fit: str | bool, name: str | bool) -> str:
-    """The argument ``fold_groups`` as it could be typed, if it says more than the fit."""
-    if name == of_fit:
-        return ""
-    return f", fold_groups={name!r}" if isinstance(name, str) else ", fold_groups=..."
-
-
-def _size(result: Fit) -> int | str | None:
-    """The rule of the fit for the number of units."""
-    k = result.choice.k
-    if not isinstance(k, int):
-        return k
-    return max(1, min(k, len(result.design.arrays.groups.names)))
-
-
-def _rule_text(size: int | str | None, result: Fit) -> str:
-    if size is None:
-        return tuning_words(result.chosen_method)
-    if isinstance(size, int):
-        return f"{size} unit{'s' if size > 1 else ''}"
-    rule = "best score" if size == "best" else "1 s.e. rule"
-    return f"{rule}, cross-validated within that part"
-
-
 # --- selecting ----------------------------------------------------------------------------------
 
 
-def _select(
-    problem: Problem,
-    method: SelectionMethod,
-    weight: WeightArray,
-    choice: Choice,
-    rows: IntArray,
-    seed: int,
-    *,
-    n_threads: int = 1,
-) -> BoolArray | None:
-    """Units selected on some rows; None if the response does not vary there."""
-    if len(np.unique(problem.y[rows])) < 2:
-        return None
-    own = np.zeros_like(weight)
-    own[rows] = weight[rows]
-    chosen = choose(
-        problem, method, own, choice, seed=seed, workers=Workers(1, n_threads), progress=False
-    )
-    return chosen.step.selected
-
-
-def _terms_of(data: ModelData, groups: BoolArray) -> tuple[str, ...]:
-    """Terms of some units, in the order of the formula."""
-    units = data.arrays.groups.terms
-    found = {term for g in np.flatnonzero(groups) for term in units[g]}
-    return tuple(spec.term.name for spec in data.spec.terms if spec.term.name in found)
-
-
 # --- testing -----------------------------------------------------------------------------------
-
-
-def _fit_part(
-    data: ModelData, terms: tuple[str, ...] | None, rows: IntArray, groups: IntArray | None
-) -> SplitFit:
-    """Fit the linear model of some terms on some rows, and test each of them."""
-    if terms is None:
-        why = "The response does not vary in the rows to select on."
-        return SplitFit((), {}, None, why, 0, 0)
-    n_fitted = n_dropped = 0
-    try:
-        here = linear_data(data, terms, rows, groups)
-        n_fitted, n_dropped = len(here.y), here.n_dropped
-        if n_fitted > here.matrix.shape[1]:
-            here = _without_sums(here, terms)
-        response = data.response
-        fit = fit_linear(here, response.family.name, response.name, response.classes)
-        if fit.problems:
-            raise DataError(fit.problems[0])
-        p_values = {term: term_p_value(fit, term) for term in terms}
-        if not np.isfinite(list(p_values.values())).all():
-            raise DataError("The tests can't be computed.")
-    except OptionError:
-        raise
-    except (TreeselectError, np.linalg.LinAlgError) as error:
-        why = str(error).split("\n")[0]
-        return SplitFit(terms, dict.fromkeys(terms, 1.0), None, why, n_fitted, n_dropped)
-    return SplitFit(terms, p_values, fit, "", n_fitted, n_dropped)
-
-
-def _without_sums(data: LinearData, terms: Sequence[str]) -> LinearData:
-    """The same without columns that are sums of columns of their own term and the intercept.
-
-    The test of a term is the same whichever of them is left out: that of as many columns as the
-    rank falls by without the term.
-
-    Raises
-    ------
-    DataError
-        If a term can't be told from the others.
-    """
-    matrix, term_of = data.matrix.to_numpy(), np.array(data.term_of, dtype=object)
-    free = independent_columns(matrix)
-    if free.all():
-        return data
-    for term in terms:
-        own = term_of == term
-        rank_of_others = int(independent_columns(matrix[:, ~own]).sum())
-        if int(free.sum()) - rank_of_others != int((free & own).sum()):
-            raise DataError(
-                f"Columns of {quoted(term)} are sums of those of other terms, or the reverse."
-            )
-    return data.of_columns(free)
-
-
-def _multiplied(split: SplitFit, term: str) -> float:
-    """P-value of a term in a split, times the number of terms that were tested there."""
-    return min(1.0, split.p_values.get(term, 1.0) * max(len(split.selected), 1))
 
 
 # --- tables ------------------------------------------------------------------------------------
@@ -376,118 +192,3 @@ def _aggregated(found: Inference) -> pd.DataFrame:
 
 
 # --- words -------------------------------------------------------------------------------------
-
-
-def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) -> SummaryContent:
-    one = found.n_splits == 1
-    fits = [split.fit for split in found.splits if split.fit is not None]
-    facts = [
-        ("Call", call),
-        ("Method", f"{result.chosen_method.title}, {rule}"),
-        ("Split", sizes),
-        ("Model", f"{fits[0].model} (statsmodels)" if fits else "none could be fitted"),
-    ]
-    if found.groups_name and fits:
-        facts.append(("Std. errors", _error_words(found.groups_name, fits)))
-    if one:
-        facts.append(("Selected", ", ".join(found.splits[0].selected) or "nothing"))
-        dropped = found.splits[0].n_dropped
-        facts.append(("Rows dropped", f"{dropped:,}, {_MISSING}"))
-        columns, rows = _coefficient_rows(found)
-        notes = [_ONE_SPLIT]
-    else:
-        facts.append(("Splits", f"{found.n_splits}, of which {found.n_failed} failed"))
-        dropped = sum(split.n_dropped for split in found.splits)
-        facts.append(
-            ("Rows dropped", f"{round(dropped / found.n_splits, 1):g} per split, {_MISSING}")
-        )
-        columns, rows = _term_rows(found)
-        notes = [_SEVERAL_SPLITS]
-        if len(found.terms) > MOST_ROWS:
-            notes.append(f"{len(found.terms) - MOST_ROWS:,} more terms in `.tidy()`.")
-    reasons = Counter(split.failure for split in found.splits if split.failure)
-    for why, count in reasons.most_common():
-        times = "The split" if one else f"{count} split{'s' if count > 1 else ''}"
-        notes.append(f"{times} without a linear model, p = 1 for its terms: {why}")
-    if found.groups_name:
-        notes.append(_group_note(found.groups_name, fits))
-    title = "P-values after selection: " + ("one split" if one else f"{found.n_splits} splits")
-    return SummaryContent(title, tuple(facts), columns, rows, tuple(notes))
-
-
-def _part_words(parts: Sequence[Split], folds: Folds) -> str:
-    """Sizes of the two parts: of rows the same in each draw, of whole groups on average."""
-    rows = [round(float(np.mean([len(p) for p in own]))) for own in _sides(parts)]
-    if folds.groups is None:
-        return f"{rows[0]:,} rows to select on, {rows[1]:,} to fit on"
-    groups = folds.groups
-    n = [len(np.unique(groups[own[0]])) for own in _sides(parts)]
-    about = "about " if len(parts) > 1 else ""
-    return (
-        f"{n[0]:,} groups{_of(folds.groups_name)} ({about}{rows[0]:,} rows) to select on,"
-        f" {n[1]:,} ({rows[1]:,}) to fit on"
-    )
-
-
-def _sides(parts: Sequence[Split]) -> tuple[list[IntArray], list[IntArray]]:
-    return [part.train for part in parts], [part.test for part in parts]
-
-
-def _of(name: str | bool) -> str:
-    return f" of {quoted(name)}" if isinstance(name, str) else ""
-
-
-def _error_words(name: str | bool, fits: Sequence[LinearFit]) -> str:
-    """How standard errors were computed, and on how many groups."""
-    n = sorted({fit.n_groups for fit in fits if fit.n_groups is not None})
-    number = f"{n[0]:,}" if len(n) == 1 else f"{n[0]:,} to {n[-1]:,}"
-    df = f", {n[0] - 1:,} degrees of freedom" if len(n) == 1 else ""
-    return f"cluster-robust, {number} groups{_of(name)}{df}"
-
-
-def _group_note(name: str | bool, fits: Sequence[LinearFit]) -> str:
-    each = f"each {quoted(name)}" if isinstance(name, str) else "each group"
-    said = f"All rows of {each} are in one part"
-    numbers = [fit.n_groups for fit in fits if fit.n_groups is not None]
-    if not numbers:
-        return f"{said}."
-    said += ", and may depend on each other in any way: standard errors are cluster-robust."
-    if min(numbers) >= _FEW_GROUPS:
-        return said
-    return (
-        f"{said} They are right for many groups: with {min(numbers)} to fit on, p-values may be too"
-        " small (Cameron and Miller 2015)."
-    )
-
-
-def _coefficient_rows(found: Inference) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    fit = found.splits[0].fit
-    if fit is None:
-        return (), ()
-    table = coefficient_table(fit, found.level)
-    rows = tuple(table_row(row) for row in table.itertuples(index=False))
-    return table_head(fit, found.level), rows
-
-
-def _term_rows(found: Inference) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    rows = tuple(
-        (str(row.term), p_text(row.p_value), str(row.selected), str(row.tested))  # type: ignore[arg-type]
-        for row in _aggregated(found).head(MOST_ROWS).itertuples(index=False)
-    )
-    return ("Term", "P-value", "Splits that selected it", "and tested it"), rows
-
-
-_MISSING = "with a missing value in a selected term"
-
-_ONE_SPLIT = (
-    "Valid for the submodel of the terms that were selected on the first part of the rows: they are"
-    " fitted and tested on the other part alone. P-values are not adjusted for the number of"
-    " coefficients. Another split may select other terms: `repeats=50` combines so many."
-)
-
-_SEVERAL_SPLITS = (
-    "P-values are adjusted for the number of selected terms and combined over the splits"
-    " (Meinshausen, Meier and Buehlmann 2009): at level 0.05, the chance of any false term is at"
-    " most 5 % if the linear model holds and the selection contains all terms that matter. There"
-    " are no combined estimates or intervals."
-)

@@ -2,43 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import SelectionMethod, tuning_words
-from treeselect.designs.families import Family
-from treeselect.designs.modeldata import ModelData
-from treeselect.designs.problem import Problem
-from treeselect.designs.scoring import Scoring, check_scoring, is_lost, with_scoring
-from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
-from treeselect.engine.random import stream_seed
-from treeselect.engine.rounding import falling
-from treeselect.errors import MethodError, OptionError, quoted
+from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.frames.libraries import in_library
-from treeselect.frames.reading import read_data
-from treeselect.resampling.choosing import Choice, run_selection
-from treeselect.resampling.cross_validation import held_out_score, standard_error
-from treeselect.resampling.folds import (
-    Folds,
-    Split,
-    Splitter,
-    mean_repeats,
-    read_folds,
-    split_rows,
-    with_groups,
-)
-from treeselect.running.parallel import Workers, run_all
-from treeselect.running.progress import track
+from treeselect.resampling.cross_validation import standard_error
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from treeselect.printing import Summary, SummaryContent
-    from treeselect.resampling.fit import Fit
 
 _MOST_NAMES = 12
 """Terms whose frequency the summary tells."""
@@ -184,178 +158,10 @@ class Performance:
         )
 
 
-def measure(
-    result: Fit,
-    folds: int | Splitter | Sequence[int],
-    *,
-    repeats: int,
-    fold_groups: str | Sequence[Any] | None,
-    inner_folds: int | Splitter | Sequence[int] | None,
-    scoring: Scoring,
-    seed: int,
-    workers: Workers,
-    data: Any,
-    weights: Sequence[float] | None,
-    offset: Sequence[float] | None,
-) -> Performance:
-    """Repeat the whole selection in folds; see :meth:`SelectionResult.performance`."""
-    here = result.design.again(data, weights, offset)
-    frame = here.all_rows() if data is None else read_data(data)
-    outer = _outer_folds(result.choice.folds, here, frame, folds, repeats, fold_groups)
-    choice = _inner_choice(result.choice, here, frame, inner_folds, outer)
-    inside, outside = _families(here.response.family, scoring)
-    check_scoring(outside, here.response.y, here.weight)
-    problem = dataclasses.replace(
-        here.problem_for(result.chosen_method), family=inside, wants_scores=False
-    )
-    splits = split_rows(
-        dataclasses.replace(problem, family=outside),
-        here.weight,
-        outer,
-        stream_seed(seed, "performance"),
-    )
-    calls = [
-        (
-            problem,
-            result.chosen_method,
-            here.weight,
-            split,
-            choice,
-            outside,
-            stream_seed(seed, "performance", number),
-            f"{number + 1} of {len(splits)}",
-        )
-        for number, split in enumerate(splits)
-    ]
-    found = list(track(run_all(_one_fold, calls, workers), "Folds", len(calls), result.progress))
-    names = here.arrays.groups.names
-    used = here.weight > 0
-    return Performance(
-        scores=np.array([score for score, _ in found]),
-        selected=tuple(here.terms_of([names[g] for g in units]) for _, units in found),
-        k=np.array([len(units) for _, units in found], dtype=np.int64),
-        n_train=np.array([used[s.train].sum() for s in splits], dtype=np.int64),
-        n_test=np.array([used[s.test].sum() for s in splits], dtype=np.int64),
-        repeats=mean_repeats(splits),
-        score_name=outside.score_name,
-        family=result.family,
-        method=result.method,
-        scheme=outer.words(len(splits)),
-        rule=_rule(choice, inside, result.chosen_method),
-        call=result.call.text,
-        k_of_fit=result.k,
-        path_score=(
-            float(result.scores.mean[result.k])
-            if result.scores is not None and scoring is None
-            else float("nan")
-        ),
-        seed=seed,
-        library=result.design.library,
-    )
-
-
-def _one_fold(
-    problem: Problem,
-    method: SelectionMethod,
-    weight: WeightArray,
-    split: Split,
-    choice: Choice,
-    family: Family,
-    seed: int,
-    where: str,
-    *,
-    n_threads: int = 1,
-) -> tuple[float, IntArray]:
-    """Score on the held-out rows, and the units selected on the others, most important first."""
-    train, test = split.weights(weight)
-    try:
-        found = run_selection(
-            problem, method, train, choice, seed=seed, workers=Workers(1, n_threads), progress=False
-        )
-    except MethodError:  # it is not about the folds
-        raise
-    except OptionError as error:
-        raise OptionError(
-            f"{error}\n  This was among the training rows of fold {where}, which are split again to"
-            " choose `k`; `inner_folds` says how."
-        ) from None
-    score = held_out_score(
-        dataclasses.replace(problem, family=family), found.model, test, n_threads
-    )
-    units = np.flatnonzero(found.step.selected)
-    return score, units[falling(found.model.importance[units])]
-
-
 # --- folds -------------------------------------------------------------------------------------
 
 
-def _outer_folds(
-    of_fit: Folds,
-    here: ModelData,
-    frame: pd.DataFrame,
-    folds: int | Splitter | Sequence[int],
-    repeats: int,
-    fold_groups: str | Sequence[Any] | None,
-) -> Folds:
-    """The folds asked for, with the groups of the fit unless others are given."""
-    rows = here.response.rows
-    asked = read_folds(folds, repeats, None, frame).for_rows(rows)
-    grouped = with_groups(of_fit, fold_groups, frame, rows)
-    return dataclasses.replace(
-        asked, groups=grouped.groups, groups_name=grouped.groups_name, choose=False
-    )
-
-
-def _inner_choice(
-    of_fit: Choice,
-    here: ModelData,
-    frame: pd.DataFrame,
-    inner_folds: int | Splitter | Sequence[int] | None,
-    outer: Folds,
-) -> Choice:
-    """The fit's choice of size, with other folds if they are given."""
-    asked = None if inner_folds is None else read_folds(inner_folds, 1, None, frame, "inner_folds")
-    if not isinstance(of_fit.k, str):
-        return of_fit
-    folds = of_fit.folds
-    if folds.groups is None and folds.groups_name is not False:
-        in_data = isinstance(folds.groups_name, str) and folds.groups_name in frame
-        if in_data:
-            folds = with_groups(folds, None, frame, here.response.rows)
-        else:
-            folds = dataclasses.replace(folds, groups=outer.groups)
-    if asked is not None:
-        own = asked.for_rows(here.response.rows)
-        folds = dataclasses.replace(folds, folds=own.folds, repeats=1)
-    return dataclasses.replace(of_fit, folds=folds)
-
-
-def _families(of_fit: Family, scoring: Scoring) -> tuple[Family, Family]:
-    """The family with the score that chooses k, and with that of the held-out rows."""
-    outside = with_scoring(of_fit, scoring)
-    if not is_lost(of_fit):
-        return of_fit, outside
-    if scoring is None:
-        raise OptionError(
-            f"`scoring` must be given: that of the fit, {quoted(of_fit.score_name)}, is a function,"
-            " which is not in the file that the model was loaded from."
-        )
-    return outside, outside
-
-
 # --- words -------------------------------------------------------------------------------------
-
-
-def _rule(choice: Choice, family: Family, method: SelectionMethod) -> str:
-    if choice.k is None:
-        return f"{tuning_words(method)}, as in the fit"
-    if isinstance(choice.k, int):
-        return f"{choice.k}, as in the fit"
-    folds = choice.folds
-    count = folds.folds if isinstance(folds.folds, int) else None
-    done = "the fit's folds of the training rows" if count is None else folds.words(count)
-    name = "1 s.e. rule" if choice.k == "1se" else "best"
-    return f"{name} by {family.score_name}, {done} inside each fold"
 
 
 def _content(found: Performance) -> SummaryContent:

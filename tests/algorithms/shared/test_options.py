@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import treeselect
 from treeselect.algorithms.registry import METHODS
+from treeselect.algorithms.shared.base import option_defaults
 from treeselect.algorithms.shared.options import MOST_DEPTH, MOST_LEAF, MOST_TREES, MOST_UNITS
 from treeselect.errors import MethodError
 
-OPTIONS = [
-    (name, field.name) for name, kind in METHODS.items() for field in dataclasses.fields(kind)
-]
+OPTIONS = [(name, option) for name, kind in METHODS.items() for option in option_defaults(kind)]
 EVERY = pytest.mark.parametrize(("method", "option"), OPTIONS)
 
 NONSENSE = [

@@ -14,8 +14,7 @@ from treeselect.algorithms.shared.base import Step
 from treeselect.arguments.scalars import described
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.losses import HingeLoss, explicable
-from treeselect.engine.random import stream_seed
+from treeselect.engine.losses import Loss
 from treeselect.engine.rounding import falling
 from treeselect.engine.sparse.best_subset import SubsetValues, best_subset
 from treeselect.engine.sparse.gram_forest import sparse_forest
@@ -38,38 +37,31 @@ _LEAST_IMPORTANCE = 1e-3
 """Least importance, relative to the largest, that the second solution reckons with."""
 
 
-_SUBSET_RIDGE = 0.01
-"""Ridge of best subsets, where none is given, as a share of the constant model's loss. With it
-the gap closes in seconds; a tenth of it took minutes on 20 columns (``best_subset`` says why)."""
-
-
 @dataclass(frozen=True, slots=True)
 class SparsityRules:
     """How the problem is posed.
 
     Attributes
     ----------
+    rows : ndarray of int64
+        Rows of the problem.
     adaptive : bool
         Whether it is solved twice, the second time with prices by the importances of the first.
     ridge : float
         At least 0.
-    sketch : int or None
-        Rows of a sketch.
-    sketch_kind : {"rows", "gaussian"}
-    subset : bool
-        Whether best subsets are wanted.
-    hinge : bool
-        Whether the loss is the hinge loss instead of the family's.
+    mixed : (int, int) or None
+        Number and seed of Gaussian combinations of the rows that stand for them.
+    loss : Loss or None
+        In place of the family's.
     constrain : callable or None
         From :class:`UnitWeights` to a sequence of cvxpy constraints.
     """
 
+    rows: IntArray
     adaptive: bool
-    ridge: float
-    sketch: int | None
-    sketch_kind: str
-    subset: bool = False
-    hinge: bool = False
+    ridge: float = 0.0
+    mixed: tuple[int, int] | None = None
+    loss: Loss | None = None
     constrain: Callable[[UnitWeights], Sequence[Any]] | None = None
 
 
@@ -126,8 +118,6 @@ class Sparsifier:
     weight : ndarray, shape (n_rows,)
     pool : TreePool
     rules : SparsityRules
-    seed : int
-        Of the sketch.
     """
 
     def __init__(
@@ -136,18 +126,17 @@ class Sparsifier:
         weight: WeightArray,
         pool: TreePool,
         rules: SparsityRules,
-        seed: int,
     ) -> None:
         self._problem, self._pool, self._rules = problem, pool, rules
-        rows = _rows(weight, rules, seed)
+        rows = rules.rows
         self._weight = weight[rows]
         if len(np.unique(problem.y[rows])) < 2:
             raise MethodError(
                 f"`sketch` of ControlBurn has {len(rows)} rows, all with the same response.\n"
                 "  Give a larger one."
             )
-        if rules.hinge:  # not the log-odds of the family, but a margin
-            family = dataclasses.replace(problem.family, loss=HingeLoss())
+        if rules.loss is not None:
+            family = dataclasses.replace(problem.family, loss=rules.loss)
             problem = dataclasses.replace(problem, family=family)
         loss, groups = problem.family.loss, problem.groups
         task = (
@@ -158,12 +147,10 @@ class Sparsifier:
             problem.constant(weight)[rows],
             groups.prices(pool.uses, np.ones(len(groups.names))),
         )
-        ridge = self._ridge(problem, weight)
         if rules.constrain is None:
-            sketch = _gaussian_sketch(rules, seed)
-            self._forest = sparse_forest(*task, ridge=ridge, sketch=sketch)
+            self._forest = sparse_forest(*task, ridge=rules.ridge, sketch=rules.mixed)
         else:
-            self._forest = ModelledForest(SparseForest(*task, ridge=ridge), self._constraints)
+            self._forest = ModelledForest(*task, ridge=rules.ridge, constrain=self._constraints)
         self._constant = np.atleast_1d(loss.constant(problem.y, weight, problem.offset))
 
     def path(self, max_size: int, last_lam: float | None = None) -> tuple[Step, ...]:
@@ -200,15 +187,9 @@ class Sparsifier:
             found = best_subset(values, keep, size, starts, time_limit)
             step = self._step(forest, found.solution)
             if step.size > steps[-1].size:
-                steps.append(dataclasses.replace(step, gap=found.gap))
+                said = _gap_words(step.size, found.gap)
+                steps.append(dataclasses.replace(step, gap=found.gap, notes=(said,)))
         return tuple(steps)
-
-    def _ridge(self, problem: Problem, weight: WeightArray) -> float:
-        """The ridge penalty: best subsets need one."""
-        if self._rules.ridge > 0 or not self._rules.subset:
-            return self._rules.ridge
-        base = problem.constant(weight)
-        return _SUBSET_RIDGE * explicable(problem.family.loss, problem.y, base, weight)
 
     def _constraints(self, trees: Any) -> Sequence[Any]:
         assert self._rules.constrain is not None
@@ -261,24 +242,20 @@ class Sparsifier:
         )
 
 
-def _rows(weight: WeightArray, rules: SparsityRules, seed: int) -> IntArray:
-    """Rows of the problem: those with weight, or a sample of them."""
-    rows = np.flatnonzero(weight)
-    if rules.sketch is None or rules.sketch_kind != "rows" or rules.sketch >= len(rows):
-        return rows
-    rng = np.random.default_rng(stream_seed(seed, "sketch"))
-    return np.sort(rng.choice(rows, rules.sketch, replace=False))
-
-
-def _gaussian_sketch(rules: SparsityRules, seed: int) -> tuple[int, int] | None:
-    """Rows and seed of a Gaussian sketch, if one was asked for."""
-    if rules.sketch is None or rules.sketch_kind == "rows":
-        return None
-    return rules.sketch, stream_seed(seed, "sketch")
-
-
 def _discount(importance: FloatArray) -> FloatArray:
     """Factor on each unit's price: one over the root of its relative importance."""
     largest = importance.max(initial=0.0)
     relative = importance / largest if largest > 0 else np.ones_like(importance)
     return np.asarray(np.maximum(relative, _LEAST_IMPORTANCE) ** -0.5)
+
+
+def _gap_words(size: int, gap: float) -> str:
+    """What is known of a best subset."""
+    if gap > 0:
+        known = (
+            f"the best that was found; another set may have a loss up to {gap:.1%} lower. Give the"
+            " search more time (`time_limit`)."
+        )
+    else:
+        known = "it is proved that no other set of its size has a lower one (with its ridge)."
+    return f"Best subset of {size} by the loss of its trees: {known}"

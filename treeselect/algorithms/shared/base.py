@@ -49,8 +49,10 @@ class Step:
         of the size could be; 0 if it is proved that none is.
     warning : str or None
         What a reader must know of how the step was found.
-    note : str or None
+    warned : str or None
         The same, where it was warned of already.
+    notes : tuple of str
+        What the method says of the step, in whole sentences.
     ensemble : WeightedForest or None
         The trees behind the step, of methods that weight them; of a cut or pruned step still those
         of the larger one.
@@ -66,7 +68,8 @@ class Step:
     error: float | None = None
     gap: float | None = None
     warning: str | None = None
-    note: str | None = None
+    warned: str | None = None
+    notes: tuple[str, ...] = ()
     ensemble: WeightedForest | None = None
     decisions: Decisions | None = None
 
@@ -74,6 +77,11 @@ class Step:
     def size(self) -> int:
         """Number of selected units."""
         return int(self.selected.sum())
+
+    @property
+    def was_cut_short(self) -> bool:
+        """Whether the search for it ended before it was done, with no more than a gap proved."""
+        return self.gap is not None and self.gap > 0
 
 
 @runtime_checkable
@@ -234,9 +242,18 @@ def is_method(value: object) -> TypeIs[SelectionMethod]:
     return dataclasses.is_dataclass(value) and isinstance(value, SelectionMethod)
 
 
+def option_defaults(method: Any) -> dict[str, Any]:
+    """The options of a method, or of a class of methods, by name, with their defaults.
+
+    They are the fields of the record, or of the one whose keywords are shorthand for these.
+    """
+    record = getattr(method, "shorthand", method)
+    return {field.name: field.default for field in dataclasses.fields(record)}
+
+
 def changed_options(method: Any) -> dict[str, Any]:
     """The options that are not the default."""
-    defaults = {field.name: field.default for field in dataclasses.fields(method)}
+    defaults = option_defaults(method)
     known = method.options()
     return {
         name: known[name] for name in known if name in defaults and known[name] != defaults[name]

@@ -123,8 +123,13 @@ def check_flag(method: object, option: str, *, optional: bool = False) -> None:
     object.__setattr__(method, option, found)
 
 
+def owner_of(record: object) -> str:
+    """Whose options they are: the record's class, or the one that its keywords stand for."""
+    return getattr(record, "owner", type(record).__name__)
+
+
 def _error(method: object, option: str, allowed: str, optional: bool, value: object) -> MethodError:
     return MethodError(
-        f"{quoted(option)} of {type(method).__name__} must be {allowed}"
+        f"{quoted(option)} of {owner_of(method)} must be {allowed}"
         f"{', or None' if optional else ''}.\n  Found: {described(value)}."
     )

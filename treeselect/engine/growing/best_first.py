@@ -33,7 +33,7 @@ from treeselect.engine.splitting.node_sums import (
     weight_of,
     write_value,
 )
-from treeselect.engine.splitting.partition import split_rows
+from treeselect.engine.splitting.partition import partition_node
 from treeselect.engine.splitting.penalty import open_used, penalised_gain, take_discounts
 
 NODE, BEGIN, END, DEPTH, BEST = range(5)
@@ -245,7 +245,7 @@ def split_leaf(data, pack, growth, prices, is_open, work, table, nodes, first, s
     begin, end = table.leaf[slot, BEGIN], table.leaf[slot, END]
     column = table.leaf[slot, BEST]
     code, missing_left = np.int64(table.code[slot, column]), table.missing_left[slot, column]
-    middle = split_rows(data, column, code, missing_left, work, begin, end)
+    middle = partition_node(data, column, code, missing_left, work, begin, end)
     left = 2 * n_leaves - 1
     write_split(nodes, first + node, column, code, missing_left, left, table.gain[slot, column])
     group = np.int64(data.group_of[column])

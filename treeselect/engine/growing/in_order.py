@@ -39,7 +39,7 @@ from treeselect.engine.splitting.node_sums import (
     weight_of,
     write_value,
 )
-from treeselect.engine.splitting.partition import split_rows
+from treeselect.engine.splitting.partition import partition_node
 from treeselect.engine.splitting.penalty import penalised_gain, take_discounts
 
 
@@ -298,7 +298,7 @@ def grow_in_order(data, pack, growth, prices, is_open, rank, state, work, nodes,
         )
         if column < 0:
             continue
-        middle = split_rows(data, column, code, missing_left, work, begin, end)
+        middle = partition_node(data, column, code, missing_left, work, begin, end)
         group = np.int64(data.group_of[column])
         if not growth.opens_late and not is_open[group]:
             if growth.all_open:

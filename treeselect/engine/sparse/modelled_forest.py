@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.engine.arrays import FloatArray
-from treeselect.engine.losses import HingeLoss, LogisticLoss, PoissonLoss, SquaredLoss
+from treeselect.engine.arrays import FloatArray, WeightArray
+from treeselect.engine.losses import Loss
+from treeselect.engine.sparse.tree_columns import TreeColumns
 from treeselect.engine.sparse.tree_weights import SparseForest, WeightedTrees
 from treeselect.errors import MethodError
 
@@ -38,12 +39,8 @@ _BEYOND = 2.0
 class ModelledForest(SparseForest):
     """The problem of ``tree_weights`` with constraints on the weights.
 
-    Parameters
-    ----------
-    forest : SparseForest
-        The problem without them.
-    constrain : callable
-        From the variable of the weights, shape (n_trees,), to a sequence of cvxpy constraints.
+    The parameters are those of :class:`SparseForest`, and ``constrain``: from the variable of the
+    weights, shape (n_trees,), to a sequence of cvxpy constraints; none by default.
 
     Raises
     ------
@@ -53,15 +50,25 @@ class ModelledForest(SparseForest):
     """
 
     def __init__(
-        self, forest: SparseForest, constrain: Callable[[Any], Sequence[Any]] | None = None
+        self,
+        columns: TreeColumns,
+        loss: Loss,
+        y: FloatArray,
+        weight: WeightArray,
+        base: FloatArray,
+        prices: FloatArray,
+        *,
+        ridge: float = 0.0,
+        constrain: Callable[[Any], Sequence[Any]] | None = None,
     ) -> None:
         import cvxpy
 
-        self.__dict__.update(forest.__dict__)
+        super().__init__(columns, loss, y, weight, base, prices, ridge=ridge)
         weights = cvxpy.Variable(self.n_trees, nonneg=True)
         intercept = cvxpy.Variable(self.loss.n_outputs)
         price = cvxpy.Parameter(self.n_trees, nonneg=True)
-        target = self._loss(cvxpy, weights, intercept) + price @ weights
+        eta = self._predictor(cvxpy, weights, intercept)
+        target = self.loss.modelled(self.y, eta, self.share) + price @ weights
         if self.ridge > 0:
             target += self.ridge / 2 * cvxpy.sum_squares(weights)
         target *= self.columns.n_rows  # coefficients near 1, by which the solver is more exact
@@ -69,28 +76,17 @@ class ModelledForest(SparseForest):
         self._model = cvxpy.Problem(cvxpy.Minimize(target), constraints)
         self._variables = (weights, intercept, price)
 
-    def _loss(self, cvxpy: Any, weights: Any, intercept: Any) -> Any:
-        """The mean loss."""
+    def _predictor(self, cvxpy: Any, weights: Any, intercept: Any) -> Any:
+        """Linear predictor of the rows, shape (n_rows,) or (n_rows, n_outputs)."""
         columns = np.hstack(
             [self.columns.block(np.arange(self.n_trees), rows) for rows in self.columns.blocks()]
         )
         moved = columns.T @ weights
-        if self.loss.n_outputs > 1:
-            shape = (self.columns.n_rows, self.loss.n_outputs)
-            eta = cvxpy.reshape(moved, shape, order="C") + self.base
-            eta = eta + np.ones((shape[0], 1)) @ cvxpy.reshape(intercept, (1, shape[1]), order="C")
-            own = (self.y[:, np.newaxis] == np.arange(shape[1])).astype(np.float64)
-            chosen = cvxpy.sum(cvxpy.multiply(own, eta), axis=1)
-            return self.share @ (cvxpy.log_sum_exp(eta, axis=1) - chosen)
-        eta = self.base + moved + intercept[0]
-        return {
-            SquaredLoss: lambda: (
-                cvxpy.sum_squares(cvxpy.multiply(np.sqrt(self.share), self.y - eta)) / 2
-            ),
-            LogisticLoss: lambda: self.share @ (cvxpy.logistic(eta) - cvxpy.multiply(self.y, eta)),
-            PoissonLoss: lambda: self.share @ (cvxpy.exp(eta) - cvxpy.multiply(self.y, eta)),
-            HingeLoss: lambda: self.share @ cvxpy.pos(1 - cvxpy.multiply(2.0 * self.y - 1.0, eta)),
-        }[type(self.loss)]()  # type: ignore[index]
+        if self.loss.n_outputs == 1:
+            return self.base + moved + intercept[0]
+        shape = (self.columns.n_rows, self.loss.n_outputs)
+        eta = cvxpy.reshape(moved, shape, order="C") + self.base
+        return eta + np.ones((shape[0], 1)) @ cvxpy.reshape(intercept, (1, shape[1]), order="C")
 
     def with_prices(self, prices: FloatArray) -> ModelledForest:
         """The same trees and rows at other prices."""

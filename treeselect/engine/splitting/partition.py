@@ -31,7 +31,7 @@ def code_of(data, j, i):
 
 
 @inlined
-def split_rows(data, column, split_code, missing_left, work, begin, end):
+def partition_node(data, column, split_code, missing_left, work, begin, end):
     """Order the rows of a node by a split: see :func:`partition`."""
     is_factor = data.is_factor[column]
     if data.wide_at[column] < 0:

@@ -1,10 +1,9 @@
-"""Data to try treeselect on: one real set, and simulated ones whose answer is known."""
+"""Simulated data whose answer is known."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +12,6 @@ from treeselect.arguments.checks import (
     check_count,
     check_flag,
     check_number,
-    found_near,
-    is_one_of,
     read_names,
     read_seed,
 )
@@ -25,14 +22,6 @@ if TYPE_CHECKING:  # pandas comes with the first call, so that importing treesel
     import pandas as pd
     from numpy.typing import NDArray
 
-__all__ = [
-    "Simulated",
-    "load",
-    "simulate_correlated_titanic",
-    "simulate_factors",
-    "simulate_friedman",
-    "simulate_noisy_copies",
-]
 
 _MOST_ROWS = 100_000_000
 _MOST_COPIES = 1_000
@@ -56,151 +45,6 @@ class Simulated:
     data: pd.DataFrame
     formula: str
     truth: tuple[frozenset[str], ...]
-
-
-def load(name: str) -> pd.DataFrame:
-    """Load a data set by name.
-
-    Parameters
-    ----------
-    name : str
-        ``"titanic"``: the 1309 passengers, 13 columns as in the passenger list, with text and
-        missing values. ``boat`` and ``body`` were recorded after the sinking and give the response
-        ``survived`` away.
-        ``"titanic_correlated"``: the data of `simulate_correlated_titanic` with its default seed.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A new frame at each call, the response last.
-
-    Raises
-    ------
-    DataError
-        If there is no data set of that name.
-
-    Examples
-    --------
-    >>> from treeselect import datasets
-    >>> titanic = datasets.load("titanic")
-    >>> titanic.shape
-    (1309, 14)
-    >>> int(titanic["survived"].sum())
-    500
-    """
-    if not is_one_of(name, _LOADERS):
-        raise DataError(
-            "`name` must be that of a data set.\n"
-            f"{found_near(name, _LOADERS, f'Data sets: {listing(_LOADERS)}.')}"
-        )
-    return _LOADERS[name]()
-
-
-def _titanic() -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.read_parquet(Path(__file__).parent / "data" / "titanic.parquet")
-
-
-# Near the medians of modern growth tables; older teenagers and adults made shorter, for 1912.
-_AGES = [0, 0.25, 0.5, 1, 2, 4, 6, 8, 10, 12, 14, 16, 18]  # years
-_MALE_HEIGHTS = [50, 61, 67, 75, 87, 102, 115, 127, 137, 146, 157, 167, 171]  # cm
-_FEMALE_HEIGHTS = [49, 60, 66, 74, 86, 101, 114, 126, 137, 147, 155, 158, 159]  # cm
-
-_BMI_AGES = [0, 0.25, 1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 25, 40, 60]  # years
-_BMI = [13.4, 16.7, 17, 16.4, 15.7, 15.4, 15.8, 16.5, 17.6, 19, 20.4, 21.5, 22.6, 23.4, 23.8]
-
-
-def simulate_correlated_titanic(*, seed: int = 1912) -> Simulated:
-    """Titanic passengers with four simulated body measures that stand in for age.
-
-    The experiment of ControlBurn's introduction [1]_: ``pclass``, ``sex`` (1 is male), ``age``
-    (missing ones are the median), ``sibsp`` and ``parch`` are real; ``height`` (cm), ``weight``
-    (kg), ``femur`` and ``tibia`` (cm) are drawn given age and sex. Any two of the four correlate
-    above 0.9, so a forest shares the importance of age among all five.
-
-    Parameters
-    ----------
-    seed : int, default 1912
-        Another seed draws other bodies for the same passengers.
-
-    Returns
-    -------
-    Simulated
-        1309 rows. The response is real, so ``truth`` is not known by construction: it is the answer
-        that the paper gives for three variables.
-
-    Raises
-    ------
-    OptionError
-        If `seed` is not allowed.
-
-    Notes
-    -----
-    Height is the median for age and sex times a normal factor with standard deviation 4 %. Weight
-    is height squared times the median body mass index for age, times a log-normal factor of 6 %
-    (people vary more; the correlations would then fall below 0.9). Above 150 cm the bones follow
-    the stature regressions of Trotter and Gleser [2]_, below it straight lines towards a newborn's
-    bones, where the regressions for adults would turn negative; both get normal measurement noise
-    with a standard deviation of 0.5 cm. All four are rounded to one decimal.
-
-    References
-    ----------
-    .. [1] B. Liu, M. Xie, M. Udell (2021). ControlBurn: Feature Selection by Sparse Forests. KDD.
-    .. [2] M. Trotter, G. C. Gleser (1952). Estimation of stature from long bones of American
-       Whites and Negroes. American Journal of Physical Anthropology 10(4).
-
-    Examples
-    --------
-    >>> from treeselect.datasets import simulate_correlated_titanic
-    >>> data = simulate_correlated_titanic().data
-    >>> list(data.columns[5:9])
-    ['height', 'weight', 'femur', 'tibia']
-    """
-    rng = np.random.default_rng(read_seed(seed))
-    real = _titanic()[["pclass", "sex", "age", "sibsp", "parch", "survived"]]
-    data = real.assign(
-        sex=(real["sex"] == "male").astype("int64"), age=real["age"].fillna(real["age"].median())
-    )
-    age = data["age"].to_numpy()
-    male = data["sex"].to_numpy() == 1
-
-    median_height = np.where(
-        male, np.interp(age, _AGES, _MALE_HEIGHTS), np.interp(age, _AGES, _FEMALE_HEIGHTS)
-    )
-    n = len(data)
-    height = median_height * (1 + 0.04 * rng.standard_normal(n))
-    bmi = np.interp(age, _BMI_AGES, _BMI) * np.exp(0.06 * rng.standard_normal(n))
-    femur = np.where(
-        male,
-        _bone(height, slope=2.38, intercept=61.41, newborn=7.5),
-        _bone(height, slope=2.47, intercept=54.10, newborn=7.5),
-    )
-    tibia = np.where(
-        male,
-        _bone(height, slope=2.52, intercept=78.62, newborn=6.5),
-        _bone(height, slope=2.90, intercept=61.53, newborn=6.5),
-    )
-    measures = {
-        "height": height,
-        "weight": bmi * (height / 100) ** 2,
-        "femur": femur + 0.5 * rng.standard_normal(n),
-        "tibia": tibia + 0.5 * rng.standard_normal(n),
-    }
-    for place, (name, values) in enumerate(measures.items(), start=data.shape[1] - 1):
-        data.insert(place, name, values.round(1))
-    proxies = frozenset({"age", *measures})
-    return Simulated(data, "survived ~ .", (frozenset({"sex"}), frozenset({"pclass"}), proxies))
-
-
-def _bone(
-    height: NDArray[np.float64], *, slope: float, intercept: float, newborn: float
-) -> NDArray[np.float64]:
-    """Length of a bone (cm): an adult's from stature = slope * bone + intercept, see above."""
-    shortest_adult, newborn_height = 150.0, 50.0
-    adult = (np.maximum(height, shortest_adult) - intercept) / slope
-    growth = ((shortest_adult - intercept) / slope - newborn) / (shortest_adult - newborn_height)
-    return adult - growth * np.maximum(shortest_adult - height, 0)
 
 
 def simulate_friedman(
@@ -439,9 +283,3 @@ def _response(
 ) -> NDArray[np.float64] | NDArray[np.int64]:
     """The values, or 1 where they exceed their median and 0 elsewhere."""
     return (values > np.median(values)).astype(np.int64) if binary else values
-
-
-_LOADERS: dict[str, Callable[[], pd.DataFrame]] = {
-    "titanic": _titanic,
-    "titanic_correlated": lambda: simulate_correlated_titanic().data,
-}

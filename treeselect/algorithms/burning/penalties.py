@@ -1,0 +1,255 @@
+"""Ways to choose among the trees along a falling penalty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from treeselect.algorithms.burning.pools import TreePool
+from treeselect.algorithms.burning.ranges import MARGINS, ROWS, check_function, check_ranges
+from treeselect.algorithms.burning.sketch import Sketch
+from treeselect.algorithms.burning.solver import Solver
+from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import WeightArray
+from treeselect.engine.losses import HingeLoss, Loss
+from treeselect.errors import MethodError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class _Penalised(Solver):
+    """What all ways have in common that go along a falling penalty."""
+
+    lam: float | None = None
+    prune: bool = False
+
+    def __post_init__(self) -> None:
+        Solver.__post_init__(self)
+        check_ranges(self, "lam", "prune")
+
+    @property
+    def tuning_value(self) -> float | None:
+        """The fixed penalty, None for the whole path."""
+        return self.lam
+
+    def check(self, problem: Problem) -> None:
+        """Raise a MethodError if the constraints have gone through a file."""
+        if isinstance(self._constrain, str):
+            raise MethodError(
+                "The constraints of this ControlBurn are a function, which is not kept in files.\n"
+                "  Give it again: `ControlBurn(constraints=...)`."
+            )
+
+    def steps(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        pool: TreePool,
+        *,
+        seed: int,
+        max_size: int,
+        every_size: bool,
+    ) -> tuple[Step, ...]:
+        """The path up to a size, or to the fixed penalty."""
+        return self.sparsifier(problem, weight, pool, seed).path(max_size, self.lam)
+
+    def pruned(
+        self,
+        steps: tuple[Step, ...],
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        seed: int,
+        max_size: int,
+    ) -> tuple[Step, ...]:
+        """The path after the backward pass, if it was asked for."""
+        if not self.prune:
+            return steps
+        if self.lam is None:
+            return prune_path(problem, weight, steps, seed, max_size)
+        last = BackwardPass(problem, weight, seed).chain(steps[-1])[-1]
+        return (*(step for step in steps[:-1] if step.size < last.size), last)
+
+    def keywords(self) -> dict[str, Any]:
+        """Itself as keywords of ControlBurn."""
+        return Solver.keywords(self) | {"lam": self.lam, "prune": self.prune}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Penalty(_Penalised):
+    """The least loss with a penalty on the weights of the trees: the default of ControlBurn.
+
+    Parameters
+    ----------
+    lam : float, optional
+        The penalty, above 0. None: the number of units decides.
+    adaptive : bool
+        Solve twice, the second time with prices by the importances of the first.
+    ridge : float
+        Ridge penalty on the weights of the trees, at least 0.
+    sketch : Sketch or int, optional
+        Fewer rows; a number is that of a sample. None: all rows.
+    refit_trees : int, optional
+        Trees of the forest that is refitted on the selected terms, and predicts. None: the sparse
+        forest itself predicts.
+    prune : bool
+        Whether units are dropped from each selection that are not missed.
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range.
+
+    Examples
+    --------
+    >>> from treeselect import ControlBurn, Penalty
+    >>> ControlBurn(solver=Penalty(ridge=0.1)) == ControlBurn(ridge=0.1)
+    True
+    """
+
+    ridge: float = 0.0
+
+    def __post_init__(self) -> None:
+        _Penalised.__post_init__(self)
+        check_ranges(self, "ridge")
+
+    def check(self, problem: Problem) -> None:
+        """Raise a MethodError if the response has no squared error for a Gaussian sketch."""
+        family = problem.family
+        is_mixed = isinstance(self.sketch, Sketch) and self.sketch.kind != ROWS
+        if is_mixed and not family.loss.is_squared:
+            raise MethodError(
+                '`sketch_kind="gaussian"` needs the squared error: a response of numbers.\n'
+                f'  Found: {family.name}. Use `sketch_kind="rows"`.'
+            )
+
+    def _ridge_on(self, problem: Problem, weight: WeightArray) -> float:
+        return self.ridge
+
+    def keywords(self) -> dict[str, Any]:
+        """Itself as keywords of ControlBurn."""
+        return _Penalised.keywords(self) | {"ridge": self.ridge}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Constraints(_Penalised):
+    """The same with constraints of one's own on the weights, through cvxpy.
+
+    An interior-point method solves the problem, slower by orders of magnitude: take
+    ``Forest(forests=1)``, or a `sketch`.
+
+    Parameters
+    ----------
+    function : callable
+        From ``weights`` to a sequence of cvxpy constraints, where ``weights["age"]`` is the sum of
+        the weights of the trees that use the unit `age` and ``weights.trees`` are all of them.
+    sketch : Sketch or int, optional
+        A sample of the rows. None: all of them.
+    lam, adaptive, ridge, refit_trees, prune
+        As those of :class:`Penalty`.
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range.
+
+    Examples
+    --------
+    >>> from treeselect import Constraints, ControlBurn
+    >>> cheap = Constraints(lambda weights: [weights["mri"] <= 0.5 * weights["age"]])
+    >>> ControlBurn(solver=cheap).adaptive
+    True
+    """
+
+    function: Callable[..., Any] | str
+    _: KW_ONLY
+    ridge: float = 0.0
+
+    not_mixed: ClassVar[str | None] = 'Use `kind="rows"`.'
+
+    def __post_init__(self) -> None:
+        _Penalised.__post_init__(self)
+        check_ranges(self, "ridge")
+        check_function(self, "function")
+
+    def _ridge_on(self, problem: Problem, weight: WeightArray) -> float:
+        return self.ridge
+
+    @property
+    def _constrain(self) -> Any:
+        return self.function
+
+    def keywords(self) -> dict[str, Any]:
+        """Itself as keywords of ControlBurn."""
+        return _Penalised.keywords(self) | {"ridge": self.ridge, "constraints": self.function}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Hinge(_Penalised):
+    """The least hinge loss of two classes with a penalty on the weights of the trees.
+
+    It is a linear program, fast for up to some thousands of rows; with more, take a `sketch`. Its
+    margins are no probabilities: a forest predicts.
+
+    Parameters
+    ----------
+    sketch : Sketch or int, optional
+        A sample of the rows. None: all of them.
+    refit_trees : int
+        Trees of the forest that predicts.
+    constraints : callable, optional
+        Constraints on the weights, as those of :class:`Constraints`.
+    lam, adaptive, prune
+        As those of :class:`Penalty`.
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range.
+
+    Examples
+    --------
+    >>> from treeselect import ControlBurn, Hinge
+    >>> ControlBurn(solver=Hinge(sketch=2000)).loss
+    'hinge'
+    """
+
+    constraints: Callable[..., Any] | str | None = None
+
+    not_mixed: ClassVar[str | None] = 'The hinge loss is no squared error: use `kind="rows"`.'
+    must_refit: ClassVar[str | None] = MARGINS
+
+    def __post_init__(self) -> None:
+        _Penalised.__post_init__(self)
+        if self.constraints is not None:
+            check_function(self, "constraints")
+
+    def check(self, problem: Problem) -> None:
+        """Raise a MethodError unless there are two classes, and no offset."""
+        family = problem.family
+        if family.n_classes != 2:
+            raise MethodError(
+                '`loss="hinge"` of ControlBurn needs a response of two classes.\n'
+                f"  Found: {family.name}. Leave `loss` out."
+            )
+        if problem.offset is not None:
+            raise MethodError(
+                '`loss="hinge"` of ControlBurn has margins, and an `offset` is one of log-odds.\n'
+                "  Leave one of them out."
+            )
+        _Penalised.check(self, problem)
+
+    @property
+    def _loss(self) -> Loss:
+        return HingeLoss()
+
+    @property
+    def _constrain(self) -> Any:
+        return self.constraints
+
+    def keywords(self) -> dict[str, Any]:
+        """Itself as keywords of ControlBurn."""
+        own = {"loss": "hinge", "constraints": self.constraints}
+        return _Penalised.keywords(self) | own

@@ -1,0 +1,72 @@
+"""What each option of ControlBurn may be, as a keyword and in the strategy that it stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from treeselect.algorithms.shared.options import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_number,
+    owner_of,
+)
+from treeselect.arguments.scalars import described
+from treeselect.engine.ensembles.bag_boosting import BAG_BOOSTING, BAGGING, DOUBLE
+from treeselect.errors import MethodError
+
+MAX_DEPTH = 16
+"""Greatest depth of trees."""
+
+KINDS = (BAG_BOOSTING, BAGGING, DOUBLE)
+"""How forests of trees of many units are grown."""
+
+ROWS, GAUSSIAN = "rows", "gaussian"
+"""Kinds of sketches."""
+
+FUNCTION = "a function"
+"""What a function is in a model file, before what it is of."""
+
+MARGINS = "Margins are no probabilities: let the forest predict."
+PROVED = "What is proved holds for all rows, or a sample of them."
+TOO_WELL = "Without a penalty its weights fit the training rows too well."
+
+_RANGES: dict[str, Callable[[object, str], None]] = {
+    "lam": partial(check_number, above=0.0, optional=True),
+    "forests": partial(check_integer, least=1, limit=1_000),
+    "adaptive": check_flag,
+    "tail": partial(check_integer, least=2, limit=10_000),
+    "tolerance": partial(check_number, above=0.0),
+    "min_trees": partial(check_integer, least=1, limit=10_000),
+    "max_depth": partial(check_integer, least=1, most=MAX_DEPTH, optional=True),
+    "loss": partial(check_choice, allowed=("family", "hinge")),
+    "ridge": partial(check_number, least=0.0),
+    "best_subset": check_flag,
+    "time_limit": partial(check_number, above=0.0, limit=1e7),
+    "sketch": partial(check_integer, least=2, optional=True),
+    "sketch_kind": partial(check_choice, allowed=(ROWS, GAUSSIAN)),
+    "max_features": partial(check_number, above=0.0, most=1.0),
+    "tree_cost": partial(check_number, least=0.0),
+    "refit": partial(check_choice, allowed=("forest", None)),
+    "n_trees": partial(check_integer, least=1),
+    "prune": check_flag,
+}
+
+
+def check_ranges(record: object, *names: str) -> None:
+    """Settle some options of a record; a MethodError if one is not in its range."""
+    for name in names or _RANGES:
+        _RANGES[name](record, name)
+
+
+def check_function(record: object, option: str) -> None:
+    """Raise a MethodError unless an option is a function, or was one before it went through a
+    file."""
+    value = getattr(record, option)
+    was_one = isinstance(value, str) and value.startswith(FUNCTION)
+    if not callable(value) and not was_one:
+        raise MethodError(
+            f"`{option}` of {owner_of(record)} must be a function of the weights"
+            f"{', or None' if option == 'constraints' else ''}.\n  Found: {described(value)}."
+        )

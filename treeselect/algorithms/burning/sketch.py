@@ -1,0 +1,57 @@
+"""Fewer rows that stand for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from treeselect.algorithms.burning.ranges import GAUSSIAN, ROWS
+from treeselect.algorithms.shared.options import check_choice, check_integer
+from treeselect.algorithms.shared.strategies import Strategy
+from treeselect.engine.arrays import IntArray, WeightArray
+from treeselect.engine.random import stream_seed
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Sketch(Strategy):
+    """Fewer rows on which ControlBurn solves the sparse-forest problem (section 3.3.3).
+
+    Parameters
+    ----------
+    rows : int
+        2 to 1,000,000.
+    kind : {"rows", "gaussian"}
+        A sample of the rows, or Gaussian combinations of them, which only the squared error can
+        have, with :class:`Penalty` (problem 3 of the paper).
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range.
+
+    Examples
+    --------
+    >>> from treeselect import ControlBurn, Penalty, Sketch
+    >>> ControlBurn(solver=Penalty(sketch=Sketch(1000, kind="gaussian"))).sketch_kind
+    'gaussian'
+    """
+
+    rows: int
+    kind: str = ROWS
+
+    def __post_init__(self) -> None:
+        check_integer(self, "rows", least=2)
+        check_choice(self, "kind", (ROWS, GAUSSIAN))
+
+    def sample(self, weight: WeightArray, seed: int) -> IntArray:
+        """The rows with weight, or a sample of them."""
+        rows = np.flatnonzero(weight)
+        if self.kind != ROWS or self.rows >= len(rows):
+            return rows
+        rng = np.random.default_rng(stream_seed(seed, "sketch"))
+        return np.sort(rng.choice(rows, self.rows, replace=False))
+
+    def mixed(self, seed: int) -> tuple[int, int] | None:
+        """Number and seed of Gaussian combinations of the rows, if it has any."""
+        return None if self.kind == ROWS else (self.rows, stream_seed(seed, "sketch"))

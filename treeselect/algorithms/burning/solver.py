@@ -1,0 +1,144 @@
+"""How ControlBurn chooses among the trees: on which rows, by what loss, and what then predicts.
+
+Each way is a strategy (``penalties``, ``subsets``) that has the options which go with it, and no
+others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treeselect.algorithms.burning.pools import TreePool
+from treeselect.algorithms.burning.ranges import FUNCTION, ROWS, check_ranges
+from treeselect.algorithms.burning.sketch import Sketch
+from treeselect.algorithms.burning.sparsify import Sparsifier, SparsityRules
+from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.options import check_integer
+from treeselect.algorithms.shared.strategies import Strategy
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import WeightArray
+from treeselect.engine.losses import Loss
+from treeselect.errors import MethodError
+from treeselect.models.forest import REFITTED_TREES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Solver(Strategy):
+    """What all ways to choose among the trees have in common."""
+
+    adaptive: bool = True
+    sketch: Sketch | int | None = None
+    refit_trees: int | None = REFITTED_TREES
+
+    not_mixed: ClassVar[str | None] = None  # why there is no Gaussian sketch
+    must_refit: ClassVar[str | None] = None  # why the sparse forest does not predict
+
+    def __post_init__(self) -> None:
+        check_ranges(self, "adaptive")
+        self._check_sketch()
+        if self.refit_trees is None and self.must_refit is not None:
+            raise MethodError(
+                f"`refit_trees` of {type(self).__name__} must be a whole number, at least 1.\n"
+                f"  Found: None. {self.must_refit}"
+            )
+        check_integer(self, "refit_trees", least=1, optional=True)
+
+    def _check_sketch(self) -> None:
+        if not isinstance(self.sketch, Sketch):
+            check_ranges(self, "sketch")
+            if self.sketch is not None:  # the number of its rows
+                object.__setattr__(self, "sketch", Sketch(self.sketch))
+        elif self.sketch.kind != ROWS and self.not_mixed is not None:
+            raise MethodError(
+                f"`sketch` of {type(self).__name__} must be a sample of the rows.\n"
+                f"  Found: {self.sketch}. {self.not_mixed}"
+            )
+
+    # --- for ControlBurn ---
+
+    @property
+    def tuning_value(self) -> float | None:
+        """The fixed penalty, None for the whole path."""
+        return None
+
+    def check(self, problem: Problem) -> None:
+        """Raise a MethodError if it does not go with the response, the prices or the offset."""
+
+    def steps(
+        self,
+        problem: Problem,
+        weight: WeightArray,
+        pool: TreePool,
+        *,
+        seed: int,
+        max_size: int,
+        every_size: bool,
+    ) -> tuple[Step, ...]:
+        """The path of selections through some trees (see ``base.SelectionMethod``)."""
+        raise NotImplementedError
+
+    def pruned(
+        self,
+        steps: tuple[Step, ...],
+        problem: Problem,
+        weight: WeightArray,
+        *,
+        seed: int,
+        max_size: int,
+    ) -> tuple[Step, ...]:
+        """The path after the backward pass, if it was asked for."""
+        return steps
+
+    def sparsifier(
+        self, problem: Problem, weight: WeightArray, pool: TreePool, seed: int
+    ) -> Sparsifier:
+        """The sparse-forest problem of some trees."""
+        own = self.sketch
+        assert own is None or isinstance(own, Sketch)
+        rules = SparsityRules(
+            rows=np.flatnonzero(weight) if own is None else own.sample(weight, seed),
+            adaptive=self.adaptive,
+            ridge=self._ridge_on(problem, weight),
+            mixed=None if own is None else own.mixed(seed),
+            loss=self._loss,
+            constrain=self._constrain,
+        )
+        return Sparsifier(problem, weight, pool, rules)
+
+    def keywords(self) -> dict[str, Any]:
+        """Itself as keywords of ControlBurn."""
+        own = self.sketch
+        assert own is None or isinstance(own, Sketch)
+        said: dict[str, Any] = {"adaptive": self.adaptive}
+        if own is not None:
+            said |= {"sketch": own.rows, "sketch_kind": own.kind}
+        if self.refit_trees is None:
+            return said | {"refit": None}
+        return said | {"n_trees": self.refit_trees}
+
+    def words(self) -> dict[str, Any]:
+        """The same for people and files."""
+        said = self.keywords()
+        if said.get("constraints") is not None:
+            said["constraints"] = f"{FUNCTION} of the weights"
+        return said
+
+    # --- what its children have ---
+
+    def _ridge_on(self, problem: Problem, weight: WeightArray) -> float:
+        """The ridge penalty, at least 0."""
+        return 0.0
+
+    @property
+    def _loss(self) -> Loss | None:
+        """The loss, if it is not the family's."""
+        return None
+
+    @property
+    def _constrain(self) -> Callable[..., Any] | None:
+        """What constrains the weights."""
+        return None

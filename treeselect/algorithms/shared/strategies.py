@@ -1,0 +1,34 @@
+"""Options that have options of their own: ``Sketch(500)``, ``BestSubset(time_limit=10)``."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+
+class Strategy:
+    """A small frozen record of validated options, which is itself an option of a method.
+
+    What can't go together are fields of different strategies, so that it can't be written.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """The call that makes it, without what is the default."""
+        said = []
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]  # children are dataclasses
+            value = getattr(self, field.name)
+            if field.default is dataclasses.MISSING:
+                said.append(_text(value))
+            elif value is not field.default and value != field.default:
+                said.append(f"{field.name}={_text(value)}")
+        return f"{type(self).__name__}({', '.join(said)})"
+
+
+def _text(value: Any) -> str:
+    """A value as it could be typed; a function by its name."""
+    if callable(value):
+        name = getattr(value, "__name__", "")
+        return name if name.isidentifier() else "function"
+    return repr(value)

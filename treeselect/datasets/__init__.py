@@ -1,0 +1,22 @@
+"""Data to try treeselect on: one real set, and simulated ones whose answer is known.
+
+In comes a name or a seed; out come pandas frames, and of simulated ones the terms that matter.
+"""
+
+from treeselect.datasets.loading import load
+from treeselect.datasets.simulated import (
+    Simulated,
+    simulate_factors,
+    simulate_friedman,
+    simulate_noisy_copies,
+)
+from treeselect.datasets.titanic import simulate_correlated_titanic
+
+__all__ = [
+    "Simulated",
+    "load",
+    "simulate_correlated_titanic",
+    "simulate_factors",
+    "simulate_friedman",
+    "simulate_noisy_copies",
+]

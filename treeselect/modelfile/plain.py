@@ -1,0 +1,45 @@
+"""What transforms learned and options of methods, as values of JSON and back."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def plain(value: Any) -> Any:
+    """What transforms and options hold, for JSON: dictionaries as pairs, arrays with a mark."""
+    if isinstance(value, dict):
+        return {"dict": [[plain(k), plain(v)] for k, v in value.items()]}
+    if isinstance(value, np.ndarray):
+        return {"array": value.astype(np.float64).tolist()}
+    if isinstance(value, list | tuple):
+        return {"list": [plain(v) for v in value]}
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"number": repr(value)}
+    return value
+
+
+def unplain(value: Any) -> Any:
+    """What :func:`plain` was made from; lists for tuples.
+
+    Raises
+    ------
+    ValueError
+        If there is a mark that it does not make.
+    """
+    if not isinstance(value, dict):
+        return value
+    ((kind, inner),) = value.items()
+    if kind == "dict":
+        return {unplain(k): unplain(v) for k, v in inner}
+    if kind == "list":
+        return [unplain(v) for v in inner]
+    if kind == "array":
+        return np.array(inner, dtype=np.float64)
+    if kind == "number":
+        return float(inner)
+    raise ValueError(f"a value of the unknown kind {kind!r}")

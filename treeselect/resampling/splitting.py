@@ -1,0 +1,234 @@
+"""Folds to pairs of rows: some to select on, the others to score on."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import IntArray, WeightArray
+from treeselect.engine.random import stream_seed
+from treeselect.errors import (
+    OptionError,
+    said_by,
+)
+from treeselect.resampling.folds import Folds, Split, Splitter
+
+if TYPE_CHECKING:
+    pass
+
+
+_NONE_NEEDED = "an integer `k`, which needs none"
+
+
+def split_rows(problem: Problem, weight: WeightArray, folds: Folds, seed: int) -> tuple[Split, ...]:
+    """The training and the held-out rows of each fold, among the rows with a positive weight.
+
+    Raises
+    ------
+    OptionError
+        If there are too few rows, rows of a class or groups, a splitter fails, a side is empty or
+        has a row or group of the other, or the response does not vary where it has to.
+    """
+    rows = np.flatnonzero(weight)
+    groups = None if folds.groups is None else known_groups(folds.groups[rows])
+    if isinstance(folds.folds, int):
+        found = []
+        for repeat in range(folds.repeats):
+            fold = assign_folds(
+                problem, weight, folds.folds, seed,
+                groups=groups, repeat=repeat, choose=folds.choose,
+            )  # fmt: skip
+            found += _splits_of(fold, rows)
+    elif isinstance(folds.folds, np.ndarray):
+        found = _splits_of(folds.folds, rows)
+    elif folds.folds is None:
+        raise OptionError(
+            "`inner_folds` must be given: the folds of the fit were not a number, and are not in"
+            " the file that the model was loaded from."
+        )
+    else:
+        found = _splits_by(_seeded(folds.folds, seed), problem, rows, groups)
+    if len(found) < 2:
+        raise OptionError(f"`folds` must give at least two folds.\n  Found: {len(found)}.")
+    for number, split in enumerate(found):
+        _check_split(problem, split, f"fold {number + 1} of {len(found)}", choose=folds.choose)
+        if folds.groups is not None:
+            _check_apart(folds.groups, split, f"fold {number + 1} of {len(found)}")
+    return tuple(found)
+
+
+def assign_folds(
+    problem: Problem,
+    weight: WeightArray,
+    folds: int,
+    seed: int,
+    *,
+    groups: IntArray | None = None,
+    repeat: int = 0,
+    choose: bool = True,
+) -> IntArray:
+    """Fold of each row, -1 for rows without weight; classes are spread evenly over the folds.
+
+    Parameters
+    ----------
+    groups : ndarray of int, shape (n_rows with weight,), optional
+        Rows of one group go to one fold; classes are then spread as evenly as that allows.
+    repeat : int
+        Another number draws other folds.
+    choose : bool
+        As of :class:`Folds`.
+
+    Raises
+    ------
+    OptionError
+        If there are fewer rows (of a class) or groups than folds.
+    """
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+    rows = np.flatnonzero(weight)
+    y = problem.y[rows]
+    stratify = problem.family.has_classes
+    fewest = int(np.unique(y, return_counts=True)[1].min()) if stratify else len(rows)
+    if folds > fewest:
+        kind = "rows of the rarer class" if stratify else "rows"
+        raise OptionError(
+            f"`folds` must be at most the number of {kind}, {fewest}.\n"
+            f"  Found: {folds}. {_way_out('a smaller `folds`', choose=choose)}"
+        )
+    if groups is not None and folds > (n_groups := len(np.unique(groups))):
+        raise OptionError(
+            f"`fold_groups` must have at least as many groups as there are folds, {folds}.\n"
+            f"  Found: {n_groups}. {_way_out('other `folds`', choose=choose)}"
+        )
+    parts = ("folds",) if repeat == 0 else ("folds", repeat)
+    state = stream_seed(seed, *parts) % 2**32
+    if groups is None:
+        splitter = (StratifiedKFold if stratify else KFold)(folds, shuffle=True, random_state=state)
+    else:
+        kind_of = StratifiedGroupKFold if stratify else GroupKFold
+        splitter = kind_of(folds, shuffle=True, random_state=state)
+    fold = np.full(len(weight), -1, dtype=np.int64)
+    for number, (_, held_out) in enumerate(splitter.split(rows, y, groups)):
+        fold[rows[held_out]] = number
+    return fold
+
+
+def known_groups(groups: IntArray) -> IntArray:
+    """Groups of the rows that are used.
+
+    Raises
+    ------
+    OptionError
+        If one is not known, or there are fewer than two.
+    """
+    if (groups < 0).any():
+        raise OptionError(
+            "`fold_groups` must be known for every row that is used.\n"
+            f"  Found: {int((groups < 0).sum())} rows where it is missing. Give each of them a"
+            " group of its own, or drop them."
+        )
+    if (groups == groups[0]).all():
+        raise OptionError(
+            "`fold_groups` must have at least two groups, to leave one out.\n"
+            "  Found: one, with all rows. Leave it out."
+        )
+    return groups
+
+
+def _splits_of(fold: IntArray, rows: IntArray) -> list[Split]:
+    """Each fold held out in turn; a negative number never is."""
+    here = fold[rows]
+    return [Split(rows[here != f], rows[here == f]) for f in np.unique(here[here >= 0])]
+
+
+def _seeded(splitter: Splitter, seed: int) -> Splitter:
+    """A splitter that would draw anew at each call, drawing by the seed; any other as it is."""
+    if getattr(splitter, "random_state", seed) is not None:
+        return splitter
+    own: Any = copy.copy(splitter)
+    own.random_state = stream_seed(seed, "folds") % 2**32
+    return own
+
+
+def _splits_by(
+    splitter: Splitter, problem: Problem, rows: IntArray, groups: IntArray | None
+) -> list[Split]:
+    """What a splitter makes of the rows that are used, which it sees numbered from 0."""
+    y = problem.y[rows]
+    y = y.astype(np.int64) if problem.family.has_classes else y
+    try:
+        with warnings.catch_warnings():
+            # Whether groups were split is checked for every splitter.
+            warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+            pairs = [
+                (np.asarray(train), np.asarray(test))
+                for train, test in splitter.split(np.arange(len(rows))[:, np.newaxis], y, groups)
+            ]
+        if not all(side.ndim == 1 for pair in pairs for side in pair):
+            raise TypeError("a side of a fold is no list of row numbers")
+        return [Split(rows[train], rows[test]) for train, test in pairs]
+    except MemoryError:
+        raise
+    except Exception as error:  # a splitter of the user's can fail in any way
+        raise OptionError(
+            f"`folds` must be a splitter that can split the {len(rows)} rows that are used.\n"
+            f"  {type(splitter).__name__} says: {said_by(error)}"
+        ) from None
+
+
+def _way_out(first: str, *more: str, choose: bool) -> str:
+    """What to give in place of folds that will not do."""
+    ways = [first, *([_NONE_NEEDED] if choose else []), *more]
+    return f"Give {', '.join(ways[:-1])}{', or ' if ways[1:] else ''}{ways[-1]}."
+
+
+def _check_split(problem: Problem, split: Split, where: str, *, choose: bool) -> None:
+    """Raise an OptionError if a side is empty, shares rows, or can't be fitted."""
+    way_out = _way_out("other `folds`", choose=choose)
+    for side, rows in (("training", split.train), ("held-out", split.test)):
+        if not len(rows):
+            raise OptionError(
+                f"`folds` must leave rows on both sides of every fold.\n"
+                f"  Found: no {side} rows in {where}. {way_out}"
+            )
+    both = np.intersect1d(split.train, split.test)
+    if len(both):
+        raise OptionError(
+            "`folds` must not train on held-out rows.\n"
+            f"  Found: {len(both)} rows on both sides of {where}."
+        )
+    y = problem.y[split.train]
+    if problem.family.has_classes:
+        present, needed = len(np.unique(y)), problem.family.n_classes
+        if present < needed:
+            raise OptionError(
+                "Cross-validation needs rows of every class in every training set.\n"
+                f"  Found: {present} of {needed} classes in that of {where}. {way_out}"
+            )
+    elif y.min() == y.max():
+        raise OptionError(
+            "Cross-validation needs a response that varies in every training set.\n"
+            f"  Found: {y[0]:g} in all {len(y)} training rows of {where}. {way_out}"
+        )
+    held_out = problem.y[split.test]
+    if problem.family.score_needs_variation and held_out.min() == held_out.max():
+        other_score = "a `scoring` that one value will do for"
+        way_out = _way_out("a smaller `folds`", other_score, choose=choose)
+        raise OptionError(
+            "Cross-validation needs a response that varies in every fold.\n"
+            f"  Found: {held_out[0]:g} in all {len(held_out)} rows of {where}. {way_out}"
+        )
+
+
+def _check_apart(groups: IntArray, split: Split, where: str) -> None:
+    both = np.intersect1d(groups[split.train], groups[split.test])
+    if len(both):
+        raise OptionError(
+            "`folds` must keep the rows of each of the `fold_groups` on one side.\n"
+            f"  Found: {len(both)} groups on both sides of {where}. Give a number of folds, or a"
+            " splitter that knows groups, such as `LeaveOneGroupOut`."
+        )
