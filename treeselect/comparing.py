@@ -312,7 +312,8 @@ class Comparison(Contest):
         path : path
             File to write; replaced if it exists, whole or not at all.
         template : path, optional
-            A jinja2 template of your own in place of ``comparison.html.j2``.
+            A jinja2 template of your own in place of ``comparison.html.j2``, which it may extend or
+            copy; how is said in the first lines of ``report.html.j2``.
 
         Returns
         -------
