@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from inspect import Signature
 from typing import Any, ClassVar
 
 import numpy as np
 
 from treeselect.algorithms.burning.forests import FittedForest, Forest, GrownForest
-from treeselect.algorithms.burning.keywords import DEFAULTS, Keywords, strategies
+from treeselect.algorithms.burning.keywords import DEFAULTS, SIGNATURE, Keywords, strategies
 from treeselect.algorithms.burning.penalties import Penalty
 from treeselect.algorithms.burning.solver import Solver
 from treeselect.algorithms.shared.base import Step, changed_options
+from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import described
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import WeightArray
@@ -34,8 +36,17 @@ class ControlBurn:
     of at least 0, where a tree costs as much as the units it uses; what the trees with positive
     weight use is selected.
 
+    Two objects say what is done: `forest`, where the trees come from, and `solver`, how some of
+    them are chosen. Each has the options that go together, and no others. All other parameters are
+    keywords for the options of these two: a keyword changes that option of the object, and one that
+    the object does not have is refused.
+
     Parameters
     ----------
+    solver : Penalty, Hinge, Constraints or BestSubset
+        How trees are chosen, on which rows, and what then predicts: along a falling penalty
+        (:class:`Penalty`, the default), with the hinge loss (:class:`Hinge`) or under constraints
+        of one's own (:class:`Constraints`); or the best set of each size (:class:`BestSubset`).
     lam : float, optional
         Penalty of problem (2) of the paper, positive, in units of the mean loss (log loss, or half
         the squared error) per unit of tree weight and price. None: the number of units decides.
@@ -55,16 +66,14 @@ class ControlBurn:
         Greatest depth, 1 to 16. None: as deep as the out-of-bag loss goes on falling. Either way
         depth ends where every tree uses more than ten units, and more than are asked for: such
         trees could not be part of the selection.
-    forest : {"bag-boosting", "bagging", "double bag-boosting", "single-feature"} or fitted model
-        How each forest is grown: incremental depth bag-boosting (Algorithm 2), incremental depth
-        bagging (Algorithm 1), stages of bag-boosting at each depth until the out-of-bag loss no
-        longer falls, as in the authors' software, or trees of one unit each, which the units grow
-        in turn (section 3.2.4), up to four deep: additive models, like explainable boosting
-        machines, whose terms :meth:`SelectionResult.shape` shows; copies of a unit have trees of
-        their own, and may all be selected. Or a forest or gradient boosting of scikit-learn
-        or LightGBM, fitted on a data frame of the formula's terms, all of them numbers, and on the
-        same response with its classes in the same order; its trees are taken as they are, and not
-        grown again in resamples and folds, which therefore assess the choice among them alone.
+    forest : Forest, SingleFeature, str or fitted model
+        Where the trees come from: :class:`Forest`, or by the name of its kind ``"bag-boosting"``
+        (Algorithm 2), ``"bagging"`` (Algorithm 1) or ``"double bag-boosting"`` (as in the authors'
+        software); :class:`SingleFeature`, or ``"single-feature"``, trees of one unit each. Or a
+        forest or gradient boosting of scikit-learn or LightGBM, fitted on a data frame of the
+        formula's terms, all of them numbers, and on the same response with its classes in the same
+        order; its trees are taken as they are, and not grown again in resamples and folds, which
+        therefore assess the choice among them alone.
     loss : {"family", "hinge"}
         Loss of the sparse-forest problem: that of the family (squared error, log loss of two or
         more classes, Poisson), or for two classes the hinge loss, whose margins are no
@@ -117,7 +126,9 @@ class ControlBurn:
     Raises
     ------
     MethodError
-        If an option is not in its range.
+        If an option is not in its range, or two keywords do not go together.
+    TypeError
+        If there is no such keyword.
 
     Notes
     -----
@@ -131,15 +142,23 @@ class ControlBurn:
 
     Examples
     --------
-    >>> from treeselect import ControlBurn
-    >>> ControlBurn(forests=3).forests
-    3
+    >>> from treeselect import BestSubset, ControlBurn, Forest
+    >>> method = ControlBurn(forest=Forest("bagging", forests=3), solver=BestSubset(ridge=0.1))
+    >>> method
+    ControlBurn(forests=3, forest='bagging', ridge=0.1, best_subset=True)
+    >>> method == ControlBurn(forest="bagging", forests=3, best_subset=True, ridge=0.1)
+    True
+    >>> ControlBurn(solver=BestSubset(), lam=0.1)
+    Traceback (most recent call last):
+    treeselect.errors.MethodError: ControlBurn can't have `best_subset=True` and `lam=0.1` together.
+      One counts units, the other prices them.
     """
 
     forest: GrownForest | FittedForest = _FOREST
     solver: Solver = _SOLVER
 
     shorthand: ClassVar[type[Keywords]] = Keywords
+    __signature__: ClassVar[Signature] = SIGNATURE
 
     name: ClassVar[str] = "controlburn"
     title: ClassVar[str] = "ControlBurn"
@@ -213,40 +232,23 @@ class ControlBurn:
 
     # --- what it does ---
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
+    def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
+        problem, weight = task.problem, task.weight
         self.solver.check(problem)
         _check_weight(problem, weight)
         pool, warning = self.forest.pool(
-            problem, weight, seed=seed, max_size=max_size, n_threads=n_threads
+            problem, weight, seed=task.seed, max_size=task.max_size, n_threads=task.n_threads
         )
         with one_thread():
-            steps = self.solver.steps(
-                problem, weight, pool, seed=seed, max_size=max_size, every_size=every_size
-            )
-        steps = self.solver.pruned(steps, problem, weight, seed=seed, max_size=max_size)
+            steps = self.solver.steps(task, pool)
+        steps = self.solver.pruned(task, steps)
         return tuple(dataclasses.replace(step, warning=warning) for step in steps)
 
-    def final_model(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        step: Step,
-        *,
-        seed: int,
-        n_threads: int = 1,
-    ) -> Model:
+    def final_model(self, task: Task, step: Step) -> Model:
         """Forest on the selected units (paper, section 3.1: the final step), or the sparse forest
         of the step."""
+        problem, weight, seed, n_threads = task.problem, task.weight, task.seed, task.n_threads
         n_trees = self.solver.refit_trees
         if n_trees is not None:
             return refit_forest(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.algorithms.shared.base import changed_options, is_method
+from treeselect.algorithms.shared.strategies import Strategy
 from treeselect.arguments.checks import members
 from treeselect.arguments.scalars import NotGiven
 from treeselect.frames.csv_files import EncodedFile
@@ -84,6 +85,7 @@ def _shown(name: str, value: object) -> str:
     plain = (
         isinstance(value, _SHORT)
         or is_method(value)
+        or isinstance(value, Strategy)
         or (name == "folds" and isinstance(value, Splitter))
     )
     text = _text(value)

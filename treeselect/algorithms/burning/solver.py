@@ -19,6 +19,7 @@ from treeselect.algorithms.burning.sparsify import Sparsifier, SparsityRules
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.options import check_integer
 from treeselect.algorithms.shared.strategies import Strategy
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.losses import Loss
@@ -68,28 +69,11 @@ class Solver(Strategy):
     def check(self, problem: Problem) -> None:
         """Raise a MethodError if it does not go with the response, the prices or the offset."""
 
-    def steps(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        pool: TreePool,
-        *,
-        seed: int,
-        max_size: int,
-        every_size: bool,
-    ) -> tuple[Step, ...]:
+    def steps(self, task: Task, pool: TreePool) -> tuple[Step, ...]:
         """The path of selections through some trees (see ``base.SelectionMethod``)."""
         raise NotImplementedError
 
-    def pruned(
-        self,
-        steps: tuple[Step, ...],
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        seed: int,
-        max_size: int,
-    ) -> tuple[Step, ...]:
+    def pruned(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
         """The path after the backward pass, if it was asked for."""
         return steps
 

@@ -10,6 +10,7 @@ from treeselect.algorithms.burning.ranges import PROVED, TOO_WELL, check_ranges
 from treeselect.algorithms.burning.solver import Solver
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.options import check_number
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.losses import explicable
@@ -72,20 +73,12 @@ class BestSubset(Solver):
                 "  Leave one of them out."
             )
 
-    def steps(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        pool: TreePool,
-        *,
-        seed: int,
-        max_size: int,
-        every_size: bool,
-    ) -> tuple[Step, ...]:
+    def steps(self, task: Task, pool: TreePool) -> tuple[Step, ...]:
         """The best subset of each size, or of one."""
+        problem, most = task.problem, task.max_size
         least = max(1, int(problem.groups.keep.sum()) + 1)
-        sizes = range(least if every_size else max(least, max_size), max_size + 1)
-        sparsifier = self.sparsifier(problem, weight, pool, seed)
+        sizes = range(least if task.every_size else max(least, most), most + 1)
+        sparsifier = self.sparsifier(problem, task.weight, pool, task.seed)
         return sparsifier.best_subsets(sizes, self.time_limit)
 
     def _ridge_on(self, problem: Problem, weight: WeightArray) -> float:
