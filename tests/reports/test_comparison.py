@@ -269,6 +269,18 @@ def test_templates_can_be_copied(four, tmp_path):
     assert "Which method selects best for died?" in page
 
 
+def test_a_template_chooses_sections_and_their_order(four, tmp_path):
+    own = tmp_path / "mine.html.j2"
+    own.write_text(
+        '{% extends "comparison.html.j2" %}\n'
+        "{% block sections %}{{ self.terms() }}{{ self.scores() }}{% endblock %}",
+        encoding="utf-8",
+    )
+    page = four.report(tmp_path / "a.html", template=own).read_text(encoding="utf-8")
+    assert re.findall('<h2 id="(.*?)"', page) == ["terms", "scores"]
+    assert page.count("<svg") == 1
+
+
 def test_what_can_t_be_written(four, tmp_path):
     with pytest.raises(OptionError, match="Can't find the folder"):
         four.report(tmp_path / "no" / "out.html")
