@@ -14,9 +14,8 @@ from treeselect.algorithms.burning.keywords import DEFAULTS, SIGNATURE, Keywords
 from treeselect.algorithms.burning.penalties import Penalty
 from treeselect.algorithms.burning.solver import Solver
 from treeselect.algorithms.shared.base import Step, changed_options
+from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import described
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError
 from treeselect.models.forest import refit_forest
@@ -230,64 +229,40 @@ class ControlBurn:
 
     # --- what it does ---
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
+    def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
-        self.solver.check(problem)
-        _check_weight(problem, weight)
-        pool, warning = self.forest.pool(
-            problem, weight, seed=seed, max_size=max_size, n_threads=n_threads
-        )
+        self.solver.check(task.problem)
+        _check_weight(task)
+        pool, warning = self.forest.pool(task)
         with one_thread():
-            steps = self.solver.steps(
-                problem, weight, pool, seed=seed, max_size=max_size, every_size=every_size
-            )
-        steps = self.solver.pruned(steps, problem, weight, seed=seed, max_size=max_size)
+            steps = self.solver.steps(task, pool)
+        steps = self.solver.pruned(task, steps)
         return tuple(dataclasses.replace(step, warning=warning) for step in steps)
 
-    def final_model(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        step: Step,
-        *,
-        seed: int,
-        n_threads: int = 1,
-    ) -> Model:
+    def final_model(self, task: Task, step: Step) -> Model:
         """Forest on the selected units (paper, section 3.1: the final step), or the sparse forest
         of the step."""
         n_trees = self.solver.refit_trees
         if n_trees is not None:
             return refit_forest(
-                problem, weight, step.selected, seed=seed, n_trees=n_trees, n_threads=n_threads
-            )
+                task.problem, task.weight, step.selected, seed=task.seed, n_trees=n_trees,
+                n_threads=task.n_threads,
+            )  # fmt: skip
         if step.size == 0:
-            return no_trees(problem, weight)
+            return no_trees(task.problem, task.weight)
         own = step.ensemble
         if own is None or not np.array_equal(own.groups, step.selected):
-            own = self._solved_again(problem, weight, step, seed, n_threads)
+            own = self._solved_again(dataclasses.replace(task, max_size=step.size), step)
         return dataclasses.replace(own, groups=step.selected)
 
-    def _solved_again(
-        self, problem: Problem, weight: WeightArray, step: Step, seed: int, n_threads: int
-    ) -> WeightedForest:
+    def _solved_again(self, task: Task, step: Step) -> WeightedForest:
         """The sparse forest of a step that was cut or pruned: trees are grown again, and those that
         use nothing else solve a problem of their own, with prices of their own, at the same
         penalty."""
-        pool, _ = self.forest.pool(
-            problem, weight, seed=seed, max_size=step.size, n_threads=n_threads
-        )
+        pool, _ = self.forest.pool(task)
         with one_thread():
-            sparsifier = self.solver.sparsifier(problem, weight, pool.within(step.selected), seed)
-            own = sparsifier.at(step.tuning).ensemble
+            inside = pool.within(step.selected)
+            own = self.solver.sparsifier(task, inside).at(step.tuning).ensemble
         assert own is not None
         if not own.trees:
             raise MethodError(
@@ -298,9 +273,10 @@ class ControlBurn:
         return own
 
 
-def _check_weight(problem: Problem, weight: WeightArray) -> None:
+def _check_weight(task: Task) -> None:
     """Raise a MethodError if the trees can't take the weights."""
-    if problem.family.n_classes > 2 and not np.issubdtype(weight.dtype, np.integer):
+    is_real = not np.issubdtype(task.weight.dtype, np.integer)
+    if task.problem.family.n_classes > 2 and is_real:
         raise MethodError(
             "ControlBurn takes whole `weights` only if there are more than two classes: one"
             " tree serves all of them.\n"

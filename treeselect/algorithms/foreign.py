@@ -29,6 +29,7 @@ from treeselect.algorithms.shared.foreign_selectors import (
 from treeselect.algorithms.shared.options import MOST_UNITS, check_flag, refuse_costs
 from treeselect.algorithms.shared.ranking import SCORING, ranked_step
 from treeselect.algorithms.shared.standardised import LinearColumns, linear_columns
+from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import answer, described, plain, whole
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
@@ -217,23 +218,15 @@ class ForeignSelector(ReadsColumns):
 
     # --- the path ---
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
+    def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units by the number of columns (see ``base.SelectionMethod``)."""
+        problem = task.problem
         self._check_problem(problem)
-        columns = self._columns(problem, weight, seed)
-        search = self._search(problem, weight, columns, seed)
-        longest = self.longest(max_size, len(problem.groups.names))
+        columns = self._columns(task)
+        search = self._search(task, columns)
+        longest = self.longest(task)
         with one_thread():
-            found = self._supports(search, columns, problem.groups.keep, longest, every_size)
+            found = self._supports(search, columns, problem.groups.keep, longest, task.every_size)
         for warning in search.warned:
             warnings.warn(warning, stacklevel=2)
         note = _note(self.name, search.warned)
@@ -241,14 +234,14 @@ class ForeignSelector(ReadsColumns):
         for support in found:
             selected, worth = _of_units(support, columns, problem.groups.keep)
             if int(selected.sum()) not in steps:
-                score = SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+                score = SCORING.scored(task, selected)
                 tuning = support.size if (selected & ~problem.groups.keep).any() else np.inf
                 step = ranked_step(float(tuning), selected, worth, score)
                 steps[step.size] = dataclasses.replace(step, warned=note)
         if self.tuning_value is not None:
             (fixed,) = steps.values()
-            return self.path_at(fixed, problem, weight, seed=seed)
-        return self.path_along(list(steps.values()), problem, weight, max_size=max_size, seed=seed)
+            return self.path_at(fixed, task)
+        return self.path_along(list(steps.values()), task)
 
     def _check_problem(self, problem: Problem) -> None:
         if isinstance(self.selector, Words):
@@ -263,15 +256,15 @@ class ForeignSelector(ReadsColumns):
                 "  Leave it out, or take a method that knows it, such as `controlburn`."
             )
 
-    def _columns(self, problem: Problem, weight: WeightArray, seed: int) -> LinearColumns:
+    def _columns(self, task: Task) -> LinearColumns:
+        problem = task.problem
         assert problem.design is not None
         # Of copies the first one wins: an order drawn by the seed lets them take turns.
-        order = np.argsort(problem.groups.ranks(seed))
-        return linear_columns(problem.design, weight, order, standardise=self.standardise)
+        order = np.argsort(problem.groups.ranks(task.seed))
+        return linear_columns(problem.design, task.weight, order, standardise=self.standardise)
 
-    def _search(
-        self, problem: Problem, weight: WeightArray, columns: LinearColumns, seed: int
-    ) -> ColumnSearch:
+    def _search(self, task: Task, columns: LinearColumns) -> ColumnSearch:
+        problem, weight = task.problem, task.weight
         rows = np.flatnonzero(weight > 0)
         y: NDArray[Any] = problem.y[rows]
         if problem.family.has_classes:
@@ -288,7 +281,7 @@ class ForeignSelector(ReadsColumns):
             x,
             y if copies is None else np.repeat(y, copies),
             shares,
-            seed,
+            task.seed,
             advice=scaled if self.standardise else "",
         )
 

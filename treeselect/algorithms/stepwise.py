@@ -18,8 +18,8 @@ from treeselect.algorithms.shared.options import (
 )
 from treeselect.algorithms.shared.ranking import ranked_step
 from treeselect.algorithms.shared.standardised import linear_columns
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, WeightArray
+from treeselect.algorithms.shared.task import Task
+from treeselect.engine.arrays import BoolArray
 from treeselect.engine.blas import one_thread
 from treeselect.engine.linear.glm import Glm, GlmFit
 from treeselect.errors import MethodError
@@ -112,26 +112,17 @@ class Stepwise(ReadsColumns):
         check_choice(self, "direction", ("both", "forward", "backward"))
         check_flag(self, "prune")
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
+    def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units (see ``base.SelectionMethod``)."""
-        refuse_costs(self, problem.groups)
+        refuse_costs(self, task.problem.groups)
         with one_thread():
-            search = Search(problem, weight, self, seed)
+            search = Search(task, self)
             if self.penalty is not None:
                 step = search.step_of(search.falling()[-1], self.penalty)
-                return self.path_at(step, problem, weight, seed=seed)
-            longest = self.longest(max_size, len(problem.groups.names))
+                return self.path_at(step, task)
+            longest = self.longest(task)
             steps = search.steps(search.of_each_size(longest), longest)
-        return self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+        return self.path_along(steps, task)
 
 
 class Search:
@@ -141,8 +132,7 @@ class Search:
 
     Parameters
     ----------
-    problem, weight, seed
-        As for ``base.SelectionMethod.path``.
+    task : Task
     rules : Stepwise
 
     Raises
@@ -151,11 +141,12 @@ class Search:
         If there are too many columns to begin with all of them.
     """
 
-    def __init__(self, problem: Problem, weight: WeightArray, rules: Stepwise, seed: int) -> None:
+    def __init__(self, task: Task, rules: Stepwise) -> None:
+        problem, weight = task.problem, task.weight
         assert problem.design is not None
         self._problem, self._rows = problem, np.flatnonzero(weight > 0)
         self._weight = weight[self._rows]
-        order = np.argsort(problem.groups.ranks(seed))
+        order = np.argsort(problem.groups.ranks(task.seed))
         columns = linear_columns(problem.design, weight, order)
         is_whole = self._weight.dtype.kind == "i"
         self._glm = Glm(

@@ -14,6 +14,7 @@ from treeselect.algorithms.shared.final import ReadsColumns
 from treeselect.algorithms.shared.options import check_flag, check_number
 from treeselect.algorithms.shared.ranking import SCORING
 from treeselect.algorithms.shared.standardised import linear_columns
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.blas import one_thread
@@ -111,26 +112,15 @@ class SVMRFE(ReadsColumns):
         check_number(self, "epsilon", least=0.0)
         check_flag(self, "prune")
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
+    def path(self, task: Task) -> tuple[Step, ...]:
         """Path of the units that are left (see ``base.SelectionMethod``)."""
-        machine = LinearMachine(problem, weight, self.C, self.epsilon, seed)
+        machine = LinearMachine(task, self.C, self.epsilon)
 
         def score(left: BoolArray) -> float:
-            return SCORING.scored(problem, weight, left, seed=seed, n_threads=n_threads)
+            return SCORING.scored(task, left)
 
         with one_thread():
-            return path_of_shares(
-                self, problem, weight, machine.judge, score, max_size=max_size, seed=seed
-            )
+            return path_of_shares(self, task, machine.judge, score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,18 +141,16 @@ class LinearMachine:
 
     Parameters
     ----------
-    problem, weight, seed
-        As for ``base.SelectionMethod.path``.
+    task : Task
     C, epsilon
         See :class:`SVMRFE`.
     """
 
-    def __init__(
-        self, problem: Problem, weight: WeightArray, C: float, epsilon: float, seed: int
-    ) -> None:
+    def __init__(self, task: Task, C: float, epsilon: float) -> None:
+        problem, weight = task.problem, task.weight
         assert problem.design is not None
         rows = np.flatnonzero(weight > 0)
-        order = np.argsort(problem.groups.ranks(seed))
+        order = np.argsort(problem.groups.ranks(task.seed))
         columns = linear_columns(problem.design, weight, order)
         self._x = columns.x
         self._unit = np.repeat(order, np.diff(columns.start))

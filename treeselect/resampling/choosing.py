@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.algorithms.shared.base import SelectionMethod, Step, shares
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, WeightArray
@@ -72,8 +73,14 @@ def run_selection(
     steps, step, scores = choose(
         problem, method, weight, choice, seed=seed, workers=workers, progress=progress
     )  # fmt: skip
-    fit_seed = stream_seed(seed, "fit")
-    model = method.final_model(problem, weight, step, seed=fit_seed, n_threads=workers.n_threads)
+    task = Task(
+        problem,
+        weight,
+        max_size=step.size,
+        seed=stream_seed(seed, "fit"),
+        n_threads=workers.n_threads,
+    )
+    model = method.final_model(task, step)
     return Chosen(steps, step, scores, model)
 
 
@@ -115,7 +122,7 @@ def choose(
             workers=workers,
             progress=progress,
         )
-    steps = method.path(
+    task = Task(
         problem,
         weight,
         max_size=k if isinstance(k, int) else most,
@@ -123,6 +130,7 @@ def choose(
         every_size=isinstance(k, str),
         n_threads=workers.n_threads,
     )
+    steps = method.path(task)
     if isinstance(k, str):
         # A path that jumps over the last size has a larger one, which nobody has scored.
         steps = tuple(step for step in steps if step.size <= most)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from treeselect.algorithms.shared.decisions import Decisions
+from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import NotGiven
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import at_least
 from treeselect.models.model import Model
 from treeselect.models.weighted import WeightedForest
@@ -145,33 +145,15 @@ class SelectionMethod(Protocol):
         that is not tuned."""
         ...
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
+    def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units for the rows with positive weight, sizes increasing.
 
-        Goes on until `max_size` units are selected or no more can be; if the user fixed the
-        tuning value, until that value, whose step is the last. Where sizes have to be looked for,
-        `every_size` tells whether only `max_size` is wanted.
+        Goes on until ``task.max_size`` units are selected or no more can be; if the user fixed the
+        tuning value, until that value, whose step is the last.
         """
         ...
 
-    def final_model(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        step: Step,
-        *,
-        seed: int,
-        n_threads: int = 1,
-    ) -> Model:
+    def final_model(self, task: Task, step: Step) -> Model:
         """The model that predicts from the units that a step selects, with the seed of its path."""
         ...
 

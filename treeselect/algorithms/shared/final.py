@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
+from treeselect.algorithms.shared.task import Task
 from treeselect.algorithms.shared.tracing import rising, trace
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import WeightArray
 from treeselect.models.forest import ForestModel, refit_forest
 
 
@@ -50,13 +49,7 @@ class RefitsForest:
         self,
         try_at: Callable[[float], Step],
         fixed: Step | None,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool,
-        n_threads: int,
+        task: Task,
     ) -> tuple[Step, ...]:
         """The step at a fixed tuning value, or a path; after the backward pass if it was asked
         for.
@@ -67,60 +60,38 @@ class RefitsForest:
             See ``tracing.trace``.
         fixed : Step or None
             The step at the tuning value, if one was asked for.
-        problem, weight, max_size, seed, every_size, n_threads
-            As for ``base.SelectionMethod.path``.
+        task : Task
         """
         if fixed is not None:
-            return self.path_at(fixed, problem, weight, seed=seed)
-        prune = functools.partial(prune_path, problem, weight, seed=seed, max_size=max_size)
-        return trace(
-            try_at,
-            max_size,
-            every_size=every_size,
-            n_threads=n_threads,
-            prune=prune if self.prune else None,
-        )
+            return self.path_at(fixed, task)
+        prune = functools.partial(prune_path, task) if self.prune else None
+        return trace(try_at, task, prune)
 
-    def path_at(
-        self, fixed: Step, problem: Problem, weight: WeightArray, *, seed: int
-    ) -> tuple[Step, ...]:
+    def path_at(self, fixed: Step, task: Task) -> tuple[Step, ...]:
         """The step at a fixed tuning value, after the backward pass if it was asked for."""
-        return (BackwardPass(problem, weight, seed).chain(fixed)[-1] if self.prune else fixed,)
+        return (BackwardPass(task).chain(fixed)[-1] if self.prune else fixed,)
 
-    def path_along(
-        self,
-        steps: Sequence[Step],
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-    ) -> tuple[Step, ...]:
+    def path_along(self, steps: Sequence[Step], task: Task) -> tuple[Step, ...]:
         """Steps that are there already, after the backward pass if it was asked for; of each size
-        one, up to `max_size`."""
+        one, up to the largest that is wanted."""
         if self.prune:
-            steps = prune_path(problem, weight, steps, seed=seed, max_size=max_size)
-        return rising(steps, max_size)
+            steps = prune_path(task, steps)
+        return rising(steps, task.max_size)
 
-    def longest(self, max_size: int, n_groups: int) -> int:
-        """Size up to which steps are wanted: the backward pass begins with larger ones."""
-        return min(2 * max_size + 2 if self.prune else max_size, n_groups)
+    def longest(self, task: Task) -> int:
+        """Size up to which steps are needed: the backward pass begins with larger ones."""
+        most = 2 * task.max_size + 2 if self.prune else task.max_size
+        return min(most, len(task.problem.groups.names))
 
     def options(self) -> dict[str, Any]:
         """All options by name."""
         return asdict(self)
 
-    def final_model(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        step: Step,
-        *,
-        seed: int,
-        n_threads: int = 1,
-    ) -> ForestModel:
+    def final_model(self, task: Task, step: Step) -> ForestModel:
         """Forest of 200 trees on the selected units."""
-        return refit_forest(problem, weight, step.selected, seed=seed, n_threads=n_threads)
+        return refit_forest(
+            task.problem, task.weight, step.selected, seed=task.seed, n_threads=task.n_threads
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

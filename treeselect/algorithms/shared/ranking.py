@@ -23,6 +23,7 @@ from treeselect.algorithms.shared.regularised import (
     out_of_bag_mean,
     out_of_bag_score,
 )
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
@@ -36,7 +37,6 @@ from treeselect.engine.ensembles.permutation import (
 )
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import Trees, group_gains
-from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import levels
 from treeselect.engine.splitting.candidates import n_able
 
@@ -107,61 +107,35 @@ class RankingForest(RefitsForest):
         check_integer(self, "min_leaf", least=1, limit=MOST_LEAF)
         check_flag(self, "prune")
 
-    def measure(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        groups: BoolArray,
-        *,
-        seed: int,
-        n_threads: int = 1,
-    ) -> MeasuredForest:
+    def measure(self, task: Task, groups: BoolArray) -> MeasuredForest:
         """Grow a forest on some units and measure these.
 
         The trees grow on bootstrap bags of the distinct rows. With an offset they grow on the
         negative gradient at the constant model.
         """
-        grown = self._grow(problem, weight, groups, seed, n_threads)
-        return self._measured(grown, groups, n_threads)
+        return self._measured(self._grow(task, groups), groups, task.n_threads)
 
-    def judge(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        groups: BoolArray,
-        *,
-        seed: int,
-        n_threads: int = 1,
-    ) -> tuple[MeasuredForest, OutOfBagFit]:
+    def judge(self, task: Task, groups: BoolArray) -> tuple[MeasuredForest, OutOfBagFit]:
         """The same, and how well the forest predicts."""
-        grown = self._grow(problem, weight, groups, seed, n_threads)
-        measured = self._measured(grown, groups, n_threads)
-        return measured, _out_of_bag_fit(grown, problem, weight)
+        grown = self._grow(task, groups)
+        measured = self._measured(grown, groups, task.n_threads)
+        return measured, _out_of_bag_fit(grown, task.problem, task.weight)
 
-    def scored(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        groups: BoolArray,
-        *,
-        seed: int,
-        n_threads: int = 1,
-    ) -> float:
+    def scored(self, task: Task, groups: BoolArray) -> float:
         """Out-of-bag score of a forest of at most 100 trees on some units, with the leaves of the
         one that predicts; NaN if the problem wants no scores."""
-        if not problem.wants_scores:
+        if not task.problem.wants_scores:
             return float("nan")
         few = dataclasses.replace(
             self, kind="mdi", n_trees=min(self.n_trees, _SCORED_TREES), mtry=None, max_depth=None,
-            min_leaf=problem.family.min_leaf,
+            min_leaf=task.problem.family.min_leaf,
         )  # fmt: skip
-        grown = few._grow(problem, weight, groups, stream_seed(seed, "score"), n_threads)
-        return _out_of_bag_fit(grown, problem, weight).score
+        grown = few._grow(task.seeded("score"), groups)
+        return _out_of_bag_fit(grown, task.problem, task.weight).score
 
-    def _grow(
-        self, problem: Problem, weight: WeightArray, groups: BoolArray, seed: int, n_threads: int
-    ) -> _Grown | None:
+    def _grow(self, task: Task, groups: BoolArray) -> _Grown | None:
         """A forest on some units, None if there are none."""
+        problem, weight, seed = task.problem, task.weight, task.seed
         if not groups.any():
             return None
         part = select_groups(problem.data, groups)
@@ -171,7 +145,7 @@ class RankingForest(RefitsForest):
             part, target, counts, n_trees=self.n_trees,
             growth=self._growth(problem, n_able(part, weight)), seed=seed,
             rank=np.ascontiguousarray(problem.groups.ranks(seed)[groups]),
-            sampling=BOOTSTRAP, n_threads=n_threads,
+            sampling=BOOTSTRAP, n_threads=task.n_threads,
         )  # fmt: skip
         return _Grown(trees, part, target, counts, seed)
 
