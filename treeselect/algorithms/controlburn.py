@@ -230,7 +230,7 @@ class ControlBurn:
     # --- what it does ---
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
+        """Path of selected units along a falling penalty (see ``Method.path``)."""
         self.solver.check(task.problem)
         _check_weight(task)
         pool, warning = self.forest.pool(task)

@@ -69,7 +69,7 @@ class Solver(Strategy):
         """Raise a MethodError if it does not go with the response, the prices or the offset."""
 
     def steps(self, task: Task, pool: TreePool) -> tuple[Step, ...]:
-        """The path of selections through some trees (see ``base.SelectionMethod``)."""
+        """The path of selections through some trees (see ``Method.path``)."""
         raise NotImplementedError
 
     def pruned(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
