@@ -312,7 +312,8 @@ class Comparison(Contest):
         path : path
             File to write; replaced if it exists, whole or not at all.
         template : path, optional
-            A jinja2 template of your own in place of ``comparison.html.j2``.
+            A jinja2 template of your own in place of ``comparison.html.j2``, which it may extend or
+            copy; how is said in the first lines of ``report.html.j2``.
 
         Returns
         -------
@@ -324,7 +325,7 @@ class Comparison(Contest):
         OptionError
             If the file can't be written, or there is no such template or it can't be rendered.
         """
-        from treeselect.reports.comparison import write_comparison
+        from treeselect.reports.pages import write_comparison
 
         own = None if template is None else file_path(template, name="template")
         return write_comparison(self, file_path(path), own)

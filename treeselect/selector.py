@@ -18,6 +18,7 @@ from treeselect.algorithms.registry import find_method
 from treeselect.arguments.checks import USUAL_SIZE, length, members, read_seed
 from treeselect.arguments.scalars import described, whole
 from treeselect.designs.scoring import Scoring
+from treeselect.designs.weights import read_weights
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError
 from treeselect.frames.reading import read_data
@@ -171,6 +172,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         names = list(frame.columns)
         known = _read_response(y, self)
         check_consistent_length(frame, known)
+        read_weights(sample_weight, frame, "sample_weight")  # said by their name here
         response = _free_name(names)
         frame[response] = known
         self.result_: SelectionResult = select(

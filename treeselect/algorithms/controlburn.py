@@ -17,8 +17,6 @@ from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.method import Method
 from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import described
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError
 from treeselect.models.forest import refit_forest
@@ -236,11 +234,11 @@ class ControlBurn(Method):
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a falling penalty (see ``Method.path``)."""
         self.solver.check(task.problem)
-        _check_weight(task.problem, task.weight)
+        _check_weight(task)
         pool, warning = self.forest.pool(task)
         with one_thread():
             steps = self.solver.steps(task, pool)
-        steps = self.solver.pruned(steps, task)
+        steps = self.solver.pruned(task, steps)
         return tuple(dataclasses.replace(step, warning=warning) for step in steps)
 
     def final_model(self, task: Task, step: Step) -> Model:
@@ -249,24 +247,24 @@ class ControlBurn(Method):
         n_trees = self.solver.refit_trees
         if n_trees is not None:
             return refit_forest(
-                task.problem, task.weight, step.selected,
-                seed=task.seed, n_trees=n_trees, n_threads=task.n_threads,
+                task.problem, task.weight, step.selected, seed=task.seed, n_trees=n_trees,
+                n_threads=task.n_threads,
             )  # fmt: skip
         if step.size == 0:
             return no_trees(task.problem, task.weight)
         own = step.ensemble
         if own is None or not np.array_equal(own.groups, step.selected):
-            own = self._solved_again(task, step)
+            own = self._solved_again(dataclasses.replace(task, max_size=step.size), step)
         return dataclasses.replace(own, groups=step.selected)
 
     def _solved_again(self, task: Task, step: Step) -> WeightedForest:
         """The sparse forest of a step that was cut or pruned: trees are grown again, and those that
         use nothing else solve a problem of their own, with prices of their own, at the same
         penalty."""
-        pool, _ = self.forest.pool(dataclasses.replace(task, max_size=step.size))
+        pool, _ = self.forest.pool(task)
         with one_thread():
-            sparsifier = self.solver.sparsifier(task, pool.within(step.selected))
-            own = sparsifier.at(step.tuning).ensemble
+            inside = pool.within(step.selected)
+            own = self.solver.sparsifier(task, inside).at(step.tuning).ensemble
         assert own is not None
         if not own.trees:
             raise MethodError(
@@ -277,9 +275,10 @@ class ControlBurn(Method):
         return own
 
 
-def _check_weight(problem: Problem, weight: WeightArray) -> None:
+def _check_weight(task: Task) -> None:
     """Raise a MethodError if the trees can't take the weights."""
-    if problem.family.n_classes > 2 and not np.issubdtype(weight.dtype, np.integer):
+    is_real = not np.issubdtype(task.weight.dtype, np.integer)
+    if task.problem.family.n_classes > 2 and is_real:
         raise MethodError(
             "ControlBurn takes whole `weights` only if there are more than two classes: one"
             " tree serves all of them.\n"

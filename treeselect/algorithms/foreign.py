@@ -33,6 +33,7 @@ from treeselect.arguments.scalars import described, plain, whole
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.blas import one_thread
+from treeselect.engine.data.targets import are_copies
 from treeselect.errors import MethodError, listing
 
 IN_FILES = "selector"
@@ -305,11 +306,11 @@ class ForeignSelector(PrunedMethod):
 
     def _copies(self, weight: WeightArray) -> tuple[Any, FloatArray | None]:
         """How often to repeat each row, and what to pass as ``sample_weight``."""
-        if (weight == weight[0]).all() and (weight[0] == 1 or weight.dtype.kind == "f"):
+        if (weight == weight[0]).all() and (weight[0] == 1 or not are_copies(weight)):
             return None, None
         if "sample_weight" in inspect.signature(self.selector.fit).parameters:
             return None, weight.astype(np.float64)
-        if weight.dtype.kind != "f":
+        if are_copies(weight):
             return weight, None
         times = weight / weight.min()
         if np.abs(times - np.rint(times)).max() > _WHOLE * times.max():

@@ -223,7 +223,9 @@ def _unknown(name: str) -> Exception:
     selector = _selector_named(name)
     if selector is not None:
         advice += f"\n  That of scikit-learn is given as an object: `method={selector}(...)`."
-    return MethodError(f"Can't find the method {quoted(name)}.\n  {advice}")
+    return MethodError(
+        f"Can't find {quoted(name)}, named in `method`, among the methods.\n  {advice}"
+    )
 
 
 def _selector_named(name: str) -> str | None:

@@ -20,6 +20,7 @@ from treeselect.algorithms.shared.standardised import linear_columns
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray
 from treeselect.engine.blas import one_thread
+from treeselect.engine.data.targets import are_copies
 from treeselect.engine.linear.glm import Glm, GlmFit
 from treeselect.errors import MethodError
 
@@ -148,12 +149,11 @@ class Search:
         self._weight = weight[self._rows]
         order = np.argsort(problem.groups.ranks(task.seed))
         columns = linear_columns(problem.design, weight, order)
-        is_whole = self._weight.dtype.kind == "i"
         self._glm = Glm(
             columns.x,
             columns.start,
             problem.y[self._rows],
-            self._weight * (1.0 if is_whole else 1 / self._weight.mean()),
+            self._weight * (1.0 if are_copies(self._weight) else 1 / self._weight.mean()),
             problem.family.loss,
             None if problem.offset is None else problem.offset[self._rows],
         )

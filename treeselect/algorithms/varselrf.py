@@ -16,6 +16,7 @@ from treeselect.algorithms.shared.ranking import Kind, MeasuredForest, RankingFo
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
+from treeselect.engine.data.targets import are_copies
 from treeselect.engine.rounding import at_least, first_smallest, largest_in_row
 from treeselect.engine.splitting.candidates import can_split
 
@@ -197,7 +198,7 @@ def out_of_bag_error(
     else:
         eta = problem.family.link(np.maximum(mean, _LEAST_MEAN))
         errors = 2 * (loss.value(y, eta) - loss.least(y))
-    n = mass.sum() if mass.dtype.kind == "i" else len(mass)
+    n = mass.sum() if are_copies(mass) else len(mass)
     error = float(np.average(errors, weights=mass))
     variance = float(np.average((errors - error) ** 2, weights=mass))
     return error, float(np.sqrt(variance / n))

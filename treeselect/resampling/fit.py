@@ -135,8 +135,8 @@ class Fit:
     def subforest(self) -> WeightedForest | None:
         """The sparse forest behind the selection, of ControlBurn; without the trees that use a
         unit which was cut or pruned from it."""
-        if isinstance(self.model, WeightedForest):
-            return self.model
+        if self.model.sparse is not None:
+            return self.model.sparse
         found = self.step.ensemble
         return None if found is None else found.within(self.step.selected)
 

@@ -15,7 +15,7 @@ from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import DataError, OptionError, TreeselectError, quoted
+from treeselect.errors import DataError, OptionError, TreeselectError, quoted, said_by
 from treeselect.models.coefficients import coefficient_table, table_head, table_row, term_p_value
 from treeselect.models.independence import independent_columns
 from treeselect.models.linear import LinearData, LinearFit, fit_linear, linear_data
@@ -165,7 +165,7 @@ def _fit_part(
     except OptionError:
         raise
     except (TreeselectError, np.linalg.LinAlgError) as error:
-        why = str(error).split("\n")[0]
+        why = said_by(error)
         return SplitFit(terms, dict.fromkeys(terms, 1.0), None, why, n_fitted, n_dropped)
     return SplitFit(terms, p_values, fit, "", n_fitted, n_dropped)
 

@@ -52,12 +52,8 @@ class GrownForest(Strategy):
         Depth ends where every tree uses more units than could be selected: none of them could be
         in a selection of so few.
         """
-        problem, weight = task.problem, task.weight
-        pool, converged = grown_pool(
-            problem, weight, self._rules(n_able(problem.data, weight), task.max_size),
-            forests=self.forests, tree_cost=self.tree_cost, seed=task.seed,
-            n_threads=task.n_threads,
-        )  # fmt: skip
+        rules = self._rules(n_able(task.problem.data, task.weight), task.max_size)
+        pool, converged = grown_pool(task, rules, forests=self.forests, tree_cost=self.tree_cost)
         return pool, None if converged else self._unconverged()
 
     def keywords(self) -> dict[str, Any]:
