@@ -31,6 +31,7 @@ from tables import (
 )
 
 import treeselect
+from treeselect.algorithms.shared.task import Task
 from treeselect.engine.blas import one_thread
 from treeselect.engine.random import stream_seed
 from treeselect.resampling.choosing import Choice, run_selection
@@ -78,12 +79,12 @@ def one_set(method, seed, n_rows, n_columns, size):
             train, test = split.weights(weight)
             own_seed = stream_seed(seed, "nested", number)
             found = run_selection(
-                problem, chosen, train, Choice("1se", Folds(INNER)), seed=own_seed, n_jobs=1,
-                progress=False,
+                problem, chosen, train, Choice("1se", Folds(INNER)), seed=own_seed, progress=False
             )  # fmt: skip
             nested.append(held_out_score(problem, found.model, test))
             sizes.append(found.step.size)
-            model = chosen.final_model(problem, train, fit.step, seed=own_seed)
+            task = Task(problem, train, max_size=fit.step.size, seed=own_seed)
+            model = chosen.final_model(task, fit.step)
             outside.append(held_out_score(problem, model, test))
     seconds = time.process_time() - begin
     return np.mean(nested), np.mean(outside), np.mean(sizes), seconds

@@ -11,6 +11,8 @@ import joblib
 import numpy as np
 import pandas as pd
 
+from treeselect.writing import write_file
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -65,7 +67,7 @@ def with_earlier(
         earlier = earlier[~earlier[by].isin(summary[by])].fillna(dict.fromkeys(text, ""))
         summary = pd.concat([earlier, summary], ignore_index=True)
     folder.mkdir(exist_ok=True)
-    summary.to_csv(path, index=False)
+    write_file(path, summary.to_csv(index=False))
     return summary
 
 
@@ -84,4 +86,4 @@ def write_table(
     print(text)
     if not quick:
         folder.mkdir(exist_ok=True)
-        (folder / f"{name}.md").write_text(text)
+        write_file(folder / f"{name}.md", text)

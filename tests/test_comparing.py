@@ -12,6 +12,7 @@ from sklearn.model_selection import TimeSeriesSplit
 
 import treeselect
 from treeselect import GRRF, MRMR, RRF, ControlBurn
+from treeselect.algorithms.shared.task import Task
 from treeselect.comparison.running import read_methods, read_sizes
 from treeselect.errors import DataError, MethodError, OptionError
 from treeselect.resampling.cross_validation import follow_fold
@@ -49,9 +50,9 @@ def test_a_fold_is_a_path_on_its_training_rows(mixed):
     split = Split(np.arange(0, 300), np.arange(300, 400))
     found = follow_fold(problem, QUICK, weight, split, (0, 2, 3), 7)
     train = np.where(np.arange(400) < 300, weight, 0)
-    steps = QUICK.path(problem, train, max_size=3, seed=7)
+    steps = QUICK.path(Task(problem, train, max_size=3, seed=7))
     step = [s for s in steps if s.size <= 2][-1]
-    model = QUICK.final_model(problem, train, step, seed=7)
+    model = QUICK.final_model(Task(problem, train, max_size=9, seed=7), step)
     assert sorted(found.units[1]) == np.flatnonzero(step.selected).tolist()
     expected = roc_auc_score(problem.y[300:], model.predict(problem)[300:])
     np.testing.assert_allclose(found.scores[:2], [0.5, expected])

@@ -148,7 +148,7 @@ def test_noisy_copies() -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (["aeg"], "Can't find column `aeg` in `data`.\n  Did you mean `age`?"),
+        (["aeg"], "Can't find the column `aeg`, named in `columns`.\n  Did you mean `age`?"),
         (["survived"], "`survived` must not be copied: it is the response."),
         (["sex"], "`sex` must be numeric to be copied, not category."),
         (["age", "age"], "Can't add column `age_copy1`: there is one of that name."),

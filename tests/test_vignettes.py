@@ -43,7 +43,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_a_page_needs_nothing_else(page):
-    report = (template_folder() / "report.html.j2").read_text(encoding="utf-8")
+    report = (template_folder() / "page.html.j2").read_text(encoding="utf-8")
     policy = re.search(r"<meta http-equiv=.*", report)
     assert policy is not None
     assert policy[0] in page
@@ -134,6 +134,13 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path, capsys, monk
     assert capsys.readouterr().err == said
     assert page.read_text(encoding="utf-8") == "as it was"
     assert list(html.iterdir()) == [page]
+
+
+def test_the_output_must_be_a_folder(tmp_path, capsys):
+    taken = tmp_path / "taken"
+    taken.write_text("")
+    assert main(["--output", str(taken)]) == 1
+    assert "Can't make the folder" in capsys.readouterr().err
 
 
 def test_there_must_be_a_source(tmp_path, capsys):

@@ -111,11 +111,16 @@ def listing(names: Iterable[object], most: int = 12) -> str:
 
 
 def said_by(error: BaseException) -> str:
-    """Type and first line of an error of others, which may be of any length, or fail to be told."""
+    """An error in one line: the first of our own, type and first of others'.
+
+    Those may be of any length, or fail to be told.
+    """
     try:
         first = next(iter(str(error).strip().splitlines()), "")
     except Exception:
         first = ""
+    if isinstance(error, TreeselectError):
+        return first
     return f"{type(error).__name__}: {shown(first[: 2 * _LONGEST])}".removesuffix(": ")
 
 

@@ -18,6 +18,7 @@ from treeselect.algorithms.registry import find_method
 from treeselect.arguments.checks import USUAL_SIZE, length, members, read_seed
 from treeselect.arguments.scalars import described, whole
 from treeselect.designs.scoring import Scoring
+from treeselect.designs.weights import read_weights
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError
 from treeselect.frames.reading import read_data
@@ -28,7 +29,7 @@ from treeselect.selection import select
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.algorithms.shared.base import SelectionMethod
+    from treeselect.algorithms.shared.method import Method
     from treeselect.result import SelectionResult
 
 Column = str | int
@@ -96,7 +97,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
 
     def __init__(
         self,
-        method: str | SelectionMethod = "controlburn",
+        method: str | Method = "controlburn",
         k: int | Literal["1se", "best"] | None = "1se",
         *,
         method_options: Mapping[str, Any] | None = None,
@@ -171,6 +172,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         names = list(frame.columns)
         known = _read_response(y, self)
         check_consistent_length(frame, known)
+        read_weights(sample_weight, frame, "sample_weight")  # said by their name here
         response = _free_name(names)
         frame[response] = known
         self.result_: SelectionResult = select(

@@ -13,6 +13,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from treeselect.arguments.paths import reason
+from treeselect.errors import quoted
 from treeselect.writing import check_place, write_file
 from vignettes.rendering import render
 from vignettes.running import run
@@ -35,7 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("sources", metavar="SOURCE", nargs="*", type=Path)
     parser.add_argument("--output", metavar="FOLDER", type=Path, default=FOLDER / "html")
     options = parser.parse_args(arguments)
-    options.output.mkdir(parents=True, exist_ok=True)
+    try:
+        options.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        said = f"Can't make the folder {quoted(str(options.output))}.\n  {reason(error)}"
+        print(f"vignettes: {said}", file=sys.stderr, flush=True)
+        return 1
     failed = False
     for source in options.sources or sorted(FOLDER.glob("*.md")):
         try:

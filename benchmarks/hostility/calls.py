@@ -388,17 +388,13 @@ class _Refused(Exception):
 
 def _then(found: Any, then: str, frame: Any, plan: Plan, space: dict[str, Any]) -> None:
     """One use of the answer; an error of ours is a refusal of this use alone."""
-    from hostility.judging import wrong_message
+    from hostility.judging import check_refusal
     from treeselect.errors import TreeselectError
 
     try:
         answer = _evaluated(found, then, plan, space)
     except TreeselectError as error:
-        wrong = wrong_message(str(error))
-        if wrong:
-            raise Defect(
-                f"{wrong} in an error of {then.split('(')[0]}(): {str(error)[:300]!a}"
-            ) from error
+        check_refusal(error, then)
         return
     except _Refused:
         return

@@ -178,7 +178,7 @@ def run(plan: Plan, folder: Path) -> Outcome:
 
 def _use(plan: Plan, path: Path, folder: Path) -> str:
     import treeselect
-    from hostility.judging import wrong_message
+    from hostility.judging import check_refusal
     from treeselect.errors import TreeselectError
 
     fit = treeselect.load(path)
@@ -194,11 +194,7 @@ def _use(plan: Plan, path: Path, folder: Path) -> str:
         try:
             answer = eval(f"fit.{use}", space)
         except TreeselectError as error:
-            wrong = wrong_message(str(error))
-            if wrong:
-                raise Defect(
-                    f"{wrong} in an error of {use.split('(')[0]}(): {str(error)[:300]!a}"
-                ) from error
+            check_refusal(error, use)
             continue
         if use.startswith(("predict", "augment")) and len(answer) != len(data()):
             raise Defect("predict() lost rows")

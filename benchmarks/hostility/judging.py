@@ -156,6 +156,14 @@ def wrong_message(message: str) -> str:
     return ""
 
 
+def check_refusal(error: Exception, use: str) -> None:
+    """Raise a Defect if the error with which a use of an answer was refused is a bad one."""
+    wrong = wrong_message(str(error))
+    if wrong:
+        said = f"{wrong} in an error of {use.split('(')[0]}(): {str(error)[:300]!a}"
+        raise Defect(said) from error
+
+
 def _crash(error: BaseException) -> Outcome:
     frames = list(traceback.extract_tb(error.__traceback__))
     where = place(frames)

@@ -35,6 +35,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # tables.py is beside
 import tables
 
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.writing import write_file
 
 RESULTS = Path(__file__).parent / "results"
 with_earlier = functools.partial(tables.with_earlier, folder=RESULTS)
@@ -172,4 +173,4 @@ def write_figure(name: str, figure: Figure, *, quick: bool) -> None:
         short = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", text.getvalue())
         lines = [line.strip() for line in short.splitlines()]
         RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"{name}.svg").write_text("\n".join(lines) + "\n")
+        write_file(RESULTS / f"{name}.svg", "\n".join(lines) + "\n")

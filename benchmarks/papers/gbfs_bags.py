@@ -28,6 +28,7 @@ from sklearn.linear_model import LogisticRegressionCV
 
 from treeselect import GBFS
 from treeselect.algorithms.gbfs import Ensembles
+from treeselect.algorithms.shared.task import Task
 from treeselect.engine.data.binning import take_rows
 from treeselect.engine.ensembles.prediction import predict_sum
 
@@ -66,8 +67,9 @@ def one_split(X, bags, y, seed, quick):
     train[rng.permutation(len(y))[: int(0.8 * len(y))]] = True
     problem, weight = class_problem(X, y, bags), train.astype(np.int64)
     method = GBFS(n_trees=20 if quick else None)
-    ensembles = Ensembles(method, problem, weight, seed)
-    path = method.path(problem, weight, max_size=2, seed=seed)
+    task = Task(problem, weight, max_size=2, seed=seed)
+    ensembles = Ensembles(method, task)
+    path = method.path(task)
     test = np.flatnonzero(~train)
     rows = []
     for name, step in [*((f"GBFS, {s.size} bags", s) for s in path if s.size in (1, 2)),

@@ -29,6 +29,7 @@ from common import (
 from sklearn.tree import DecisionTreeClassifier
 
 from treeselect import GRRF, RRF
+from treeselect.algorithms.shared.task import Task
 
 SETS = {
     "colon": "colon", "leukemia": "leukemia", "lymphoma": "lymphoma", "srbct_khan": "srbct",
@@ -118,7 +119,7 @@ def one_split(name, X, y, train, replicate, names, forms, n_trees):
     for form in forms:
         for method in names:
             chosen = method_of(method, form, n_trees)
-            (step,) = chosen.path(problem, ones, max_size=X.shape[1], seed=replicate)
+            (step,) = chosen.path(Task(problem, ones, max_size=X.shape[1], seed=replicate))
             record(form, method, step.selected)
     return rows
 

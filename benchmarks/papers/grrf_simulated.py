@@ -26,6 +26,7 @@ from common import (
 )
 
 from treeselect import GRRF, RRF
+from treeselect.algorithms.shared.task import Task
 
 LAMBDAS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 GAMMAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -53,7 +54,9 @@ def method_of(kind, value, gain, ties, n_trees):
 def select(X, y, method, seed):
     """Columns that are selected."""
     problem = class_problem(X, y)
-    path = method.path(problem, np.ones(len(y), dtype=np.int64), max_size=X.shape[1], seed=seed)
+    path = method.path(
+        Task(problem, np.ones(len(y), dtype=np.int64), max_size=X.shape[1], seed=seed)
+    )
     return path[-1].selected
 
 

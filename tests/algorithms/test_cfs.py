@@ -13,6 +13,7 @@ import treeselect
 from treeselect import CFS
 from treeselect.algorithms.cfs import MeritSearch
 from treeselect.algorithms.shared.information import Uncertainties, uncertainties
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.errors import MethodError
 
@@ -93,7 +94,7 @@ def test_what_repeats_waits_and_signal_comes_before_it(linear):
     counts = np.random.default_rng(0).poisson(np.exp(y)).astype(float)
     for response, family in ((y, None), (classes, multinomial(3)), (counts, POISSON)):
         here = dataclasses.replace(problem, y=response, family=family or problem.family)
-        steps = CFS().path(here, weight, max_size=6, seed=2)
+        steps = CFS().path(Task(here, weight, max_size=6, seed=2))
         assert [step.size for step in steps] == list(range(7))
         two = set(names[steps[2].selected])
         assert two in ({"a", "site"}, {"near", "site"})
@@ -105,11 +106,11 @@ def test_what_repeats_waits_and_signal_comes_before_it(linear):
 def test_a_gain_takes_the_set_of_the_path_that_is_worth_it(linear):
     problem, weight = problem_of(linear)
     relevance, pairs = tables(problem, weight)
-    steps = CFS().path(problem, weight, max_size=6, seed=2)
+    steps = CFS().path(Task(problem, weight, max_size=6, seed=2))
     merits = [0.0] + [merit(np.flatnonzero(s.selected), relevance, pairs) for s in steps[1:]]
     chosen = []
     for gain in (1.0, 0.1, 0.0, -0.02, -1.0):
-        (one,) = CFS(gain=gain).path(problem, weight, max_size=6, seed=2)
+        (one,) = CFS(gain=gain).path(Task(problem, weight, max_size=6, seed=2))
         best = int(np.argmax(np.array(merits) - gain * np.arange(7)))
         np.testing.assert_array_equal(one.selected, steps[best].selected)
         chosen.append(one.size)
@@ -123,10 +124,10 @@ def test_copies_share_places_across_seeds_and_kept_units_are_in(linear):
     names = np.array(problem.groups.names)
     found = set()
     for seed in range(10):
-        found |= set(names[CFS().path(problem, weight, max_size=1, seed=seed)[1].selected])
+        found |= set(names[CFS().path(Task(problem, weight, max_size=1, seed=seed))[1].selected])
     assert found == {"a", "near"}
     kept, weight = problem_of(linear, keep=["n0", "n1"])
-    steps = CFS().path(kept, weight, max_size=4, seed=2)
+    steps = CFS().path(Task(kept, weight, max_size=4, seed=2))
     assert [step.size for step in steps] == [2, 3, 4]
     assert all(step.selected[kept.groups.keep].all() for step in steps)
 

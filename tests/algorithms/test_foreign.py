@@ -35,9 +35,10 @@ from sklearn.preprocessing import StandardScaler
 import treeselect
 from treeselect import ForeignSelector
 from treeselect.algorithms.registry import find_method
-from treeselect.algorithms.shared.base import OWN, SelectionMethod
-from treeselect.algorithms.shared.foreign_selectors import seeded, text_of
+from treeselect.algorithms.shared.method import OWN, Method
+from treeselect.algorithms.shared.selectors import seeded, text_of
 from treeselect.algorithms.shared.standardised import linear_columns
+from treeselect.algorithms.shared.task import Task
 from treeselect.errors import MethodError, OptionError
 
 LEAST_SQUARES = LinearRegression()
@@ -80,7 +81,7 @@ def test_every_step_is_what_scikit_learn_selects(linear, of_size):
     method = ForeignSelector(of_size(2))
     fit = select(linear, of_size(2), k=1)
     problem, names = fit.design.problem_for(method), np.array(fit.design.arrays.groups.names)
-    steps = method.path(problem, fit.design.weight, max_size=7, seed=5)
+    steps = method.path(Task(problem, fit.design.weight, max_size=7, seed=5))
     assert [step.size for step in steps] == list(range(8))
     assert [step.tuning for step in steps] == [np.inf, *range(1, 8)]
     for step in steps[1:]:
@@ -319,7 +320,7 @@ def test_it_can_be_sent_to_another_process(linear):
     fit = select(linear, SelectKBest(f_regression), k=2)
     problem, method = fit.design.problem_for(fit.chosen_method), fit.chosen_method
     for one in (method, pickle.loads(pickle.dumps(method))):
-        step = one.path(problem, fit.design.weight, max_size=2, seed=1)[-1]
+        step = one.path(Task(problem, fit.design.weight, max_size=2, seed=1))[-1]
         np.testing.assert_array_equal(step.selected, fit.step.selected)
 
 
@@ -357,7 +358,7 @@ def test_the_selector_is_never_changed(linear):
 
 def test_it_keeps_the_interface():
     method = find_method(SelectKBest(k=3), {"prune": True})
-    assert isinstance(method, SelectionMethod)
+    assert isinstance(method, Method)
     assert (method.name, method.title) == ("SelectKBest", "SelectKBest of scikit-learn")
     assert method.options() == {
         "columns": "auto",
@@ -370,7 +371,7 @@ def test_it_keeps_the_interface():
     assert repr(method) == "ForeignSelector(SelectKBest(k=3), prune=True)"
     assert method.tuning_value is None
     assert find_method(SelectFdr(), {}).tuning_value == OWN
-    assert find_method(SelectFdr(), {}, 3).tuning_value is None
+    assert find_method(SelectFdr(), {}).giving_way(3).tuning_value is None
     assert find_method(method, {"columns": 3}).tuning_value == 3
 
 

@@ -213,6 +213,9 @@ def test_compare_takes_what_select_takes(folder, monkeypatch, capsys):
         (("-k", "3,3"), "`k` must have each size once"),
         (("-k", "2se"), "`k` must be one of"),
         (("--folds", "1"), "at least 2"),
+        (("--folds", "lots"), "`folds` must be a whole number"),
+        (("--repeats", "1.5"), "`repeats` must be a whole number"),
+        (("--jobs", "all"), "`n_jobs` must be"),
     ],
 )
 def test_what_compare_refuses(folder, monkeypatch, capsys, arguments, says):
@@ -221,6 +224,12 @@ def test_what_compare_refuses(folder, monkeypatch, capsys, arguments, says):
     printed = capsys.readouterr().err
     assert printed.startswith("treeselect: ")
     assert says in printed
+
+
+def test_numbers_are_refused_in_our_words(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    assert main(["select", "died ~ .", "data.csv", "--resamples", "lots"]) == 2
+    assert "treeselect: `resamples` must be a whole number" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

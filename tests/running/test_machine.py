@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import treeselect
+from treeselect.designs import modeldata
 from treeselect.designs.scoring import with_scoring
 from treeselect.errors import OutOfMemoryError, TreeselectError, WorkerError
 from treeselect.running.machine import memory_is_told, workers_are_told
@@ -100,6 +101,17 @@ def test_memory_that_runs_out_is_told(data):
     assert isinstance(caught.value, MemoryError)
     with pytest.raises(OutOfMemoryError, match="fewer processes"):
         list(run_all(fails_at_once, [(1,)], ALONE))
+
+
+def test_memory_that_runs_out_on_the_data_of_a_loaded_fit_is_told(data, monkeypatch):
+    fit = treeselect.select("y ~ .", data, method="mrmr", k=1, seed=1)
+
+    def fails(*arguments):
+        raise MemoryError
+
+    monkeypatch.setattr(modeldata, "read_weights", fails)
+    with pytest.raises(OutOfMemoryError):
+        fit.design.with_data(data)
 
 
 def test_memory_is_told_once():

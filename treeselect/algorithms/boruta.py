@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.decisions import CONFIRMED, REJECTED, TENTATIVE, Decisions
 from treeselect.algorithms.shared.options import (
     check_choice,
@@ -17,7 +17,8 @@ from treeselect.algorithms.shared.options import (
     check_number,
     refuse_costs,
 )
-from treeselect.algorithms.shared.ranking import Kind, RankingForest, first_units, ranked_step
+from treeselect.algorithms.shared.ranking import Kind, RankingForest, first_units
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
@@ -120,49 +121,43 @@ class Boruta(RankingForest):
         check_integer(self, "max_rounds", least=1, limit=100_000)
         check_choice(self, "correction", ("bonferroni", "bh"))
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of selected units by rising p-values (see ``base.SelectionMethod``)."""
-        refuse_costs(self, problem.groups)
-        groups, n = problem.groups, len(problem.groups.names)
-        found = self._rounds(problem, weight, seed, n_threads)
-        able = can_split(problem.data, weight)
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units by rising p-values (see ``Method.path``)."""
+        groups = task.problem.groups
+        refuse_costs(self, groups)
+        n = len(groups.names)
+        found = self._rounds(task)
+        able = can_split(task.problem.data, task.weight)
         p_values = np.ones(n)
         p_values[able] = adjusted(found.p_values[able], self.correction)
         can_enter = groups.keep | found.is_used
-        order = np.lexsort((groups.ranks(seed), -levels(found.importance), p_values, ~groups.keep))
+        order = np.lexsort(
+            (groups.ranks(task.seed), -levels(found.importance), p_values, ~groups.keep)
+        )
         order = order[can_enter[order]]
 
         def step_of_first(size: int, tuning: float) -> Step:
             selected = first_units(order, size, n)
-            score = self.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+            score = self.scored(task, selected)
             return ranked_step(tuning, selected, found.importance, score)
 
         decisions = found.decisions(p_values, self.level or _LEVEL)
         if self.level is not None:
             selected = groups.keep | (found.is_used & decisions.are(CONFIRMED))
-            score = self.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+            score = self.scored(task, selected)
             step = ranked_step(self.level, selected, found.importance, score)
-            return _with(decisions, self.path_at(step, problem, weight, seed=seed))
+            return _with(decisions, self.path_at(step, task))
         n_kept = int(groups.keep.sum())
-        longest = min(self.longest(max_size, n), len(order))
+        longest = min(self.longest(task), len(order))
         steps = [
             step_of_first(size, float(p_values[order[size - 1]]) if size > n_kept else np.inf)
             for size in range(n_kept, longest + 1)
         ]
-        path = self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+        path = self.path_along(steps, task)
         return _with(decisions, path)
 
-    def _rounds(self, problem: Problem, weight: WeightArray, seed: int, n_threads: int) -> Contest:
-        n, able = len(problem.groups.names), can_split(problem.data, weight)
+    def _rounds(self, task: Task) -> Contest:
+        n, able = len(task.problem.groups.names), can_split(task.problem.data, task.weight)
         level = self.level or _LEVEL
         hits, total, seen = np.zeros((3, n))
         is_used = np.zeros(n, dtype=bool)
@@ -173,8 +168,7 @@ class Boruta(RankingForest):
         shadows: list[tuple[float, float, float]] = []
         while len(history) < self.max_rounds and (decision == TENTATIVE).any():
             left = decision != REJECTED
-            own_seed = stream_seed(seed, "round", len(history))
-            score, cast = self._round(problem, weight, able, left, own_seed, n_threads)
+            score, cast = self._round(task.seeded("round", len(history)), able, left)
             # What no tree splits on is as good as nothing.
             real, shadow = np.nan_to_num(score[:n]), np.nan_to_num(score[n:])[cast]
             best_shadow = max(float(shadow.max()), 0.0)
@@ -193,23 +187,14 @@ class Boruta(RankingForest):
             np.array(history).reshape(-1, n), np.array(shadows).reshape(-1, 3),
         )  # fmt: skip
 
-    def _round(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        able: BoolArray,
-        left: BoolArray,
-        seed: int,
-        n_threads: int,
-    ) -> tuple[FloatArray, BoolArray]:
+    def _round(self, task: Task, able: BoolArray, left: BoolArray) -> tuple[FloatArray, BoolArray]:
         """Importance of the units that are left and then of the shadows, NaN of those that no tree
         splits on, shape (2 * n_groups,); and which units have a shadow."""
         shadows = left.copy()
         shadows[np.flatnonzero(able & ~left)[: max(_LEAST_SHADOWS - int(left.sum()), 0)]] = True
-        found = self.measure(
-            with_shadows(problem, weight, seed), weight, np.concatenate([left, shadows]),
-            seed=stream_seed(seed, "forest"), n_threads=n_threads,
-        )  # fmt: skip
+        both = with_shadows(task.problem, task.weight, task.seed)
+        own = dataclasses.replace(task.seeded("forest"), problem=both)
+        found = self.measure(own, np.concatenate([left, shadows]))
         importance = np.where(np.isfinite(found.importance), found.importance, np.nan)
         if self.kind == "mdi":
             return importance, shadows

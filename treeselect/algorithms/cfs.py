@@ -9,19 +9,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.information import Uncertainties, uncertainties
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     check_flag,
     check_integer,
     check_number,
     refuse_costs,
 )
-from treeselect.algorithms.shared.ranking import SCORING, ranked_step
+from treeselect.algorithms.shared.scoring import score_of
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling
 
 _PATIENCE = 5
@@ -29,7 +29,7 @@ _PATIENCE = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class CFS(RefitsForest):
+class CFS(PrunedMethod):
     """Correlation-based feature selection: a merit of whole sets, and a search for the best.
 
     A set has a high merit if its units tell much of the response and little of each other. Each
@@ -104,17 +104,9 @@ class CFS(RefitsForest):
         check_integer(self, "n_bins", least=2, most=100)
         check_flag(self, "prune")
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of the best sets by their size (see ``base.SelectionMethod``)."""
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of the best sets by their size (see ``Method.path``)."""
+        problem, weight, seed = task.problem, task.weight, task.seed
         refuse_costs(self, problem.groups)
         n = len(problem.groups.names)
         units = uncertainties(problem, weight, self.n_bins)
@@ -122,16 +114,16 @@ class CFS(RefitsForest):
 
         def step_of(found: UnitSet, tuning: float) -> Step:
             selected = np.isin(np.arange(n), found.units)
-            score = SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+            score = score_of(task, selected)
             return ranked_step(tuning, selected, search.relevance, score)
 
         if self.gain is not None:
             step = step_of(search.best(), self.gain)
-            return self.path_at(step, problem, weight, seed=seed)
-        sets = search.of_each_size(self.longest(max_size, n))
+            return self.path_at(step, task)
+        sets = search.of_each_size(self.longest(task))
         gains = _least_rises(np.array([found.merit for found in sets]))
         steps = [step_of(found, float(g)) for found, g in zip(sets, gains, strict=True)]
-        return self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+        return self.path_along(steps, task)
 
 
 @dataclass(frozen=True, slots=True)

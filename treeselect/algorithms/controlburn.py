@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from inspect import Signature
 from typing import Any, ClassVar
 
 import numpy as np
 
 from treeselect.algorithms.burning.forests import FittedForest, Forest, GrownForest
-from treeselect.algorithms.burning.keywords import DEFAULTS, Keywords, strategies
+from treeselect.algorithms.burning.keywords import DEFAULTS, SIGNATURE, strategies
 from treeselect.algorithms.burning.penalties import Penalty
 from treeselect.algorithms.burning.solver import Solver
-from treeselect.algorithms.shared.base import Step, changed_options
+from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.method import Method
+from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import described
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError
 from treeselect.models.forest import refit_forest
@@ -26,15 +27,24 @@ _FOREST, _SOLVER = Forest(), Penalty()
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ControlBurn:
+class ControlBurn(Method):
     """Sparse forests by a non-negative lasso over trees.
 
     A forest of trees of growing depth is grown by bag-boosting; a lasso gives each tree a weight
     of at least 0, where a tree costs as much as the units it uses; what the trees with positive
     weight use is selected.
 
+    Two objects say what is done: `forest`, where the trees come from, and `solver`, how some of
+    them are chosen. Each has the options that go together, and no others. All other parameters are
+    keywords for the options of these two: a keyword changes that option of the object, and one that
+    the object does not have is refused.
+
     Parameters
     ----------
+    solver : Penalty, Hinge, Constraints or BestSubset
+        How trees are chosen, on which rows, and what then predicts: along a falling penalty
+        (:class:`Penalty`, the default), with the hinge loss (:class:`Hinge`) or under constraints
+        of one's own (:class:`Constraints`); or the best set of each size (:class:`BestSubset`).
     lam : float, optional
         Penalty of problem (2) of the paper, positive, in units of the mean loss (log loss, or half
         the squared error) per unit of tree weight and price. None: the number of units decides.
@@ -54,16 +64,14 @@ class ControlBurn:
         Greatest depth, 1 to 16. None: as deep as the out-of-bag loss goes on falling. Either way
         depth ends where every tree uses more than ten units, and more than are asked for: such
         trees could not be part of the selection.
-    forest : {"bag-boosting", "bagging", "double bag-boosting", "single-feature"} or fitted model
-        How each forest is grown: incremental depth bag-boosting (Algorithm 2), incremental depth
-        bagging (Algorithm 1), stages of bag-boosting at each depth until the out-of-bag loss no
-        longer falls, as in the authors' software, or trees of one unit each, which the units grow
-        in turn (section 3.2.4), up to four deep: additive models, like explainable boosting
-        machines, whose terms :meth:`SelectionResult.shape` shows; copies of a unit have trees of
-        their own, and may all be selected. Or a forest or gradient boosting of scikit-learn
-        or LightGBM, fitted on a data frame of the formula's terms, all of them numbers, and on the
-        same response with its classes in the same order; its trees are taken as they are, and not
-        grown again in resamples and folds, which therefore assess the choice among them alone.
+    forest : Forest, SingleFeature, str or fitted model
+        Where the trees come from: :class:`Forest`, or by the name of its kind ``"bag-boosting"``
+        (Algorithm 2), ``"bagging"`` (Algorithm 1) or ``"double bag-boosting"`` (as in the authors'
+        software); :class:`SingleFeature`, or ``"single-feature"``, trees of one unit each. Or a
+        forest or gradient boosting of scikit-learn or LightGBM, fitted on a data frame of the
+        formula's terms, all of them numbers, and on the same response with its classes in the same
+        order; its trees are taken as they are, and not grown again in resamples and folds, which
+        therefore assess the choice among them alone.
     loss : {"family", "hinge"}
         Loss of the sparse-forest problem: that of the family (squared error, log loss of two or
         more classes, Poisson), or for two classes the hinge loss, whose margins are no
@@ -116,7 +124,9 @@ class ControlBurn:
     Raises
     ------
     MethodError
-        If an option is not in its range.
+        If an option is not in its range, or two keywords do not go together.
+    TypeError
+        If there is no such keyword.
 
     Notes
     -----
@@ -130,15 +140,22 @@ class ControlBurn:
 
     Examples
     --------
-    >>> from treeselect import ControlBurn
-    >>> ControlBurn(forests=3).forests
-    3
+    >>> from treeselect import BestSubset, ControlBurn, Forest
+    >>> method = ControlBurn(forest=Forest("bagging", forests=3), solver=BestSubset(ridge=0.1))
+    >>> method
+    ControlBurn(forests=3, forest='bagging', ridge=0.1, best_subset=True)
+    >>> method == ControlBurn(forest="bagging", forests=3, best_subset=True, ridge=0.1)
+    True
+    >>> ControlBurn(solver=BestSubset(), lam=0.1)
+    Traceback (most recent call last):
+    treeselect.errors.MethodError: ControlBurn can't have `best_subset=True` and `lam=0.1` together.
+      One counts units, the other prices them.
     """
 
     forest: GrownForest | FittedForest = _FOREST
     solver: Solver = _SOLVER
 
-    shorthand: ClassVar[type[Keywords]] = Keywords
+    __signature__: ClassVar[Signature] = SIGNATURE
 
     name: ClassVar[str] = "controlburn"
     title: ClassVar[str] = "ControlBurn"
@@ -149,8 +166,6 @@ class ControlBurn:
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = False
-    left_out: ClassVar[str] = "the others are not used by any tree that helps"
-    own_value: ClassVar[float | None] = None
 
     def __init__(self, *, forest: Any = _FOREST, solver: Solver = _SOLVER, **keywords: Any) -> None:
         for name in keywords.keys() - DEFAULTS.keys():
@@ -174,8 +189,7 @@ class ControlBurn:
 
     def __repr__(self) -> str:
         """The call that makes it, in keywords, without what is the default."""
-        said = (f"{name}={value!r}" for name, value in changed_options(self).items())
-        return f"ControlBurn({', '.join(said)})"
+        return self.text
 
     @classmethod
     def published(cls) -> ControlBurn:
@@ -205,6 +219,11 @@ class ControlBurn:
         """The fixed penalty, None for the whole path."""
         return self.solver.tuning_value
 
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """Keywords and what they are by default."""
+        return dict(DEFAULTS)
+
     def options(self) -> dict[str, Any]:
         """All options as keywords; a fitted forest by its type."""
         said = DEFAULTS | self.forest.words() | self.solver.words()
@@ -212,64 +231,40 @@ class ControlBurn:
 
     # --- what it does ---
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
-        self.solver.check(problem)
-        _check_weight(problem, weight)
-        pool, warning = self.forest.pool(
-            problem, weight, seed=seed, max_size=max_size, n_threads=n_threads
-        )
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units along a falling penalty (see ``Method.path``)."""
+        self.solver.check(task.problem)
+        _check_weight(task)
+        pool, warning = self.forest.pool(task)
         with one_thread():
-            steps = self.solver.steps(
-                problem, weight, pool, seed=seed, max_size=max_size, every_size=every_size
-            )
-        steps = self.solver.pruned(steps, problem, weight, seed=seed, max_size=max_size)
+            steps = self.solver.steps(task, pool)
+        steps = self.solver.pruned(task, steps)
         return tuple(dataclasses.replace(step, warning=warning) for step in steps)
 
-    def final_model(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        step: Step,
-        *,
-        seed: int,
-        n_threads: int = 1,
-    ) -> Model:
+    def final_model(self, task: Task, step: Step) -> Model:
         """Forest on the selected units (paper, section 3.1: the final step), or the sparse forest
         of the step."""
         n_trees = self.solver.refit_trees
         if n_trees is not None:
             return refit_forest(
-                problem, weight, step.selected, seed=seed, n_trees=n_trees, n_threads=n_threads
-            )
+                task.problem, task.weight, step.selected, seed=task.seed, n_trees=n_trees,
+                n_threads=task.n_threads,
+            )  # fmt: skip
         if step.size == 0:
-            return no_trees(problem, weight)
+            return no_trees(task.problem, task.weight)
         own = step.ensemble
         if own is None or not np.array_equal(own.groups, step.selected):
-            own = self._solved_again(problem, weight, step, seed, n_threads)
+            own = self._solved_again(dataclasses.replace(task, max_size=step.size), step)
         return dataclasses.replace(own, groups=step.selected)
 
-    def _solved_again(
-        self, problem: Problem, weight: WeightArray, step: Step, seed: int, n_threads: int
-    ) -> WeightedForest:
+    def _solved_again(self, task: Task, step: Step) -> WeightedForest:
         """The sparse forest of a step that was cut or pruned: trees are grown again, and those that
         use nothing else solve a problem of their own, with prices of their own, at the same
         penalty."""
-        pool, _ = self.forest.pool(
-            problem, weight, seed=seed, max_size=step.size, n_threads=n_threads
-        )
+        pool, _ = self.forest.pool(task)
         with one_thread():
-            sparsifier = self.solver.sparsifier(problem, weight, pool.within(step.selected), seed)
-            own = sparsifier.at(step.tuning).ensemble
+            inside = pool.within(step.selected)
+            own = self.solver.sparsifier(task, inside).at(step.tuning).ensemble
         assert own is not None
         if not own.trees:
             raise MethodError(
@@ -280,9 +275,10 @@ class ControlBurn:
         return own
 
 
-def _check_weight(problem: Problem, weight: WeightArray) -> None:
+def _check_weight(task: Task) -> None:
     """Raise a MethodError if the trees can't take the weights."""
-    if problem.family.n_classes > 2 and not np.issubdtype(weight.dtype, np.integer):
+    is_real = not np.issubdtype(task.weight.dtype, np.integer)
+    if task.problem.family.n_classes > 2 and is_real:
         raise MethodError(
             "ControlBurn takes whole `weights` only if there are more than two classes: one"
             " tree serves all of them.\n"

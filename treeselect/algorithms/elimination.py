@@ -8,9 +8,8 @@ from typing import ClassVar
 from treeselect.algorithms.shared.backward import check_shares, path_of_shares
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.ranking import MeasuredForest, RankingForest
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, WeightArray
-from treeselect.engine.random import stream_seed
+from treeselect.algorithms.shared.task import Task
+from treeselect.engine.arrays import BoolArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,23 +77,13 @@ class RecursiveElimination(RankingForest):
         super().__post_init__()
         check_shares(self)
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of the units that are left (see ``base.SelectionMethod``)."""
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of the units that are left (see ``Method.path``)."""
 
         def judge(left: BoolArray) -> MeasuredForest:
-            own_seed = stream_seed(seed, "elimination", int(left.sum()))
-            return self.measure(problem, weight, left, seed=own_seed, n_threads=n_threads)
+            return self.measure(task.seeded("elimination", int(left.sum())), left)
 
         def score(left: BoolArray) -> float:
-            return self.scored(problem, weight, left, seed=seed, n_threads=n_threads)
+            return self.scored(task, left)
 
-        return path_of_shares(self, problem, weight, judge, score, max_size=max_size, seed=seed)
+        return path_of_shares(self, task, judge, score)

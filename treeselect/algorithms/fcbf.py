@@ -7,23 +7,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.information import Uncertainties, uncertainties
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     check_flag,
     check_integer,
     check_number,
     refuse_costs,
 )
-from treeselect.algorithms.shared.ranking import SCORING, first_units, ranked_step
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.algorithms.shared.ranking import first_units
+from treeselect.algorithms.shared.scoring import score_of
+from treeselect.algorithms.shared.task import Task
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, falling
 
 
 @dataclass(frozen=True, kw_only=True)
-class FCBF(RefitsForest):
+class FCBF(PrunedMethod):
     """Fast correlation-based filter: predominant units, for very many columns.
 
     Units are gone through from the one that tells most of the response down. Each one that is still
@@ -94,17 +95,9 @@ class FCBF(RefitsForest):
         check_integer(self, "n_bins", least=2, most=100)
         check_flag(self, "prune")
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of predominant units (see ``base.SelectionMethod``)."""
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of predominant units (see ``Method.path``)."""
+        problem, weight, seed = task.problem, task.weight, task.seed
         groups = problem.groups
         refuse_costs(self, groups)
         n, n_kept = len(groups.names), int(groups.keep.sum())
@@ -112,20 +105,20 @@ class FCBF(RefitsForest):
         relevance = units.relevance()
         ranking = falling(relevance, groups.ranks(seed))
         passed = (relevance > 0) & (relevance >= (self.delta or 0.0)) | groups.keep
-        most = n if self.delta is not None else self.longest(max_size, n) - n_kept
+        most = n if self.delta is not None else self.longest(task) - n_kept
         order = predominant(units, relevance, ranking[passed[ranking]], groups.keep, most)
 
         def step_of_first(size: int, tuning: float) -> Step:
             selected = first_units(order, size, n)
-            score = SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+            score = score_of(task, selected)
             return ranked_step(tuning, selected, relevance, score)
 
         if self.delta is not None:
             step = step_of_first(len(order), self.delta)
-            return self.path_at(step, problem, weight, seed=seed)
+            return self.path_at(step, task)
         tunings = [np.inf, *relevance[order[n_kept:]]]
         steps = [step_of_first(n_kept + i, float(tuning)) for i, tuning in enumerate(tunings)]
-        return self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+        return self.path_along(steps, task)
 
 
 def predominant(

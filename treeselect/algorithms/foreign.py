@@ -13,34 +13,38 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.algorithms.shared.base import OWN, Step, changed_options
-from treeselect.algorithms.shared.final import ReadsColumns
-from treeselect.algorithms.shared.foreign_selectors import (
+from treeselect.algorithms.shared.base import Step, ranked_step
+from treeselect.algorithms.shared.column_search import ColumnSearch, Support, check_taken
+from treeselect.algorithms.shared.method import OWN, PrunedMethod
+from treeselect.algorithms.shared.options import MOST_UNITS, check_flag, refuse_costs
+from treeselect.algorithms.shared.scoring import score_of
+from treeselect.algorithms.shared.selectors import (
     SIZES,
-    ColumnSearch,
-    Support,
     Words,
-    check_taken,
     copy_of,
     looks_like_selector,
+    not_a_method,
     text_of,
     words_of,
 )
-from treeselect.algorithms.shared.options import MOST_UNITS, check_flag, refuse_costs
-from treeselect.algorithms.shared.ranking import SCORING, ranked_step
 from treeselect.algorithms.shared.standardised import LinearColumns, linear_columns
-from treeselect.arguments.scalars import answer, described, plain, whole
+from treeselect.algorithms.shared.task import Task
+from treeselect.arguments.scalars import described, plain, whole
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.blas import one_thread
+from treeselect.engine.data.targets import are_copies
 from treeselect.errors import MethodError, listing
+
+IN_FILES = "selector"
+"""Name of all selectors of others in model files, whatever they are called."""
 
 _WHOLE = 1e-9
 """How far the ratio of two weights may be from a whole number, relative to it."""
 
 
 @dataclass(frozen=True)
-class ForeignSelector(ReadsColumns):
+class ForeignSelector(PrunedMethod):
     """A selector of scikit-learn, or anything else with ``fit(X, y)`` and ``get_support()``.
 
     ``select(..., method=SelectKBest())`` makes one of the selector by itself.
@@ -104,6 +108,7 @@ class ForeignSelector(ReadsColumns):
     tuning_name: ClassVar[str] = "columns"
     left_out: ClassVar[str] = "the selector finds no use for the others"
     splits_exactly: ClassVar[bool] = False
+    reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -111,7 +116,7 @@ class ForeignSelector(ReadsColumns):
         check_flag(self, "prune")
         lost = isinstance(self.selector, Words)
         if not lost and not looks_like_selector(self.selector):
-            raise _not_a_method(self.selector)
+            raise not_a_method(self.selector)
         asked = plain(self.columns)
         number = whole(asked)
         is_number = number is not None and 0 < number <= MOST_UNITS
@@ -135,9 +140,7 @@ class ForeignSelector(ReadsColumns):
     def __repr__(self) -> str:
         """The call that makes it, without what is the default."""
         lost = isinstance(self.selector, Words)
-        changed = changed_options(self) | {
-            "selector": self.words.text if lost else text_of(self.selector)
-        }
+        changed = self.changed() | {"selector": self.words.text if lost else text_of(self.selector)}
         first = changed.pop("selector")
         options = "".join(f", {name}={value!r}" for name, value in changed.items())
         return f"ForeignSelector({first}{options})"
@@ -197,17 +200,34 @@ class ForeignSelector(ReadsColumns):
     def _plain_options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("columns", "standardise", "prune")}
 
-    def settled(self, k: object) -> ForeignSelector:
+    def giving_way(self, k: object) -> ForeignSelector:
         """The same for a choice of `k`: a set of its own size gives way to a number."""
         gives_way = self.columns == "auto" and self.tuning_value == OWN
         is_number = isinstance(k, int | np.integer)
         return dataclasses.replace(self, columns=None) if gives_way and is_number else self
 
+    @property
+    def inside(self) -> str:
+        """Class of the selector."""
+        return self.name
+
+    @property
+    def text(self) -> str:
+        """The call that makes it, without what is the default."""
+        return repr(self)
+
+    @property
+    def label(self) -> str:
+        """The call that makes the selector, and options that are not the default."""
+        changed = self.changed()
+        whole = changed.pop("selector")
+        return ", ".join([str(whole), *(f"{name}={value!r}" for name, value in changed.items())])
+
     # --- model files ---
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> tuple[str, dict[str, Any]]:
         """What a model file holds of it."""
-        return {"selector": asdict(self.words), **self._plain_options()}
+        return IN_FILES, {"selector": asdict(self.words), **self._plain_options()}
 
     @classmethod
     def lost(cls, record: Mapping[str, Any]) -> ForeignSelector:
@@ -217,23 +237,15 @@ class ForeignSelector(ReadsColumns):
 
     # --- the path ---
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of selected units by the number of columns (see ``base.SelectionMethod``)."""
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units by the number of columns (see ``Method.path``)."""
+        problem = task.problem
         self._check_problem(problem)
-        columns = self._columns(problem, weight, seed)
-        search = self._search(problem, weight, columns, seed)
-        longest = self.longest(max_size, len(problem.groups.names))
+        columns = self._columns(task)
+        search = self._search(task, columns)
+        longest = self.longest(task)
         with one_thread():
-            found = self._supports(search, columns, problem.groups.keep, longest, every_size)
+            found = self._supports(search, columns, problem.groups.keep, longest, task.every_size)
         for warning in search.warned:
             warnings.warn(warning, stacklevel=2)
         note = _note(self.name, search.warned)
@@ -241,14 +253,14 @@ class ForeignSelector(ReadsColumns):
         for support in found:
             selected, worth = _of_units(support, columns, problem.groups.keep)
             if int(selected.sum()) not in steps:
-                score = SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+                score = score_of(task, selected)
                 tuning = support.size if (selected & ~problem.groups.keep).any() else np.inf
                 step = ranked_step(float(tuning), selected, worth, score)
                 steps[step.size] = dataclasses.replace(step, warned=note)
         if self.tuning_value is not None:
             (fixed,) = steps.values()
-            return self.path_at(fixed, problem, weight, seed=seed)
-        return self.path_along(list(steps.values()), problem, weight, max_size=max_size, seed=seed)
+            return self.path_at(fixed, task)
+        return self.path_along(list(steps.values()), task)
 
     def _check_problem(self, problem: Problem) -> None:
         if isinstance(self.selector, Words):
@@ -263,15 +275,15 @@ class ForeignSelector(ReadsColumns):
                 "  Leave it out, or take a method that knows it, such as `controlburn`."
             )
 
-    def _columns(self, problem: Problem, weight: WeightArray, seed: int) -> LinearColumns:
+    def _columns(self, task: Task) -> LinearColumns:
+        problem = task.problem
         assert problem.design is not None
         # Of copies the first one wins: an order drawn by the seed lets them take turns.
-        order = np.argsort(problem.groups.ranks(seed))
-        return linear_columns(problem.design, weight, order, standardise=self.standardise)
+        order = np.argsort(problem.groups.ranks(task.seed))
+        return linear_columns(problem.design, task.weight, order, standardise=self.standardise)
 
-    def _search(
-        self, problem: Problem, weight: WeightArray, columns: LinearColumns, seed: int
-    ) -> ColumnSearch:
+    def _search(self, task: Task, columns: LinearColumns) -> ColumnSearch:
+        problem, weight = task.problem, task.weight
         rows = np.flatnonzero(weight > 0)
         y: NDArray[Any] = problem.y[rows]
         if problem.family.has_classes:
@@ -288,17 +300,17 @@ class ForeignSelector(ReadsColumns):
             x,
             y if copies is None else np.repeat(y, copies),
             shares,
-            seed,
+            task.seed,
             advice=scaled if self.standardise else "",
         )
 
     def _copies(self, weight: WeightArray) -> tuple[Any, FloatArray | None]:
         """How often to repeat each row, and what to pass as ``sample_weight``."""
-        if (weight == weight[0]).all() and (weight[0] == 1 or weight.dtype.kind == "f"):
+        if (weight == weight[0]).all() and (weight[0] == 1 or not are_copies(weight)):
             return None, None
         if "sample_weight" in inspect.signature(self.selector.fit).parameters:
             return None, weight.astype(np.float64)
-        if weight.dtype.kind != "f":
+        if are_copies(weight):
             return weight, None
         times = weight / weight.min()
         if np.abs(times - np.rint(times)).max() > _WHOLE * times.max():
@@ -348,20 +360,6 @@ class ForeignSelector(ReadsColumns):
         return support
 
 
-def _not_a_method(found: object) -> MethodError:
-    """The error for what is neither a method nor a selector."""
-    what = type(found).__name__
-    advice = "It has no `get_support()`." if answer(found, "fit") is not None else ""
-    if isinstance(found, type):
-        what, advice = f"the class {found.__name__}", f"Write `{found.__name__}(...)`."
-    elif advice and answer(found, "predict") is not None:
-        advice += " An estimator becomes a selector in `SelectFromModel` or `RFE`."
-    return MethodError(
-        "`method` must be a name or a method such as ControlBurn(), or a selector of scikit-learn"
-        f" such as SelectKBest().\n  Found: {what}. {advice}".rstrip()
-    )
-
-
 def foreign_selector(selector: Any) -> ForeignSelector:
     """The method that a selector is; of a copy of it.
 
@@ -371,7 +369,7 @@ def foreign_selector(selector: Any) -> ForeignSelector:
         If it is none.
     """
     if not looks_like_selector(selector):
-        raise _not_a_method(selector)
+        raise not_a_method(selector)
     return ForeignSelector(copy_of(selector))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, step_of_gains
-from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_LEAF,
@@ -17,6 +18,7 @@ from treeselect.algorithms.shared.options import (
     check_integer,
     check_number,
 )
+from treeselect.algorithms.shared.task import Task
 from treeselect.algorithms.shared.validation import split_rows
 from treeselect.arguments.checks import members
 from treeselect.arguments.scalars import described, finite
@@ -51,7 +53,7 @@ Discounts = tuple[tuple[str, str, float], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class GBFS(RefitsForest):
+class GBFS(PrunedMethod):
     """Gradient boosted feature selection.
 
     Small trees are boosted; the first split on a unit costs `mu` times the unit's price, later
@@ -143,51 +145,34 @@ class GBFS(RefitsForest):
         check_flag(self, "prune")
         object.__setattr__(self, "discounts", _read_discounts(self.discounts))
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of selected units along a falling price (see ``base.SelectionMethod``)."""
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units along a falling price (see ``Method.path``)."""
         # One ensemble shares the columns of each tree between threads, many have one each.
-        ensembles = Ensembles(self, problem, weight, seed, n_threads if self.mu is not None else 1)
+        alone = task if self.mu is not None else dataclasses.replace(task, n_threads=1)
+        ensembles = Ensembles(self, alone)
         fixed = None if self.mu is None else ensembles.step(self.mu)
         dearest = ensembles.dearest_price() if self.mu is None else self.mu
 
         def try_at(at: float) -> Step:
             return ensembles.step(dearest * 10 ** (-_DECADES * at) if at < 1 else 0.0)
 
-        return self.path_of(
-            try_at, fixed, problem, weight, max_size=max_size, seed=seed,
-            every_size=every_size, n_threads=n_threads,
-        )  # fmt: skip
+        return self.path_of(try_at, fixed, task)
 
 
 class Ensembles:
     """Boosted ensembles of one problem at any price."""
 
-    def __init__(
-        self,
-        method: GBFS,
-        problem: Problem,
-        weight: WeightArray,
-        seed: int,
-        n_threads: int = 1,
-    ) -> None:
-        self._method, self._problem, self._weight, self._seed = method, problem, weight, seed
-        self._n_threads = n_threads
+    def __init__(self, method: GBFS, task: Task) -> None:
+        problem, seed = task.problem, task.seed
+        self._method, self._problem, self._weight, self._seed = method, problem, task.weight, seed
+        self._n_threads = task.n_threads
         groups = problem.groups
         self._prices = np.where(groups.keep, 0.0, groups.costs)
         self._rank = groups.ranks(seed)
         loss = problem.family.loss
         newton = loss.needs_curvature if method.newton is None else method.newton
         self._loss = loss if newton else GradientOnly(loss)
-        self._base = problem.constant(weight)
+        self._base = problem.constant(task.weight)
         self._discounts = _numbered(method, groups.names)
 
     def dearest_price(self) -> float:

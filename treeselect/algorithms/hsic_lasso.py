@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.final import ReadsColumns
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.information import joint_cells, row_mass
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import MOST_UNITS, check_flag, check_integer, check_number
-from treeselect.algorithms.shared.ranking import SCORING, ranked_step
+from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.standardised import of_number, standardised
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import Design
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
@@ -39,7 +40,7 @@ _NEAR_END = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class HSICLasso(ReadsColumns):
+class HSICLasso(PrunedMethod):
     """Lasso on kernels by the Hilbert-Schmidt independence criterion, for few rows.
 
     Sees what a unit tells in any form, also where its mean effect is none, and takes units that do
@@ -110,6 +111,7 @@ class HSICLasso(ReadsColumns):
     )
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = False
+    reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = True
     left_out: ClassVar[str] = "the others add nothing to them"
 
@@ -119,34 +121,25 @@ class HSICLasso(ReadsColumns):
         check_integer(self, "n_shuffles", least=1, limit=10_000)
         check_flag(self, "prune")
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
-        keep = problem.groups.keep
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units along a falling penalty (see ``Method.path``)."""
+        keep = task.problem.groups.keep
 
         def step_at(lam: float, weights: FloatArray) -> Step:
             selected = (weights > 0) | keep
-            score = SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+            score = score_of(task, selected)
             return ranked_step(lam, selected, weights, score)
 
         with one_thread():
-            fits = KernelFits(problem, weight, seed, self._blocks(weight, seed))
+            fits = KernelFits(task, self._blocks(task.weight, task.seed))
             if self.lam is not None:
                 found = [(self.lam, fits.at(self.lam))]
             else:
-                found = fits.path(self.longest(max_size, len(keep)))
+                found = fits.path(self.longest(task))
         if self.lam is not None:
-            return self.path_at(step_at(*found[0]), problem, weight, seed=seed)
+            return self.path_at(step_at(*found[0]), task)
         steps = [step_at(lam, weights) for lam, weights in found]
-        return self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+        return self.path_along(steps, task)
 
     def _blocks(self, weight: WeightArray, seed: int) -> Blocks:
         _, mass = row_mass(weight)
@@ -162,10 +155,8 @@ class KernelFits:
 
     Parameters
     ----------
-    problem : Problem
-    weight : ndarray, shape (n_rows,)
-    seed : int
-        Of the order in which ties are won.
+    task : Task
+        Ties are won by its seed.
     blocks : Blocks
         Of the rows with weight.
 
@@ -175,7 +166,8 @@ class KernelFits:
         Inner product of each unit's kernel matrix with the response's, both centred and of norm 1.
     """
 
-    def __init__(self, problem: Problem, weight: WeightArray, seed: int, blocks: Blocks) -> None:
+    def __init__(self, task: Task, blocks: Blocks) -> None:
+        problem, weight = task.problem, task.weight
         assert problem.design is not None
         rows, mass = row_mass(weight)
         groups = problem.groups
@@ -190,7 +182,7 @@ class KernelFits:
         free = self._prices == 0
         alone = np.where(free, np.inf, self.relevance / np.where(free, 1.0, self._prices))
         self._alone = np.where(self.relevance > 0, alone, 0.0)
-        order = falling(self._alone, groups.ranks(seed))
+        order = falling(self._alone, groups.ranks(task.seed))
         self._order: IntArray = order[self._alone[order] > 0]
 
     def gram(self, units: IntArray) -> FloatArray:

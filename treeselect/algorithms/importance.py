@@ -7,12 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.options import check_number, refuse_costs
-from treeselect.algorithms.shared.ranking import RankingForest, first_units, ranked_step, ranking
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import FloatArray, WeightArray
-from treeselect.engine.random import stream_seed
+from treeselect.algorithms.shared.ranking import RankingForest, first_units, ranking
+from treeselect.algorithms.shared.task import Task
+from treeselect.engine.arrays import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,42 +82,31 @@ class ForestImportance(RankingForest):
         super().__post_init__()
         check_number(self, "threshold", least=0.0, most=1.0, optional=True)
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of selected units along a falling threshold (see ``base.SelectionMethod``)."""
-        refuse_costs(self, problem.groups)
-        groups, n = problem.groups, len(problem.groups.names)
-        forest = self.measure(
-            problem, weight, np.ones(n, dtype=bool),
-            seed=stream_seed(seed, "ranking"), n_threads=n_threads,
-        )  # fmt: skip
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units along a falling threshold (see ``Method.path``)."""
+        groups = task.problem.groups
+        refuse_costs(self, groups)
+        n = len(groups.names)
+        forest = self.measure(task.seeded("ranking"), np.ones(n, dtype=bool))
         relative = _relative(forest.importance)
-        order = ranking(forest.importance, groups.keep, groups.ranks(seed))
+        order = ranking(forest.importance, groups.keep, groups.ranks(task.seed))
         n_kept = int(groups.keep.sum())
 
         def step_of_first(size: int, tuning: float) -> Step:
             selected = first_units(order, size, n)
-            score = self.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+            score = self.scored(task, selected)
             return ranked_step(tuning, selected, forest.importance, score)
 
         if self.threshold is not None:
             passed = int((groups.keep | (relative >= self.threshold)).sum())
             step = step_of_first(passed, self.threshold)
-            return self.path_at(step, problem, weight, seed=seed)
-        longest = min(self.longest(max_size, n), len(order))
+            return self.path_at(step, task)
+        longest = min(self.longest(task), len(order))
         steps = [
             step_of_first(size, float(relative[order[size - 1]]) if size > n_kept else np.inf)
             for size in range(n_kept, longest + 1)
         ]
-        return self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+        return self.path_along(steps, task)
 
 
 def _relative(importance: FloatArray) -> FloatArray:

@@ -9,13 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.final import ReadsColumns
+from treeselect.algorithms.shared.base import Step, ranked_step
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import check_flag, check_number
-from treeselect.algorithms.shared.ranking import ranked_step
 from treeselect.algorithms.shared.standardised import LinearColumns, linear_columns
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
+from treeselect.algorithms.shared.task import Task
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.blas import one_thread
 from treeselect.engine.linear.group_lasso import GroupLasso, LinearFit
 from treeselect.engine.losses import explicable
@@ -31,7 +30,7 @@ _FITTED = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lasso(ReadsColumns):
+class Lasso(PrunedMethod):
     """Group lasso over terms: all columns of a unit enter a linear predictor together.
 
     The baseline that sees no interactions and no curves, but for those in the formula. Of exact
@@ -89,6 +88,7 @@ class Lasso(ReadsColumns):
     )
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = False
+    reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False
     left_out: ClassVar[str] = "the others add nothing to them"
 
@@ -96,37 +96,29 @@ class Lasso(ReadsColumns):
         check_number(self, "lam", above=0.0, optional=True)
         check_flag(self, "prune")
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units along a falling penalty (see ``Method.path``)."""
         with one_thread():
-            fits = LassoFits(problem, weight, seed)
+            fits = LassoFits(task)
             if self.lam is not None:
-                return self.path_at(fits.at(self.lam), problem, weight, seed=seed)
-            longest = self.longest(max_size, len(problem.groups.names))
-            steps = fits.path(longest, least=0 if every_size or self.prune else max_size)
+                return self.path_at(fits.at(self.lam), task)
+            longest = self.longest(task)
+            steps = fits.path(longest, least=0 if task.every_size or self.prune else task.max_size)
         steps = _last_of_each_set(steps)
-        return self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+        return self.path_along(steps, task)
 
 
 class LassoFits:
     """Group-lasso fits of one problem at any penalty."""
 
-    def __init__(self, problem: Problem, weight: WeightArray, seed: int) -> None:
+    def __init__(self, task: Task) -> None:
+        problem, weight = task.problem, task.weight
         assert problem.design is not None
         self._problem = problem
         rows = np.flatnonzero(weight > 0)
         self._weight = weight[rows]
         # Of copies the first one takes all: the order in which ties are won.
-        order = np.argsort(problem.groups.ranks(seed))
+        order = np.argsort(problem.groups.ranks(task.seed))
         self._columns: LinearColumns = linear_columns(problem.design, weight, order)
         prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)[order]
         self._solver = GroupLasso(

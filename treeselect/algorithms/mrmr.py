@@ -7,14 +7,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.information import (
     mutual_information,
     response_cells,
     row_mass,
     unit_cells,
 )
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     check_choice,
     check_flag,
@@ -22,9 +22,9 @@ from treeselect.algorithms.shared.options import (
     check_number,
     refuse_costs,
 )
-from treeselect.algorithms.shared.ranking import SCORING, ranked_step
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import FloatArray, WeightArray
+from treeselect.algorithms.shared.scoring import score_of
+from treeselect.algorithms.shared.task import Task
+from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import falling
 
 Scheme = Literal["difference", "quotient"]
@@ -34,7 +34,7 @@ _LEAST = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
-class MRMR(RefitsForest):
+class MRMR(PrunedMethod):
     """Minimum redundancy, maximum relevance.
 
     Units come in one after the other: the one next whose mutual information with the response is
@@ -104,50 +104,39 @@ class MRMR(RefitsForest):
         check_integer(self, "n_bins", least=2, most=100)
         check_flag(self, "prune")
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of selected units, one more at a time (see ``base.SelectionMethod``)."""
-        refuse_costs(self, problem.groups)
-        n = len(problem.groups.names)
-        longest = n if self.threshold is not None else self.longest(max_size, n)
-        relevance, order, values = self._order(problem, weight, seed, longest)
-        n_kept = int(problem.groups.keep.sum())
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units, one more at a time (see ``Method.path``)."""
+        groups = task.problem.groups
+        refuse_costs(self, groups)
+        n, n_kept = len(groups.names), int(groups.keep.sum())
+        longest = n if self.threshold is not None else self.longest(task)
+        relevance, order, values = self._order(task, longest)
 
         def step_of_first(size: int, tuning: float) -> Step:
             selected = np.isin(np.arange(n), order[:size])
-            score = SCORING.scored(problem, weight, selected, seed=seed, n_threads=n_threads)
+            score = score_of(task, selected)
             return ranked_step(tuning, selected, relevance, score)
 
         least = np.minimum.accumulate(np.array([np.inf, *values]))
         if self.threshold is not None:
             passed = int((least[1:] >= self.threshold).sum())
             step = step_of_first(n_kept + passed, self.threshold)
-            return self.path_at(step, problem, weight, seed=seed)
+            return self.path_at(step, task)
         steps = [step_of_first(n_kept + i, float(tuning)) for i, tuning in enumerate(least)]
-        return self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+        return self.path_along(steps, task)
 
-    def _order(
-        self, problem: Problem, weight: WeightArray, seed: int, longest: int
-    ) -> tuple[FloatArray, list[int], list[float]]:
+    def _order(self, task: Task, longest: int) -> tuple[FloatArray, list[int], list[float]]:
         """Relevance of each unit, the units in the order in which they come in, and the criterion
         of each that is not kept."""
-        groups = problem.groups
-        rows, mass = row_mass(weight)
+        problem, groups = task.problem, task.problem.groups
+        rows, mass = row_mass(task.weight)
         cells = [
             unit_cells(problem.data, g, rows, mass, self.n_bins) for g in range(len(groups.names))
         ]
-        response = response_cells(problem, weight, rows, mass, self.n_bins)
+        response = response_cells(problem, task.weight, rows, mass, self.n_bins)
         relevance = np.array([mutual_information(c, response, mass) for c in cells])
         can_enter = np.array([c.max() > 0 for c in cells]) & ~groups.keep
-        ranks, order = groups.ranks(seed), np.flatnonzero(groups.keep).tolist()
+        ranks, order = groups.ranks(task.seed), np.flatnonzero(groups.keep).tolist()
         redundancy = np.zeros(len(cells))
         for g in order:
             redundancy += [mutual_information(c, cells[g], mass) for c in cells]

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, step_of_gains
-from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_UNITS,
@@ -19,6 +19,7 @@ from treeselect.algorithms.shared.options import (
     refuse_together,
 )
 from treeselect.algorithms.shared.regularised import Criterion, Gain, Ties
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.data.targets import class_target, copies
@@ -42,7 +43,7 @@ _GRADIENT_RATE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class RBoost(RefitsForest):
+class RBoost(PrunedMethod):
     """Regularised boosted random trees.
 
     As :class:`RRF`, but each tree grows on a bootstrap sample drawn by weights that rows gain where
@@ -135,17 +136,9 @@ class RBoost(RefitsForest):
         )
         refuse_together(self, form="gradient", ties="random", way='Use `ties="used"`.')
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of selected units along a rising coefficient (see ``base.SelectionMethod``)."""
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units along a rising coefficient (see ``Method.path``)."""
+        problem = task.problem
         can_reweight = problem.family.has_classes and problem.offset is None
         if self.form == "reweighting" and not can_reweight:
             raise MethodError(
@@ -156,13 +149,10 @@ class RBoost(RefitsForest):
         grow = self._reweighted if by_weights else self._by_gradient
 
         def try_at(lam: float) -> Step:
-            return grow(problem, weight, lam, seed)
+            return grow(task, lam)
 
         fixed = None if self.lam is None else try_at(self.lam)
-        return self.path_of(
-            try_at, fixed, problem, weight, max_size=max_size, seed=seed,
-            every_size=every_size, n_threads=n_threads,
-        )  # fmt: skip
+        return self.path_of(try_at, fixed, task)
 
     def _growth(self, n_groups: int) -> Growth:
         return Growth(
@@ -182,7 +172,8 @@ class RBoost(RefitsForest):
             uncentred=self.gain == "uncentred",
         )  # fmt: skip
 
-    def _reweighted(self, problem: Problem, weight: WeightArray, lam: float, seed: int) -> Step:
+    def _reweighted(self, task: Task, lam: float) -> Step:
+        problem, weight, seed = task.problem, task.weight, task.seed
         data, groups, family = problem.exact or problem.data, problem.groups, problem.family
         label, n_classes = problem.y.astype(np.int64), family.n_classes
         target = class_target(label, n_classes, entropy=self.criterion == "entropy")
@@ -213,7 +204,8 @@ class RBoost(RefitsForest):
         fitted = share[:, 1] if n_classes == 2 else share
         return _step(problem, weight, lam, gains, fitted)
 
-    def _by_gradient(self, problem: Problem, weight: WeightArray, lam: float, seed: int) -> Step:
+    def _by_gradient(self, task: Task, lam: float) -> Step:
+        problem, weight, seed = task.problem, task.weight, task.seed
         data, groups, loss = problem.exact or problem.data, problem.groups, problem.family.loss
         depth = self.max_depth or _GRADIENT_DEPTH
         growth = self._growth(n_able(data, weight))._replace(

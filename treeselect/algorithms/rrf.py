@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, step_of_gains
-from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_LEAF,
@@ -27,13 +27,12 @@ from treeselect.algorithms.shared.regularised import (
     Ties,
     grow_shared,
 )
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import FloatArray, WeightArray
-from treeselect.engine.random import stream_seed
+from treeselect.algorithms.shared.task import Task
+from treeselect.engine.arrays import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class _RegularisedForest(RefitsForest):
+class _RegularisedForest(PrunedMethod):
     """What RRF and GRRF have in common."""
 
     n_trees: int = 1000
@@ -161,28 +160,16 @@ class RRF(_RegularisedForest):
         super().__post_init__()
         check_number(self, "lam", least=0.0, most=1.0, optional=True)
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of selected units along a rising coefficient (see ``base.SelectionMethod``)."""
-        rules, costs = self._rules(), problem.groups.costs
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units along a rising coefficient (see ``Method.path``)."""
+        rules, groups = self._rules(), task.problem.groups
 
         def try_at(lam: float) -> Step:
-            forest = grow_shared(problem, weight, rules, lam**costs, seed=seed)
-            return step_of_gains(lam, forest.gains, problem.groups.keep, forest.train_score)
+            forest = grow_shared(task, rules, lam**groups.costs)
+            return step_of_gains(lam, forest.gains, groups.keep, forest.train_score)
 
         fixed = None if self.lam is None else try_at(self.lam)
-        return self.path_of(
-            try_at, fixed, problem, weight, max_size=max_size, seed=seed,
-            every_size=every_size, n_threads=n_threads,
-        )  # fmt: skip
+        return self.path_of(try_at, fixed, task)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,38 +230,25 @@ class GRRF(_RegularisedForest):
         check_number(self, "gamma", least=0.0, most=1.0, optional=True)
         check_number(self, "lam", least=0.0, most=1.0)
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of selected units along a falling `gamma` (see ``base.SelectionMethod``)."""
-        rules, groups = self._rules(), problem.groups
-        relative = self._relative_importance(problem, weight, seed)
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units along a falling `gamma` (see ``Method.path``)."""
+        rules, groups = self._rules(), task.problem.groups
+        relative = self._relative_importance(task)
 
         def try_with(gamma: float) -> Step:
             coefficient = (1 - gamma) * self.lam**groups.costs + gamma * relative
-            forest = grow_shared(problem, weight, rules, coefficient, seed=seed)
+            forest = grow_shared(task, rules, coefficient)
             return step_of_gains(gamma, forest.gains, groups.keep, forest.train_score)
 
         fixed = None if self.gamma is None else try_with(self.gamma)
-        return self.path_of(
-            lambda at: try_with(1.0 - at), fixed, problem, weight,
-            max_size=max_size, seed=seed, every_size=every_size, n_threads=n_threads,
-        )  # fmt: skip
+        return self.path_of(lambda at: try_with(1.0 - at), fixed, task)
 
-    def _relative_importance(self, problem: Problem, weight: WeightArray, seed: int) -> FloatArray:
+    def _relative_importance(self, task: Task) -> FloatArray:
         """Importance in an ordinary forest per price, relative to the largest; 1 for units that
         cost nothing (equations 4 and 5)."""
         rules = dataclasses.replace(self._rules(), all_open=False, gain="decrease", ties="random")
-        free = np.ones(len(problem.groups.names))
-        gains = grow_shared(problem, weight, rules, free, seed=stream_seed(seed, "guide")).gains
-        costs = problem.groups.costs
+        costs = task.problem.groups.costs
+        gains = grow_shared(task.seeded("guide"), rules, np.ones(len(costs))).gains
         is_free = costs == 0
         worth = np.where(is_free, 0.0, gains / np.where(is_free, 1.0, costs))
         largest = worth.max(initial=0.0)

@@ -8,19 +8,19 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.final import ReadsColumns
+from treeselect.algorithms.shared.base import Step, ranked_step
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     check_choice,
     check_flag,
     check_number,
     refuse_costs,
 )
-from treeselect.algorithms.shared.ranking import ranked_step
 from treeselect.algorithms.shared.standardised import linear_columns
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, WeightArray
+from treeselect.algorithms.shared.task import Task
+from treeselect.engine.arrays import BoolArray
 from treeselect.engine.blas import one_thread
+from treeselect.engine.data.targets import are_copies
 from treeselect.engine.linear.glm import Glm, GlmFit
 from treeselect.errors import MethodError
 
@@ -32,7 +32,7 @@ _LESS = 1e-7
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stepwise(ReadsColumns):
+class Stepwise(PrunedMethod):
     """Stepwise selection of a linear predictor by BIC or AIC.
 
     What most statisticians know: terms come in and go, one at a time, as the criterion falls. It
@@ -104,6 +104,7 @@ class Stepwise(ReadsColumns):
     tuning_name: ClassVar[str] = "penalty"
     left_out: ClassVar[str] = "the others explain nothing more"
     splits_exactly: ClassVar[bool] = False
+    reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -112,26 +113,17 @@ class Stepwise(ReadsColumns):
         check_choice(self, "direction", ("both", "forward", "backward"))
         check_flag(self, "prune")
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of selected units (see ``base.SelectionMethod``)."""
-        refuse_costs(self, problem.groups)
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units (see ``Method.path``)."""
+        refuse_costs(self, task.problem.groups)
         with one_thread():
-            search = Search(problem, weight, self, seed)
+            search = Search(task, self)
             if self.penalty is not None:
                 step = search.step_of(search.falling()[-1], self.penalty)
-                return self.path_at(step, problem, weight, seed=seed)
-            longest = self.longest(max_size, len(problem.groups.names))
+                return self.path_at(step, task)
+            longest = self.longest(task)
             steps = search.steps(search.of_each_size(longest), longest)
-        return self.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+        return self.path_along(steps, task)
 
 
 class Search:
@@ -141,8 +133,7 @@ class Search:
 
     Parameters
     ----------
-    problem, weight, seed
-        As for ``base.SelectionMethod.path``.
+    task : Task
     rules : Stepwise
 
     Raises
@@ -151,18 +142,18 @@ class Search:
         If there are too many columns to begin with all of them.
     """
 
-    def __init__(self, problem: Problem, weight: WeightArray, rules: Stepwise, seed: int) -> None:
+    def __init__(self, task: Task, rules: Stepwise) -> None:
+        problem, weight = task.problem, task.weight
         assert problem.design is not None
         self._problem, self._rows = problem, np.flatnonzero(weight > 0)
         self._weight = weight[self._rows]
-        order = np.argsort(problem.groups.ranks(seed))
+        order = np.argsort(problem.groups.ranks(task.seed))
         columns = linear_columns(problem.design, weight, order)
-        is_whole = self._weight.dtype.kind == "i"
         self._glm = Glm(
             columns.x,
             columns.start,
             problem.y[self._rows],
-            self._weight * (1.0 if is_whole else 1 / self._weight.mean()),
+            self._weight * (1.0 if are_copies(self._weight) else 1 / self._weight.mean()),
             problem.family.loss,
             None if problem.offset is None else problem.offset[self._rows],
         )

@@ -10,13 +10,15 @@ import numpy as np
 
 from treeselect.algorithms.shared.backward import check_shares, path_of_shares
 from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.final import ReadsColumns
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import check_flag, check_number
-from treeselect.algorithms.shared.ranking import SCORING
+from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.standardised import linear_columns
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.blas import one_thread
+from treeselect.engine.data.targets import are_copies
 
 _TOLERANCE = 1e-6
 _MOST_STEPS = 100_000
@@ -33,7 +35,7 @@ _DIGITS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class SVMRFE(ReadsColumns):
+class SVMRFE(PrunedMethod):
     """Recursive feature elimination by a linear support vector machine (SVM-RFE).
 
     A machine is trained on all units, those with the least weights go, and so on until none is
@@ -102,6 +104,7 @@ class SVMRFE(ReadsColumns):
     )
     tuning_name: ClassVar[str] = "share"
     splits_exactly: ClassVar[bool] = False
+    reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -111,26 +114,15 @@ class SVMRFE(ReadsColumns):
         check_number(self, "epsilon", least=0.0)
         check_flag(self, "prune")
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of the units that are left (see ``base.SelectionMethod``)."""
-        machine = LinearMachine(problem, weight, self.C, self.epsilon, seed)
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of the units that are left (see ``Method.path``)."""
+        machine = LinearMachine(task, self.C, self.epsilon)
 
         def score(left: BoolArray) -> float:
-            return SCORING.scored(problem, weight, left, seed=seed, n_threads=n_threads)
+            return score_of(task, left)
 
         with one_thread():
-            return path_of_shares(
-                self, problem, weight, machine.judge, score, max_size=max_size, seed=seed
-            )
+            return path_of_shares(self, task, machine.judge, score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,22 +143,20 @@ class LinearMachine:
 
     Parameters
     ----------
-    problem, weight, seed
-        As for ``base.SelectionMethod.path``.
+    task : Task
     C, epsilon
         See :class:`SVMRFE`.
     """
 
-    def __init__(
-        self, problem: Problem, weight: WeightArray, C: float, epsilon: float, seed: int
-    ) -> None:
+    def __init__(self, task: Task, C: float, epsilon: float) -> None:
+        problem, weight = task.problem, task.weight
         assert problem.design is not None
         rows = np.flatnonzero(weight > 0)
-        order = np.argsort(problem.groups.ranks(seed))
+        order = np.argsort(problem.groups.ranks(task.seed))
         columns = linear_columns(problem.design, weight, order)
         self._x = columns.x
         self._unit = np.repeat(order, np.diff(columns.start))
-        self._mass = weight[rows] * (1.0 if weight.dtype.kind == "i" else 1 / weight[rows].mean())
+        self._mass = weight[rows] * (1.0 if are_copies(weight) else 1 / weight[rows].mean())
         self._C, self._epsilon = C, epsilon
         self._has_classes = problem.family.has_classes and problem.offset is None
         self._y = problem.y[rows]

@@ -10,12 +10,13 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.backward import eliminate, fewer
-from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.options import check_flag, check_number, refuse_costs
-from treeselect.algorithms.shared.ranking import Kind, MeasuredForest, RankingForest, ranked_step
+from treeselect.algorithms.shared.ranking import Kind, MeasuredForest, RankingForest
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
-from treeselect.engine.random import stream_seed
+from treeselect.engine.data.targets import are_copies
 from treeselect.engine.rounding import at_least, first_smallest, largest_in_row
 from treeselect.engine.splitting.candidates import can_split
 
@@ -105,54 +106,43 @@ class VarSelRF(RankingForest):
         check_number(self, "step", above=0.0, most=0.9)
         check_flag(self, "recompute")
 
-    def path(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-        every_size: bool = True,
-        n_threads: int = 1,
-    ) -> tuple[Step, ...]:
-        """Path of the units that are left (see ``base.SelectionMethod``)."""
-        refuse_costs(self, problem.groups)
-        found = self._eliminate(problem, weight, seed, n_threads)
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of the units that are left (see ``Method.path``)."""
+        groups = task.problem.groups
+        refuse_costs(self, groups)
+        found = self._eliminate(task)
         if self.c_sd is None:
-            steps = _steps_of(found, problem.groups.keep)
-            longest = self.longest(max_size, len(problem.groups.names))
+            steps = _steps_of(found, groups.keep)
+            longest = self.longest(task)
             enough = min((s.size for s in steps if s.size >= longest), default=steps[-1].size)
             wanted = [step for step in steps if step.size <= enough]
-            return self.path_along(wanted, problem, weight, max_size=max_size, seed=seed)
+            return self.path_along(wanted, task)
         # A set of kept units alone may be taken as well as another.
-        steps = _steps_of(found, np.zeros_like(problem.groups.keep))
+        steps = _steps_of(found, np.zeros_like(groups.keep))
         last = next(i for i, s in enumerate(steps) if s.tuning <= self.c_sd or s is steps[-1])
         chosen = dataclasses.replace(steps[last], tuning=self.c_sd)
         if self.prune:
-            return self.path_at(chosen, problem, weight, seed=seed)
+            return self.path_at(chosen, task)
         return (*steps[:last], chosen)
 
-    def _eliminate(
-        self, problem: Problem, weight: WeightArray, seed: int, n_threads: int
-    ) -> list[tuple[BoolArray, JudgedSet]]:
+    def _eliminate(self, task: Task) -> list[tuple[BoolArray, JudgedSet]]:
         """Sets from the largest on, with their errors."""
+        problem, weight, groups = task.problem, task.weight, task.problem.groups
         first: MeasuredForest | None = None
 
         def judge(left: BoolArray) -> JudgedSet:
             nonlocal first
             ranks_units = self.recompute or first is None
             grower = self if ranks_units else dataclasses.replace(self, kind="mdi")
-            forest, outside = grower.judge(
-                problem, weight, left,
-                seed=stream_seed(seed, "elimination", int(left.sum())), n_threads=n_threads,
-            )  # fmt: skip
+            own = task.seeded("elimination", int(left.sum()))
+            forest, outside = grower.judge(own, left)
             first = first or forest
             by = forest if ranks_units else first
             importance = np.where(left, by.importance, -np.inf)
             error, standard_error = out_of_bag_error(problem, weight, outside.fitted)
             return JudgedSet(importance, error, standard_error, outside.score)
 
-        n_kept = int(problem.groups.keep.sum())
+        n_kept = int(groups.keep.sum())
 
         def next_size(size: int) -> int | None:
             if self.c_sd is None:
@@ -161,9 +151,8 @@ class VarSelRF(RankingForest):
             gone = max(round(self.step * size), 1)
             return max(size - gone, last) if size > last else None
 
-        groups = problem.groups
         able = can_split(problem.data, weight) | groups.keep
-        return eliminate(judge, able, groups.keep, groups.ranks(seed), next_size)
+        return eliminate(judge, able, groups.keep, groups.ranks(task.seed), next_size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +183,7 @@ def out_of_bag_error(
     Parameters
     ----------
     problem, weight
-        As for ``base.SelectionMethod.path``.
+        As for ``Method.path``.
     fitted : ndarray of float, shape (n_rows,) or (n_rows, n_classes)
         Mean response; NaN where there is none.
     """
@@ -209,7 +198,7 @@ def out_of_bag_error(
     else:
         eta = problem.family.link(np.maximum(mean, _LEAST_MEAN))
         errors = 2 * (loss.value(y, eta) - loss.least(y))
-    n = mass.sum() if mass.dtype.kind == "i" else len(mass)
+    n = mass.sum() if are_copies(mass) else len(mass)
     error = float(np.average(errors, weights=mass))
     variance = float(np.average((errors - error) ** 2, weights=mass))
     return error, float(np.sqrt(variance / n))

@@ -51,10 +51,14 @@ def add_compare(commands: Any) -> None:
         " best, all at a whole number, or a list such as 3,5,10 of the sizes to score",
     )
     compare.add_argument(
-        "--folds", metavar="N", type=int, default=5, help="parts of the rows (default: 5)"
+        "--folds", metavar="N", type=read_whole, default=5, help="parts of the rows (default: 5)"
     )
     compare.add_argument(
-        "--repeats", metavar="R", type=int, default=1, help="draw the folds R times (default: 1)"
+        "--repeats",
+        metavar="R",
+        type=read_whole,
+        default=1,
+        help="draw the folds R times (default: 1)",
     )
     add_problem(compare)
     add_run(compare, seed=None)

@@ -185,7 +185,7 @@ def _add_common(parser: argparse.ArgumentParser, *, resamples: int, seed: int | 
     parser.add_argument(
         "--resamples",
         metavar="B",
-        type=int,
+        type=read_whole,
         default=resamples,
         help=f"bootstrap resamples to assess stability on (default: {resamples})",
     )

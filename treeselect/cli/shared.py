@@ -74,7 +74,7 @@ def add_run(parser: argparse.ArgumentParser, *, seed: int | None) -> None:
     """Randomness and processes."""
     drawn = "drawn and printed" if seed is None else seed
     parser.add_argument("--seed", type=read_whole, default=seed, help=f"default: {drawn}")
-    parser.add_argument("--jobs", "-j", type=int, help="processes, -1 for all")
+    parser.add_argument("--jobs", "-j", type=read_whole, help="processes, -1 for all")
 
 
 def read_whole(text: str) -> int | str:

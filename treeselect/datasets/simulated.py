@@ -163,11 +163,13 @@ def simulate_noisy_copies(
 
     columns = _columns(data, columns, response)
     response = str(data.columns[-1]) if response is None else response
-    for name in [response, *columns]:
+    for name, argument in [(response, "response"), *((name, "columns") for name in columns)]:
         if name not in data.columns:
             close = near(name, data.columns)
             advice = did_you_mean(close) if close else f"Columns: {listing(data.columns)}."
-            raise DataError(f"Can't find column {quoted(name)} in `data`.\n  {advice}")
+            raise DataError(
+                f"Can't find the column {quoted(name)}, named in `{argument}`.\n  {advice}"
+            )
     for name in columns:
         if name == response:
             raise DataError(f"{quoted(name)} must not be copied: it is the response.")

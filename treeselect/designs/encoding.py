@@ -113,7 +113,7 @@ class DesignSpec:
         absent = [name for name in variables if name not in frame]
         if absent:
             raise NewDataError(
-                f"New data must have the columns of the model.\n  Missing: {listing(absent)}.\n"
+                f"`data` must have the columns of the model.\n  Missing: {listing(absent)}.\n"
                 f"  Found: {listing(frame.columns)}."
             )
         columns = {name: self._read(frame, name) for name in variables}

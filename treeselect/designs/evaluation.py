@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.engine.arrays import BoolArray, FloatArray
-from treeselect.errors import DataError, listing, quoted
+from treeselect.errors import DataError, listing, quoted, said_by
 from treeselect.formula import columns_of, run_trusted, transform
 from treeselect.formulas.computing import (
     ComputationError,
@@ -354,6 +354,4 @@ def _not_computed(factor: Factor, error: Exception) -> DataError:
             "\n  Say what holds outside of the values that the spline was made from, for example"
             " with `extrapolation='clip'` as a further argument."
         )
-    return DataError(
-        f"Can't compute the term {quoted(factor.name)}.\n  {type(error).__name__}: {error}{way}"
-    )
+    return DataError(f"Can't compute the term {quoted(factor.name)}.\n  {said_by(error)}{way}")

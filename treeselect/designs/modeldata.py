@@ -19,6 +19,7 @@ from treeselect.designs.weights import check_offset, read_offset, read_weights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.frames.reading import read_data
+from treeselect.running.machine import memory_is_told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,7 +123,7 @@ class ModelData:
         if isinstance(self.offset_name, str):
             if self.offset_name not in frame:
                 raise NewDataError(
-                    "New data must have the column of the offset.\n"
+                    "`data` must have the column of the offset.\n"
                     f"  Missing: {quoted(self.offset_name)}."
                 )
             return read_offset(self.offset_name, frame)
@@ -157,6 +158,7 @@ class ModelData:
         self.check_data()
         return self
 
+    @memory_is_told()
     def with_data(
         self,
         data: Any,

@@ -31,12 +31,14 @@ _LARGEST = 1e70
 numbers."""
 
 
-def read_weights(weights: str | Sequence[float] | None, frame: pd.DataFrame) -> WeightArray:
+def read_weights(
+    weights: str | Sequence[float] | None, frame: pd.DataFrame, argument: str = "weights"
+) -> WeightArray:
     """Case weights of all rows, 1 by default: integers if all are whole numbers, else floats."""
     if weights is None:
         return np.ones(len(frame), dtype=np.int64)
-    name = quoted(weights) if isinstance(weights, str) else "`weights`"
-    values = _one_per_row("weights", f"Case weights ({name})", weights, frame)
+    name = quoted(weights) if isinstance(weights, str) else f"`{argument}`"
+    values = _one_per_row(argument, f"Case weights ({name})", weights, frame)
     bad = ~np.isfinite(values) | (values < 0)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])

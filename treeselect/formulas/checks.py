@@ -84,7 +84,7 @@ def _check_operator(sign: str, text: str) -> None:
         )
     if core and core not in _OPERATORS:
         raise FormulaError.at(
-            f"A formula has no operator {quoted(sign)}.",
+            f"`formula` must not have the operator {quoted(sign)}.",
             text,
             sign,
             "Terms are joined by `+`, `:`, `*`, `/`, `^` and `%in%`; arithmetic and"

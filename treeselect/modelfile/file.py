@@ -27,7 +27,7 @@ from typing import Any
 
 from treeselect._version import __version__
 from treeselect.arguments.paths import current_folder, reason
-from treeselect.errors import FormulaError, ModelFileError, quoted
+from treeselect.errors import FormulaError, ModelFileError, quoted, said_by
 from treeselect.modelfile.archive import read_archive, write_archive
 from treeselect.modelfile.packing import pack
 from treeselect.modelfile.unpacking import unpack
@@ -76,10 +76,9 @@ def read_fit(path: Path, *, trusted: bool) -> Fit:
     except MemoryError as error:
         raise ModelFileError(f"Can't read {quoted(path.name)}.\n  {reason(error)}") from None
     except Exception as error:  # bytes that anybody may have written can fail in any way
-        said = str(error).split("\n")[0]
         raise ModelFileError(
             f"Can't read {quoted(path.name)}: it is not a model file, or it is damaged.\n"
-            f"  {type(error).__name__}: {said}"
+            f"  {said_by(error)}"
         ) from None
 
 

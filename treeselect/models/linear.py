@@ -13,6 +13,7 @@ import numpy as np
 
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.data.targets import are_copies
 from treeselect.errors import DataError, OptionError, listing, quoted
 
 if TYPE_CHECKING:
@@ -291,7 +292,7 @@ def _series(values: FloatArray, name: str) -> pd.Series[Any]:
 
 def _weights(data: LinearData) -> dict[str, WeightArray]:
     """Weights as statsmodels' GLM takes them."""
-    if np.issubdtype(data.weight.dtype, np.integer):
+    if are_copies(data.weight):
         return {} if (data.weight == 1).all() else {"freq_weights": data.weight}
     return {"var_weights": data.weight / data.weight.mean()}
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import SelectionMethod
+from treeselect.algorithms.shared.method import Method, steps_of
+from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.checks import MOST_RESAMPLES, check_choice, check_count
 from treeselect.designs.design import check_size
 from treeselect.designs.problem import Problem
@@ -73,7 +74,7 @@ def _drawn(
 
 def assess(
     problem: Problem,
-    method: SelectionMethod,
+    method: Method,
     weight: WeightArray,
     fitted: BoolArray,
     *,
@@ -126,7 +127,7 @@ def assess(
 
 def _one_resample(
     problem: Problem,
-    method: SelectionMethod,
+    method: Method,
     weight: WeightArray,
     scheme: Scheme,
     number: int,
@@ -144,9 +145,8 @@ def _one_resample(
             f" {'rows' if groups is None else 'groups with rows'} of a class to resample."
         )
     own_seed = stream_seed(seed, "resample", number)
-    path = method.path(
-        problem, drawn, max_size=k, seed=own_seed, every_size=False, n_threads=n_threads
-    )
+    task = Task(problem, drawn, max_size=k, seed=own_seed, every_size=False, n_threads=n_threads)
+    path = steps_of(method, task)
     if method.tuning_value is not None:
         return path[-1].selected
     return step_of_size(path, k, problem.groups.keep).selected

@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import SelectionMethod, Step, shares
+from treeselect.algorithms.shared.base import Step, shares
+from treeselect.algorithms.shared.method import Method, steps_of
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, WeightArray
@@ -54,7 +56,7 @@ class Chosen:
 @memory_is_told()
 def run_selection(
     problem: Problem,
-    method: SelectionMethod,
+    method: Method,
     weight: WeightArray,
     choice: Choice,
     *,
@@ -72,8 +74,14 @@ def run_selection(
     steps, step, scores = choose(
         problem, method, weight, choice, seed=seed, workers=workers, progress=progress
     )  # fmt: skip
-    fit_seed = stream_seed(seed, "fit")
-    model = method.final_model(problem, weight, step, seed=fit_seed, n_threads=workers.n_threads)
+    task = Task(
+        problem,
+        weight,
+        max_size=step.size,
+        seed=stream_seed(seed, "fit"),
+        n_threads=workers.n_threads,
+    )
+    model = method.final_model(task, step)
     return Chosen(steps, step, scores, model)
 
 
@@ -87,7 +95,7 @@ class Left(NamedTuple):
 
 def choose(
     problem: Problem,
-    method: SelectionMethod,
+    method: Method,
     weight: WeightArray,
     choice: Choice,
     *,
@@ -115,7 +123,7 @@ def choose(
             workers=workers,
             progress=progress,
         )
-    steps = method.path(
+    task = Task(
         problem,
         weight,
         max_size=k if isinstance(k, int) else most,
@@ -123,6 +131,7 @@ def choose(
         every_size=isinstance(k, str),
         n_threads=workers.n_threads,
     )
+    steps = steps_of(method, task)
     if isinstance(k, str):
         # A path that jumps over the last size has a larger one, which nobody has scored.
         steps = tuple(step for step in steps if step.size <= most)

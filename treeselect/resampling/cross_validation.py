@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import SelectionMethod, Step, empty_step
+from treeselect.algorithms.shared.base import Step, empty_step
+from treeselect.algorithms.shared.method import Method, steps_of
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
@@ -91,7 +93,7 @@ class FoldPath:
 
 def score_by_size(
     problem: Problem,
-    method: SelectionMethod,
+    method: Method,
     weight: WeightArray,
     *,
     folds: Folds,
@@ -119,7 +121,7 @@ def score_by_size(
 
 def follow_fold(
     problem: Problem,
-    method: SelectionMethod,
+    method: Method,
     weight: WeightArray,
     split: Split,
     sizes: Sequence[int] | None,
@@ -143,8 +145,9 @@ def follow_fold(
     train, test = split.weights(weight)
     problem = dataclasses.replace(problem, wants_scores=False)
     most = problem.data.n_groups if sizes is None else max(sizes)
+    task = Task(problem, train, max_size=most, seed=seed, n_threads=n_threads)
     start = time.perf_counter()
-    steps = method.path(problem, train, max_size=most, seed=seed, n_threads=n_threads)
+    steps = steps_of(method, task)
     path_seconds = time.perf_counter() - start
     chosen = [steps[-1]] if sizes is None else [_largest_within(steps, size) for size in sizes]
     known: dict[int, tuple[float, IntArray, float]] = {}
@@ -152,7 +155,7 @@ def follow_fold(
         step = step or empty_step(problem.data.n_groups)
         if step.size not in known:
             start = time.perf_counter()
-            model = method.final_model(problem, train, step, seed=seed, n_threads=n_threads)
+            model = method.final_model(task, step)
             seconds = path_seconds + time.perf_counter() - start
             units = np.flatnonzero(step.selected)
             units = units[falling(model.importance[units])]

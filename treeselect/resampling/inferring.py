@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import SelectionMethod, tuning_words
+from treeselect.algorithms.shared.method import Method
 from treeselect.arguments.checks import MOST_REPEATS, check_count, check_share
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import DataError, OptionError, TreeselectError, quoted
+from treeselect.errors import DataError, OptionError, TreeselectError, quoted, said_by
 from treeselect.models.coefficients import coefficient_table, table_head, table_row, term_p_value
 from treeselect.models.independence import independent_columns
 from treeselect.models.linear import LinearData, LinearFit, fit_linear, linear_data
@@ -107,7 +107,7 @@ def _size(result: Fit) -> int | str | None:
 
 def _rule_text(size: int | str | None, result: Fit) -> str:
     if size is None:
-        return tuning_words(result.chosen_method)
+        return result.chosen_method.tuning_words
     if isinstance(size, int):
         return f"{size} unit{'s' if size > 1 else ''}"
     rule = "best score" if size == "best" else "1 s.e. rule"
@@ -116,7 +116,7 @@ def _rule_text(size: int | str | None, result: Fit) -> str:
 
 def _select(
     problem: Problem,
-    method: SelectionMethod,
+    method: Method,
     weight: WeightArray,
     choice: Choice,
     rows: IntArray,
@@ -165,7 +165,7 @@ def _fit_part(
     except OptionError:
         raise
     except (TreeselectError, np.linalg.LinAlgError) as error:
-        why = str(error).split("\n")[0]
+        why = said_by(error)
         return SplitFit(terms, dict.fromkeys(terms, 1.0), None, why, n_fitted, n_dropped)
     return SplitFit(terms, p_values, fit, "", n_fitted, n_dropped)
 

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 
 from treeselect.algorithms.gbfs import GBFS, Ensembles
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, WeightArray
@@ -38,8 +39,10 @@ def fit_boosted(
         design=None,
     )
     rules = GBFS(n_trees=None, max_depth=None, min_leaf=family.min_leaf, newton=True)
-    own_seed = stream_seed(seed, "boosting")
-    trees = Ensembles(rules, part, weight, own_seed, n_threads).grow(0.0).trees
+    task = Task(
+        part, weight, max_size=len(groups), seed=stream_seed(seed, "boosting"), n_threads=n_threads
+    )
+    trees = Ensembles(rules, task).grow(0.0).trees
     importance[groups] = group_gains(trees, part.data).sum(axis=0)
     return BoostedModel(groups, trees, constant, importance, family)
 

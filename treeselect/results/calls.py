@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import changed_options, is_method
+from treeselect.algorithms.shared.method import is_method
+from treeselect.algorithms.shared.strategies import Strategy
 from treeselect.arguments.checks import members
 from treeselect.arguments.scalars import NotGiven
 from treeselect.frames.csv_files import EncodedFile
@@ -84,6 +85,7 @@ def _shown(name: str, value: object) -> str:
     plain = (
         isinstance(value, _SHORT)
         or is_method(value)
+        or isinstance(value, Strategy)
         or (name == "folds" and isinstance(value, Splitter))
     )
     text = _text(value)
@@ -91,10 +93,9 @@ def _shown(name: str, value: object) -> str:
 
 
 def _text(value: object) -> str:
-    """A value as it could be typed; of a method the options that are not the default."""
+    """A value as it could be typed."""
     if is_method(value):
-        options = changed_options(value)
-        return f"{type(value).__name__}({', '.join(f'{k}={_text(v)}' for k, v in options.items())})"
+        return value.text
     if isinstance(value, list):
         return f"[{', '.join(map(_text, value))}]"
     if isinstance(value, np.ndarray | np.generic):

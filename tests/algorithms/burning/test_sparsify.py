@@ -10,6 +10,7 @@ import pytest
 
 import treeselect
 from treeselect import ControlBurn
+from treeselect.algorithms.shared.task import Task
 from treeselect.errors import MethodError
 
 SINGLE = "single-feature"
@@ -196,7 +197,7 @@ def test_single_feature_paths_reach_every_size(data):
     assert fit.skipped_sizes == ()
     one, two = (
         fit.chosen_method.path(
-            fit.design.problem, fit.design.weight, max_size=3, seed=1, n_threads=n
+            Task(fit.design.problem, fit.design.weight, max_size=3, seed=1, n_threads=n)
         )
         for n in (1, 2)
     )

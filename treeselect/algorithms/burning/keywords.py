@@ -6,6 +6,7 @@ They can say what the strategies can't, such as a best subset by its penalty, an
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from inspect import Parameter, Signature
 from typing import Any, ClassVar
 
 from treeselect.algorithms.burning.forests import (
@@ -168,6 +169,14 @@ class Keywords:
 
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Keywords)}
 """All keywords, in their order."""
+
+SIGNATURE = Signature(
+    [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+        for name, default in {**DEFAULTS, "solver": Penalty()}.items()
+    ]
+)
+"""What help shows of ControlBurn."""
 
 
 def strategies(

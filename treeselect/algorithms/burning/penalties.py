@@ -12,8 +12,8 @@ from treeselect.algorithms.burning.sketch import Sketch
 from treeselect.algorithms.burning.solver import Solver
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import WeightArray
 from treeselect.engine.losses import HingeLoss, Loss
 from treeselect.errors import MethodError
 
@@ -42,34 +42,17 @@ class _Penalised(Solver):
                 "  Give it again: `ControlBurn(constraints=...)`."
             )
 
-    def steps(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        pool: TreePool,
-        *,
-        seed: int,
-        max_size: int,
-        every_size: bool,
-    ) -> tuple[Step, ...]:
+    def steps(self, task: Task, pool: TreePool) -> tuple[Step, ...]:
         """The path up to a size, or to the fixed penalty."""
-        return self.sparsifier(problem, weight, pool, seed).path(max_size, self.lam)
+        return self.sparsifier(task, pool).path(task.max_size, self.lam)
 
-    def pruned(
-        self,
-        steps: tuple[Step, ...],
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        seed: int,
-        max_size: int,
-    ) -> tuple[Step, ...]:
+    def pruned(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
         """The path after the backward pass, if it was asked for."""
         if not self.prune:
             return steps
         if self.lam is None:
-            return prune_path(problem, weight, steps, seed, max_size)
-        last = BackwardPass(problem, weight, seed).chain(steps[-1])[-1]
+            return prune_path(task, steps)
+        last = BackwardPass(task).chain(steps[-1])[-1]
         return (*(step for step in steps[:-1] if step.size < last.size), last)
 
     def keywords(self) -> dict[str, Any]:
@@ -125,7 +108,7 @@ class Penalty(_Penalised):
                 f'  Found: {family.name}. Use `sketch_kind="rows"`.'
             )
 
-    def _ridge_on(self, problem: Problem, weight: WeightArray) -> float:
+    def _ridge_on(self, task: Task) -> float:
         return self.ridge
 
     def keywords(self) -> dict[str, Any]:
@@ -174,7 +157,7 @@ class Constraints(_Penalised):
         check_ranges(self, "ridge")
         check_function(self, "function")
 
-    def _ridge_on(self, problem: Problem, weight: WeightArray) -> float:
+    def _ridge_on(self, task: Task) -> float:
         return self.ridge
 
     @property

@@ -10,8 +10,8 @@ from treeselect.algorithms.burning.ranges import PROVED, TOO_WELL, check_ranges
 from treeselect.algorithms.burning.solver import Solver
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.options import check_number
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import WeightArray
 from treeselect.engine.losses import explicable
 from treeselect.errors import MethodError
 
@@ -72,25 +72,16 @@ class BestSubset(Solver):
                 "  Leave one of them out."
             )
 
-    def steps(
-        self,
-        problem: Problem,
-        weight: WeightArray,
-        pool: TreePool,
-        *,
-        seed: int,
-        max_size: int,
-        every_size: bool,
-    ) -> tuple[Step, ...]:
+    def steps(self, task: Task, pool: TreePool) -> tuple[Step, ...]:
         """The best subset of each size, or of one."""
-        least = max(1, int(problem.groups.keep.sum()) + 1)
-        sizes = range(least if every_size else max(least, max_size), max_size + 1)
-        sparsifier = self.sparsifier(problem, weight, pool, seed)
-        return sparsifier.best_subsets(sizes, self.time_limit)
+        least, most = max(1, int(task.problem.groups.keep.sum()) + 1), task.max_size
+        sizes = range(least if task.every_size else max(least, most), most + 1)
+        return self.sparsifier(task, pool).best_subsets(sizes, self.time_limit)
 
-    def _ridge_on(self, problem: Problem, weight: WeightArray) -> float:
+    def _ridge_on(self, task: Task) -> float:
         if self.ridge is not None:
             return self.ridge
+        problem, weight = task.problem, task.weight
         base = problem.constant(weight)
         return _SUBSET_RIDGE * explicable(problem.family.loss, problem.y, base, weight)
 

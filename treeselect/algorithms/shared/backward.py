@@ -7,11 +7,11 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.options import check_number, refuse_costs
-from treeselect.algorithms.shared.ranking import first_units, ranked_step, ranking
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.algorithms.shared.ranking import first_units, ranking
+from treeselect.algorithms.shared.task import Task
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.splitting.candidates import can_split
 
 _ONE_BY_ONE = 30
@@ -39,21 +39,11 @@ class LeavesShare(Protocol):
     @property
     def step(self) -> float: ...
 
-    def longest(self, max_size: int, n_groups: int) -> int: ...
+    def longest(self, task: Task) -> int: ...
 
-    def path_at(
-        self, fixed: Step, problem: Problem, weight: WeightArray, *, seed: int
-    ) -> tuple[Step, ...]: ...
+    def path_at(self, fixed: Step, task: Task) -> tuple[Step, ...]: ...
 
-    def path_along(
-        self,
-        steps: Sequence[Step],
-        problem: Problem,
-        weight: WeightArray,
-        *,
-        max_size: int,
-        seed: int,
-    ) -> tuple[Step, ...]: ...
+    def path_along(self, steps: Sequence[Step], task: Task) -> tuple[Step, ...]: ...
 
 
 def check_shares(method: LeavesShare) -> None:
@@ -64,21 +54,16 @@ def check_shares(method: LeavesShare) -> None:
 
 def path_of_shares(
     method: LeavesShare,
-    problem: Problem,
-    weight: WeightArray,
+    task: Task,
     judge: Callable[[BoolArray], Judged],
     score: Callable[[BoolArray], float],
-    *,
-    max_size: int,
-    seed: int,
 ) -> tuple[Step, ...]:
-    """Path of the units that are left (see ``base.SelectionMethod``).
+    """Path of the units that are left (see ``Method.path``).
 
     Parameters
     ----------
     method : LeavesShare
-    problem, weight, max_size, seed
-        As for ``base.SelectionMethod.path``.
+    task : Task
     judge, score : callable
         What a set tells of its units, and its training score.
 
@@ -87,12 +72,12 @@ def path_of_shares(
     MethodError
         If there are costs.
     """
-    refuse_costs(method, problem.groups)
-    groups = problem.groups
-    able = can_split(problem.data, weight) | groups.keep
+    groups = task.problem.groups
+    refuse_costs(method, groups)
+    able = can_split(task.problem.data, task.weight) | groups.keep
     n = int(able.sum())
     if method.share is None:
-        last, most = 0, method.longest(max_size, n)
+        last, most = 0, method.longest(task)
     else:
         last = most = max(round(method.share * n), 1)
     last = max(last, int(groups.keep.sum()))
@@ -100,7 +85,7 @@ def path_of_shares(
     def next_size(size: int) -> int | None:
         return fewer(size, last, method.step)
 
-    found = eliminate(judge, able, groups.keep, groups.ranks(seed), next_size)
+    found = eliminate(judge, able, groups.keep, groups.ranks(task.seed), next_size)
     # Where none is of the largest size that is wanted, the next larger one has to be there.
     sizes = [int(left.sum()) for left, _ in found]
     enough = min((size for size in sizes if size >= most), default=max(sizes))
@@ -111,8 +96,8 @@ def path_of_shares(
             tuning = np.inf if is_empty else method.share or float(left.sum()) / n
             steps.append(ranked_step(tuning, left, judged.importance, score(left)))
     if method.share is not None:
-        return method.path_at(steps[0], problem, weight, seed=seed)
-    return method.path_along(steps, problem, weight, max_size=max_size, seed=seed)
+        return method.path_at(steps[0], task)
+    return method.path_along(steps, task)
 
 
 def eliminate(

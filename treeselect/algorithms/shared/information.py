@@ -9,6 +9,7 @@ import numpy as np
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.data.targets import are_copies
 from treeselect.engine.rounding import PRECISION, levels
 
 _MOST_EMPTY = 100
@@ -22,7 +23,7 @@ def row_mass(weight: WeightArray) -> tuple[IntArray, FloatArray]:
     """The rows with weight and how often each counts: whole weights are copies, others have the
     mean 1."""
     rows = np.flatnonzero(weight > 0)
-    scale = len(rows) / weight[rows].sum() if weight.dtype.kind == "f" else 1.0
+    scale = 1.0 if are_copies(weight) else len(rows) / weight[rows].sum()
     return rows, np.asarray(weight[rows] * scale)
 
 

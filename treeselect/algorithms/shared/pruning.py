@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, best_of_each_size, shares
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
+from treeselect.algorithms.shared.task import Task
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.data.binning import select_groups
 from treeselect.engine.data.targets import copies, target_of_classes, target_of_mean
 from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
@@ -40,13 +40,12 @@ class BackwardPass:
 
     Parameters
     ----------
-    problem, weight, seed
-        As for ``base.SelectionMethod.path``.
+    task : Task
     """
 
-    def __init__(self, problem: Problem, weight: WeightArray, seed: int) -> None:
-        self._problem, self._weight, self._seed = problem, weight, seed
-        self._rank = problem.groups.ranks(seed)
+    def __init__(self, task: Task) -> None:
+        self._problem, self._weight, self._seed = task.problem, task.weight, task.seed
+        self._rank = task.problem.groups.ranks(task.seed)
         self._chains: dict[bytes, list[tuple[BoolArray, float]]] = {}
 
     def chain(self, step: Step) -> list[Step]:
@@ -128,16 +127,15 @@ class BackwardPass:
         return mean > spread
 
 
-def prune_path(
-    problem: Problem, weight: WeightArray, steps: Sequence[Step], seed: int, max_size: int
-) -> tuple[Step, ...]:
+def prune_path(task: Task, steps: Sequence[Step]) -> tuple[Step, ...]:
     """Steps and what the :class:`BackwardPass` makes of them, of each size the one of least error.
 
     The pass is made from the steps of up to twice `max_size` and two units, and from the smallest
     of more units than `max_size`.
     """
+    max_size = task.max_size
     above = min((step.size for step in steps if step.size > max_size), default=0)
-    backward = BackwardPass(problem, weight, seed)
+    backward = BackwardPass(task)
     found: list[Step] = []
     for step in steps:
         near = step.size <= max(2 * max_size + 2, above)

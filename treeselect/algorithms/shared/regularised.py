@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.data.targets import Target, copies, target_of_classes, target_of_mean
@@ -108,12 +109,9 @@ def forest_target(
 
 
 def grow_shared(
-    problem: Problem,
-    weight: WeightArray,
+    task: Task,
     rules: ForestRules,
     scale: FloatArray,
-    *,
-    seed: int,
 ) -> SharedForest:
     """Grow trees one after the other; a unit that one has used is open to all later ones.
 
@@ -122,6 +120,7 @@ def grow_shared(
     scale : ndarray of float, shape (n_groups,)
         Factor on the gain of each unit that is not open, in [0, 1].
     """
+    problem, weight, seed = task.problem, task.weight, task.seed
     data, groups = problem.exact or problem.data, problem.groups
     target, has_classes = forest_target(problem, weight, rules.criterion)
     counts, rank = copies(weight), groups.ranks(seed)

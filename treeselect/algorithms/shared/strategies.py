@@ -16,14 +16,14 @@ class Strategy:
 
     def __repr__(self) -> str:
         """The call that makes it, without what is the default."""
-        said = []
+        needed, changed = [], []
         for field in dataclasses.fields(self):  # type: ignore[arg-type]  # children are dataclasses
             value = getattr(self, field.name)
             if field.default is dataclasses.MISSING:
-                said.append(_text(value))
+                needed.append(_text(value))
             elif value is not field.default and value != field.default:
-                said.append(f"{field.name}={_text(value)}")
-        return f"{type(self).__name__}({', '.join(said)})"
+                changed.append(f"{field.name}={_text(value)}")
+        return f"{type(self).__name__}({', '.join(needed + changed)})"
 
 
 def _text(value: Any) -> str:

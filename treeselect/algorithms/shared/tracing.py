@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 from treeselect.algorithms.shared.base import Step, best_of_each_size
+from treeselect.algorithms.shared.task import Task
 
 _FIRST = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Positions that are always tried."""
@@ -25,26 +26,19 @@ _FINEST = 2.0**-8
 
 def trace(
     try_at: Callable[[float], Step],
-    max_size: int,
-    *,
-    every_size: bool,
-    n_threads: int = 1,
+    task: Task,
     prune: Callable[[Sequence[Step]], Sequence[Step]] | None = None,
 ) -> tuple[Step, ...]:
-    """Steps of sizes up to `max_size`.
+    """Steps of sizes up to the largest that is wanted.
 
     Parameters
     ----------
     try_at : callable
         The step at a position between 0, where only kept units are in, and 1, where least is
         regularised.
-    max_size : int
-        Goes on until an ensemble of this size is found, or the values on both sides of it are too
-        close; then the next larger one ends the path.
-    every_size : bool
-        Whether smaller sizes are looked for, too.
-    n_threads : int
-        Has no influence on the answer.
+    task : Task
+        It goes on until an ensemble of `max_size` is found, or the values on both sides of it are
+        too close; then the next larger one ends the path.
     prune : callable, optional
         What is made of the steps that were found, before one of each size is taken.
 
@@ -54,13 +48,13 @@ def trace(
         Of rising size.
     """
     trials: dict[float, Step] = {}
-    with ThreadPoolExecutor(n_threads) as pool:
+    with ThreadPoolExecutor(task.n_threads) as pool:
         positions: Sequence[float] = _FIRST
         while positions:
             trials |= zip(positions, pool.map(try_at, positions), strict=True)
-            positions = _next_positions(trials, max_size, every_size=every_size)
+            positions = _next_positions(trials, task.max_size, every_size=task.every_size)
     steps = [trials[position] for position in sorted(trials)]
-    return rising(steps if prune is None else prune(steps), max_size)
+    return rising(steps if prune is None else prune(steps), task.max_size)
 
 
 def _next_positions(trials: dict[float, Step], max_size: int, *, every_size: bool) -> list[float]:

@@ -133,21 +133,25 @@ def target_of_classes(
     y: AnyArray, n_classes: int, weight: WeightArray, *, entropy: bool = False
 ) -> Target:
     """Trees for the shares of classes under weights of either kind."""
-    whole = np.issubdtype(weight.dtype, np.integer)
-    real = None if whole else np.asarray(weight, dtype=np.float64)
+    real = None if are_copies(weight) else np.asarray(weight, dtype=np.float64)
     return class_target(y, n_classes, entropy=entropy, weight=real)
+
+
+def are_copies(weight: WeightArray) -> bool:
+    """Whether weights are copies of rows: whole numbers are, others are relative to each other."""
+    return weight.dtype.kind in "iu"
 
 
 def copies(weight: WeightArray) -> IntArray:
     """How often each row counts: whole weights are copies; real ones stand in the target, and the
     row counts once, or not at all."""
-    if np.issubdtype(weight.dtype, np.integer):
+    if are_copies(weight):
         return np.asarray(weight, dtype=np.int64)
     return (weight > 0).astype(np.int64)
 
 
 def target_of_mean(y: FloatArray, weight: WeightArray) -> Target:
     """Trees for the mean of `y` under weights of either kind."""
-    if np.issubdtype(weight.dtype, np.integer):
+    if are_copies(weight):
         return mean_target(y)
     return weighted_mean_target(y, np.asarray(weight, dtype=np.float64))

@@ -14,6 +14,7 @@ from treeselect.engine.arrays import (
 )
 from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.data.targets import (
+    are_copies,
     copies,
 )
 from treeselect.engine.ensembles.bagged_tree import BaggedTree, GrownTree, no_sums, of_all_groups
@@ -176,7 +177,7 @@ def bag_boost(
     check_weight(copies(weight), data.n_rows)
     check_array("y", y, np.float64, (data.n_rows,))
     check_array("rank", rank, np.int64, (data.n_groups,))
-    if loss.n_outputs > 1 and not np.issubdtype(weight.dtype, np.integer):
+    if loss.n_outputs > 1 and not are_copies(weight):
         raise DataError(
             "`weight` must be whole numbers for trees of several outputs.\n"
             f"  Found: {weight.dtype}."

@@ -17,6 +17,7 @@ from treeselect.engine.cache import kernel
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.targets import (
     Target,
+    are_copies,
     copies,
     newton_target,
     target_of_mean,
@@ -145,7 +146,7 @@ class BaggedTree:
             return vector_target(gradient)
         if curvature is None:
             return target_of_mean(gradient, self._weight)
-        if np.issubdtype(self._weight.dtype, np.integer):
+        if are_copies(self._weight):
             return newton_target(gradient, curvature)
         scaled = self._weight / np.mean(self._weight[self._weight > 0])
         return newton_target(gradient * scaled, curvature * scaled)
@@ -160,7 +161,7 @@ class BaggedTree:
         """Steps of the leaves by the rows in the bag and one more of mean curvature, so that they
         are finite."""
         bag = self._work.counts.astype(np.float64)
-        if not np.issubdtype(self._weight.dtype, np.integer):
+        if not are_copies(self._weight):
             bag *= self._weight
         prior = float(np.average(curvature, weights=bag))
         slope = np.bincount(leaf, bag * gradient, n_leaves)

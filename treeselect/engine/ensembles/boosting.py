@@ -11,7 +11,7 @@ import numpy as np
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.cache import kernel
 from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.data.targets import Target, copies, mean_target, newton_target
+from treeselect.engine.data.targets import Target, are_copies, copies, mean_target, newton_target
 from treeselect.engine.ensembles.forests import ALL_ROWS, Bags, grow_bagged_trees
 from treeselect.engine.growing.best_first import (
     BEGIN,
@@ -183,8 +183,7 @@ class _Round:
         self._opening = Opening(price_list(penalty, data, is_open), is_open, rank, True)
         self._growth = rules.growth
         self._copies = copies(weight)
-        whole = np.issubdtype(weight.dtype, np.integer)
-        self._real = None if whole else weight / weight[weight > 0].mean()
+        self._real = None if are_copies(weight) else weight / weight[weight > 0].mean()
         check_weight(self._copies, data.n_rows)
         check_array("y", y, np.float64, (data.n_rows,))
         target = self._targets(np.zeros((loss.n_outputs, data.n_rows)))[0]

@@ -1,0 +1,112 @@
+"""The rooms of the package and the arrows between them, read from its imports."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "treeselect"
+
+Graph = dict[str, set[str]]
+
+
+def modules() -> dict[str, Path]:
+    """All modules by name, folders by that of their ``__init__``."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Dotted names that a file imports, anywhere in it: at the top, in functions, for types."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def module_of(name: str, known: dict[str, Path]) -> str | None:
+    """The module that a dotted name lies in."""
+    while name and name not in known:
+        name = name.rpartition(".")[0]
+    return name or None
+
+
+def imports() -> Graph:
+    """The modules of the package that each of its modules imports."""
+    known = modules()
+    return {
+        name: {m for n in imported(path) if (m := module_of(n, known)) and m != name}
+        for name, path in known.items()
+    }
+
+
+def room_of(module: str) -> str:
+    """The room that a module is in: a folder, or a file at the top."""
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+def rooms(graph: Graph) -> Graph:
+    """The rooms that each room imports."""
+    found: Graph = {room_of(module): set() for module in graph}
+    for module, targets in graph.items():
+        found[room_of(module)] |= {room_of(t) for t in targets} - {room_of(module)}
+    return found
+
+
+def circle(graph: Graph) -> list[str]:
+    """Modules that import each other in a circle; none if there is no circle."""
+    done: set[str] = set()
+
+    def walk(node: str, way: list[str]) -> list[str]:
+        if node in way:
+            return way[way.index(node) :]
+        if node in done:
+            return []
+        for target in sorted(graph[node]):
+            found = walk(target, [*way, node])
+            if found:
+                return found
+        done.add(node)
+        return []
+
+    return next((found for node in sorted(graph) if (found := walk(node, []))), [])
+
+
+def floors(graph: Graph) -> list[list[str]]:
+    """Rooms by the longest way down, from the top floor to the ground."""
+    height: dict[str, int] = {}
+
+    def measure(node: str) -> int:
+        if node not in height:
+            height[node] = 1 + max((measure(target) for target in graph[node]), default=-1)
+        return height[node]
+
+    assert not circle(graph)
+    for node in graph:
+        measure(node)
+    top = max(height.values())
+    return [sorted(n for n in graph if height[n] == floor) for floor in range(top, -1, -1)]
+
+
+def figure() -> str:
+    """The floors as CONTRIBUTING shows them."""
+    graph = rooms(imports())
+    named = {r: f"{r}/" if (PACKAGE / r).is_dir() else f"{r}.py" for r in graph}
+    lines = [
+        f"    {number:2d}  {'  '.join(named[room] for room in floor)}"
+        for number, floor in zip(range(len(floors(graph)), 0, -1), floors(graph), strict=True)
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(figure())
+    all_rooms = rooms(imports())
+    print(f"\n{len(all_rooms)} rooms, {sum(map(len, all_rooms.values()))} arrows between them")

@@ -1,0 +1,67 @@
+"""The house stands: arrows point down, and each room keeps to what it is for."""
+
+import layout
+import pytest
+
+GRAPH = layout.imports()
+
+ALONE = {
+    "formulaic": {"treeselect.formula"},
+    "jinja2": {"treeselect.reports"},
+    "matplotlib": {"treeselect.reports", "treeselect.result", "treeselect.comparing"},
+    "statsmodels": {"treeselect.models", "treeselect.printing"},
+}
+"""Packages, and the only modules or folders that import them."""
+
+LONGEST = 400
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    assert layout.circle(GRAPH) == []
+
+
+def test_no_rooms_import_each_other_in_a_circle():
+    assert layout.circle(layout.rooms(GRAPH)) == []
+
+
+def test_the_figure_of_the_rooms_is_true():
+    shown = (layout.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert layout.figure() in shown, (
+        f"CONTRIBUTING.md must show the rooms as they are:\n\n{layout.figure()}\n"
+    )
+
+
+@pytest.mark.parametrize("package", ALONE)
+def test_a_package_is_imported_where_it_belongs(package):
+    users = {
+        name
+        for name, path in layout.modules().items()
+        if any(n.split(".")[0] == package for n in layout.imported(path))
+    }
+    homes = ALONE[package]
+    assert users
+    strays = {u for u in users if not any(u == h or u.startswith(f"{h}.") for h in homes)}
+    assert strays == set()
+
+
+def test_the_engine_knows_arrays_alone():
+    for name, path in layout.modules().items():
+        if layout.room_of(name) == "engine":
+            found = {n.split(".")[0] for n in layout.imported(path)}
+            strays = {layout.room_of(n) for n in GRAPH[name]} - {"engine", "errors", "_version"}
+            assert not strays, f"{name} imports {strays}"
+            assert not found & {"pandas", "polars", "pyarrow", "narwhals", "formulaic"}, name
+
+
+def test_every_room_says_what_comes_in_and_what_goes_out():
+    for folder in sorted(p for p in layout.PACKAGE.rglob("*") if (p / "__init__.py").is_file()):
+        words = (folder / "__init__.py").read_text(encoding="utf-8")
+        assert words.startswith('"""'), folder
+        assert len(words.split()) > 10, folder
+
+
+def test_a_long_file_says_why():
+    for path in layout.modules().values():
+        lines = path.read_text(encoding="utf-8").splitlines()
+        head = " ".join(lines[:8])
+        assert len(lines) <= LONGEST or " long " in head, f"{path.name} has {len(lines)} lines"
