@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from treeselect.arguments.checks import found_near, is_one_of
 from treeselect.arguments.scalars import described, finite, plain, truth, whole
 from treeselect.designs.design import FeatureGroups
 from treeselect.engine.growing.growth import UNBOUNDED
@@ -90,9 +91,13 @@ def check_number(
 def check_choice(method: object, option: str, allowed: Sequence[str | None]) -> None:
     """Make the option Python's text; a MethodError unless it is one of the allowed."""
     value = plain(getattr(method, option))
-    if not isinstance(value, str | None) or value not in allowed:
+    known = [choice for choice in allowed if choice is not None]
+    if not is_one_of(value, known) and not (value is None and None in allowed):
         words = " or ".join(repr(choice) for choice in allowed)
-        raise _error(method, option, words, False, value)
+        raise MethodError(
+            f"{quoted(option)} of {owner_of(method)} must be {words}.\n"
+            f"{found_near(value, known)}"
+        )
     object.__setattr__(method, option, value)
 
 
