@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
 from typing import Any
 
 from treeselect.algorithms.shared.base import Step
@@ -45,6 +44,11 @@ class LostMethod(Method):
         return str(self.said["paper"])
 
     @property
+    def origin(self) -> str:
+        """The package that it was from."""
+        return str(self.said["origin"])
+
+    @property
     def tuning_name(self) -> str:  # type: ignore[override]  # of each object
         """Option that held the tuning value."""
         return str(self.said["tuning_name"])
@@ -70,7 +74,7 @@ class LostMethod(Method):
         """What is missing, in words."""
         return (
             f"The method {quoted(self.name)}, which selected here, is that of"
-            f" {self.said['origin']}, and can't be found."
+            f" {self.origin}, and can't be found."
         )
 
     def path(self, task: Task) -> tuple[Step, ...]:
@@ -106,13 +110,11 @@ def lost(said: Mapping[str, Any]) -> LostMethod:
 
 def told(method: Method, name: str) -> dict[str, Any]:
     """What a file tells of others' method, by the name that finds it, for where its code is not."""
-    if isinstance(method, LostMethod):
-        return dict(method.said)
     return {
         "name": name,
         "title": method.title,
         "paper": method.paper,
-        "origin": _origin(type(method).__module__.split(".")[0]),
+        "origin": method.origin,
         "tuning_name": method.tuning_name,
         "tuning_value": method.tuning_value,
         "scores_out_of_bag": method.scores_out_of_bag,
@@ -131,14 +133,3 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_is_plain, value))
     return type(value) in _PLAIN
-
-
-def _origin(module: str) -> str:
-    """The package that a module is from, with its version."""
-    if module == "__main__":
-        return "a script"
-    found = metadata.packages_distributions().get(module)
-    if not found:
-        return f"the module {quoted(module)}"
-    version = metadata.version(found[0])
-    return f"the package {quoted(found[0])} {version}"
