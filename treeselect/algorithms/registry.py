@@ -11,7 +11,6 @@ from treeselect.algorithms import plugins
 from treeselect.algorithms.boruta import Boruta
 from treeselect.algorithms.cfs import CFS
 from treeselect.algorithms.controlburn import ControlBurn
-from treeselect.algorithms.elimination import RecursiveElimination
 from treeselect.algorithms.fcbf import FCBF
 from treeselect.algorithms.foreign import IN_FILES, ForeignSelector, foreign_selector
 from treeselect.algorithms.gbfs import GBFS
@@ -21,6 +20,7 @@ from treeselect.algorithms.lasso import Lasso
 from treeselect.algorithms.lost import lost, plain_options, told
 from treeselect.algorithms.mrmr import MRMR
 from treeselect.algorithms.rboost import RBoost
+from treeselect.algorithms.rfe import RecursiveElimination
 from treeselect.algorithms.rrf import GRRF, RRF
 from treeselect.algorithms.shared.method import Method, check_kind, is_method
 from treeselect.algorithms.shared.selectors import text_of
