@@ -39,51 +39,50 @@ OWN = "own"
 class Method:
     """A feature-selection method: a frozen dataclass whose fields are its options.
 
-        One's own method inherits from this class and has a `name` and a :meth:`path`; everything else
-        has a default. An object of it is accepted wherever the name of a method is. Options are checked
-        in ``__post_init__``; there a :class:`treeselect.errors.MethodError` is the one to raise.
+    One's own method inherits from this class and has a `name` and a :meth:`path`; everything else
+    has a default. An object of it is accepted wherever the name of a method is. Options are checked
+    in ``__post_init__``; there a :class:`treeselect.errors.MethodError` is the one to raise.
 
-        Attributes
-        ----------
-        name : str
-            What it is called: in tables, and, if it is registered, in calls.
-        title, paper : str
-            Name and reference for people.
-        tuning_name : str
-            Option that holds the tuning value of the path; empty if there is none.
-        splits_exactly : bool
-            Whether it wants a bin for each value of a number (``Problem.exact``). False by default.
-        reads_columns : bool
-            Whether it wants the columns before they are binned (``Problem.design``). False by default.
-        scores_out_of_bag : bool
-            Whether the training scores of its steps are those of out-of-bag predictions, as those of
-            :meth:`scored_step` are. True by default.
-        left_out : str
-            Why units never enter the path: half a sentence.
-        own_value : float or None
-            Tuning value at which the method decides by itself which units are in, where nobody says
-            anything of their number. None, the default: scores choose it.
+    Attributes
+    ----------
+    name : str
+        What it is called: in tables, and, if it is registered, in calls.
+    title, paper : str
+        Name and reference for people.
+    tuning_name : str
+        Option that holds the tuning value of the path; empty if there is none.
+    splits_exactly : bool
+        Whether it wants a bin for each value of a number (``Problem.exact``). False by default.
+    reads_columns : bool
+        Whether it wants the columns before they are binned (``Problem.design``). False by default.
+    scores_out_of_bag : bool
+        Whether the training scores of its steps are those of out-of-bag predictions, as those of
+        :meth:`scored_step` are. True by default.
+    left_out : str
+        Why units never enter the path: half a sentence.
+    own_value : float or None
+        Tuning value at which the method decides by itself which units are in, where nobody says
+        anything of their number. None, the default: scores choose it.
 
-        Examples
-        --------
-        Units in the order of their names, of which nobody can make any use:
+    Examples
+    --------
+    Units in the order of their names, of which nobody can make any use:
 
-        >>> from dataclasses import dataclass
-    from importlib import metadata
-        >>> import numpy as np
-        >>> import treeselect
-        >>> @dataclass(frozen=True)
-        ... class Alphabet(treeselect.Method):
-        ...     name = "alphabet"
-        ...
-        ...     def path(self, task):
-        ...         names = np.array(task.problem.groups.names)
-        ...         ranks = names.argsort().argsort()
-        ...         sizes = range(task.max_size + 1)
-        ...         return [self.scored_step(task, n, ranks < n, np.ones(len(ranks))) for n in sizes]
-        >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> treeselect.select("survived ~ sex + age + parch", data, method=Alphabet(), k=2).selected
-        ('age', 'parch')
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> import treeselect
+    >>> @dataclass(frozen=True)
+    ... class Alphabet(treeselect.Method):
+    ...     name = "alphabet"
+    ...
+    ...     def path(self, task):
+    ...         names = np.array(task.problem.groups.names)
+    ...         ranks = names.argsort().argsort()
+    ...         sizes = range(task.max_size + 1)
+    ...         return [self.scored_step(task, n, ranks < n, np.ones(len(ranks))) for n in sizes]
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> treeselect.select("survived ~ sex + age + parch", data, method=Alphabet(), k=2).selected
+    ('age', 'parch')
     """
 
     tuning_name: ClassVar[str] = ""
