@@ -10,6 +10,7 @@ from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.method import Method
 from treeselect.algorithms.shared.task import Task
 from treeselect.errors import MethodError, quoted
+from treeselect.shown import shown
 
 _TEXTS = ("name", "title", "paper", "origin", "tuning_name")
 _FLAGS = ("scores_out_of_bag", "was_fitted")
@@ -24,9 +25,12 @@ class LostMethod(Method):
     ----------
     said : mapping of str to object
         What :func:`told` made of the method that it was.
+    why : str
+        Why it could not be found.
     """
 
     said: Mapping[str, Any] = field(hash=False)
+    why: str
 
     @property
     def name(self) -> str:
@@ -71,15 +75,16 @@ class LostMethod(Method):
 
     @property
     def missing(self) -> str:
-        """What is missing, in words."""
+        """What is missing, and why it could not be found."""
         return (
             f"The method {quoted(self.name)}, which selected here, is that of"
-            f" {self.origin}, and can't be found."
+            f" {shown(self.origin)}, and can't be found: the model predicts, and can't select"
+            f" again.\n  {self.why}"
         )
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Nothing: a MethodError that tells what is missing."""
-        raise MethodError(f"{self.missing}\n  The model predicts; to select again, install it.")
+        raise MethodError(self.missing)
 
     def options(self) -> dict[str, Any]:
         """All options that it had."""
@@ -98,14 +103,13 @@ class LostMethod(Method):
         return self.name, self.options()
 
 
-def lost(said: Mapping[str, Any]) -> LostMethod:
-    """The method of which a file tells; a ValueError if that is not what :func:`told` makes."""
+def check_told(said: Mapping[str, Any]) -> None:
+    """Raise a ValueError if that is not what :func:`told` makes."""
     texts = all(isinstance(said.get(name), str) for name in _TEXTS)
     flags = all(isinstance(said.get(name), bool) for name in _FLAGS)
     options, changed = said.get("options"), said.get("changed")
     if not texts or not flags or not isinstance(options, dict) or not isinstance(changed, list):
         raise ValueError("a method that tells nothing of itself")
-    return LostMethod(said)
 
 
 def told(method: Method, name: str) -> dict[str, Any]:

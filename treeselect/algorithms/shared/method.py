@@ -120,6 +120,11 @@ class Method:
         return f"the package {quoted(found[0])} {metadata.version(found[0])}"
 
     @property
+    def missing(self) -> str | None:
+        """What it lacks to select again, where a file held it and its code is not here."""
+        return None
+
+    @property
     def reads_columns(self) -> bool:
         """Whether ``Problem.design`` must be there; by default binned columns are enough."""
         return False
