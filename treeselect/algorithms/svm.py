@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.backward import check_shares, path_of_shares
 from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.elimination import check_shares, path_of_shares
 from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import check_flag, check_number
 from treeselect.algorithms.shared.scoring import score_of

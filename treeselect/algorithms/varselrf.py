@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.backward import eliminate, fewer
 from treeselect.algorithms.shared.base import Step, ranked_step
+from treeselect.algorithms.shared.elimination import eliminate, fewer
 from treeselect.algorithms.shared.options import check_flag, check_number, refuse_costs
 from treeselect.algorithms.shared.ranking import Kind, MeasuredForest, RankingForest
 from treeselect.algorithms.shared.task import Task
