@@ -19,7 +19,7 @@ from treeselect.algorithms.shared.options import (
     check_number,
 )
 from treeselect.algorithms.shared.task import Task
-from treeselect.algorithms.shared.validation import split_rows
+from treeselect.algorithms.shared.validation import hold_rows_out
 from treeselect.arguments.checks import members
 from treeselect.arguments.scalars import described, finite
 from treeselect.designs.problem import Problem
@@ -260,7 +260,7 @@ class Ensembles:
         """Loss on the rows of one split that are held out, from the constant model on."""
         problem, method = self._problem, self._method
         seed = stream_seed(self._seed, "validation", split)
-        train, held_out = split_rows(problem, self._weight, seed)
+        train, held_out = hold_rows_out(problem, self._weight, seed)
         judge = _Judge(problem, self._weight, self._base, held_out)
         boost(
             problem.data, self._loss, problem.y, train, self._base,

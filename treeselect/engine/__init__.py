@@ -1,8 +1,17 @@
 """How trees grow: arrays, columns and groups by number; no names, no data frames.
 
-``binning`` turns columns into byte codes, ``moments`` packs a gradient and a weight into one
-integer, ``histograms`` adds them up, ``splitting`` finds the best split of a node, ``growing``
-grows one tree, ``ensembles`` and ``bag_boosting`` are loops around it, ``prediction`` walks rows
-through them, ``tree_weights`` is the sparse-forest problem and ``weight_path`` its path.
-Fast kernels have a twin of a few lines in ``naive``, which defines them.
+Rooms, each of which imports from those above it only:
+
+- ``data``: columns as byte codes, targets, a gradient and a weight packed into one integer.
+- ``splitting``: the best split of a node, and what it pays to open a group.
+- ``growing``: one tree, in order or best first.
+- ``ensembles``: forests and boosting, and what is read from them: predictions, out-of-bag
+  predictions, importances, partial dependence.
+- ``linear``: generalised linear models, the group lasso, the path of a non-negative lasso.
+- ``sparse``: the sparse forest of ControlBurn, its path and its best subsets; it imports ``linear``
+  but none of the rooms that grow trees.
+
+Beside them stand ``arrays`` (names of types), ``cache`` (how kernels are compiled), ``random``,
+``rounding`` (what counts as equal), ``intrinsics``, ``blas`` and ``losses``. Fast kernels have a
+twin of a few lines in ``naive``, which defines them.
 """

@@ -11,7 +11,7 @@ _SHARE = 5
 """One row in so many is held out."""
 
 
-def split_rows(problem: Problem, weight: WeightArray, seed: int) -> tuple[WeightArray, IntArray]:
+def hold_rows_out(problem: Problem, weight: WeightArray, seed: int) -> tuple[WeightArray, IntArray]:
     """Weights without a fifth of the rows, and these rows.
 
     A row is held out with all its copies; of each class a fifth, at least one row where there are
