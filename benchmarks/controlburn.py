@@ -23,6 +23,7 @@ from treeselect import ControlBurn
 from treeselect.algorithms.burning.pools import TreePool
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
+from treeselect.designs.weights import row_weights
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.blas import one_thread
 from treeselect.engine.sparse.gram_forest import sparse_forest
@@ -165,7 +166,7 @@ def main() -> None:
         fit = treeselect.select("y ~ .", frame, k=1, seed=1, forests=1, n_trees=1)
         task, ones = fit.design.problem, np.ones(rows, dtype=np.int64)
         begin = time.process_time()
-        ControlBurn().path(Task(task, ones, max_size=10, seed=1))
+        ControlBurn().path(Task(task, row_weights(ones), max_size=10, seed=1))
         times.append(time.process_time() - begin)
     exponent = np.log(times[1] / times[0]) / np.log(many / few)
     show(f"growth of the path in rows, {few} to {many}, exponent", f"{exponent:.2f}", "1.05")

@@ -17,7 +17,7 @@ from treeselect.errors import MethodError, TreeselectWarning
 
 def path_of(fit, method, **arguments):
     arguments = {"max_size": 6, "seed": 3} | arguments
-    return method.path(Task(fit.design.problem, fit.design.weight, **arguments))
+    return method.path(Task(fit.design.problem, fit.design.row_weights, **arguments))
 
 
 def test_path_starts_empty_and_grows(fitted):
@@ -78,7 +78,7 @@ def test_prices_do_not_depend_on_their_unit(fitted):
         problem, groups=dataclasses.replace(groups, item_costs=2 * groups.item_costs)
     )
     one, two = (
-        ControlBurn(forests=2).path(Task(p, fitted.design.weight, max_size=4, seed=1))
+        ControlBurn(forests=2).path(Task(p, fitted.design.row_weights, max_size=4, seed=1))
         for p in (problem, double)
     )
     assert [s.size for s in one] == [s.size for s in two]

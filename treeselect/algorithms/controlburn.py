@@ -17,9 +17,9 @@ from treeselect.algorithms.shared.base import Step, changed_options
 from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import described
 from treeselect.designs.problem import Problem
+from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.blas import one_thread
-from treeselect.engine.data.targets import are_copies
 from treeselect.errors import MethodError
 from treeselect.models.forest import refit_forest
 from treeselect.models.model import Model
@@ -236,7 +236,7 @@ class ControlBurn:
         """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
         problem, weight = task.problem, task.weight
         self.solver.check(problem)
-        _check_weight(problem, weight)
+        _check_weight(problem, task.weights)
         pool, warning = self.forest.pool(
             problem, weight, seed=task.seed, max_size=task.max_size, n_threads=task.n_threads
         )
@@ -283,9 +283,9 @@ class ControlBurn:
         return own
 
 
-def _check_weight(problem: Problem, weight: WeightArray) -> None:
+def _check_weight(problem: Problem, weights: RowWeights) -> None:
     """Raise a MethodError if the trees can't take the weights."""
-    if problem.family.n_classes > 2 and not are_copies(weight):
+    if problem.family.n_classes > 2 and not weights.are_copies:
         raise MethodError(
             "ControlBurn takes whole `weights` only if there are more than two classes: one"
             " tree serves all of them.\n"

@@ -109,7 +109,7 @@ def response_with_weight(
     DataError
         As :func:`read_response`, or if no row has a weight.
     """
-    rows = np.flatnonzero(weights.used)
+    rows = weights.rows
     if len(rows) == len(frame):
         return read_response(formula, frame, family)
     if not len(rows):

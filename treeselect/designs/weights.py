@@ -61,6 +61,11 @@ class RowWeights:
         return np.asarray(self.values > 0)
 
     @property
+    def rows(self) -> IntArray:
+        """Numbers of the rows with a weight."""
+        return np.flatnonzero(self.used)
+
+    @property
     def are_equal(self) -> bool:
         """Whether each row stands for itself alone."""
         return self.are_copies and bool((self.values == 1).all())
@@ -70,6 +75,16 @@ class RowWeights:
         groups = None if self.groups is None else self.groups[rows]
         return RowWeights(self.values[rows], self.are_copies, groups)
 
+    def only(self, rows: IntArray) -> RowWeights:
+        """The same rows, all but some without weight."""
+        values = np.zeros_like(self.values)
+        values[rows] = self.values[rows]
+        return dataclasses.replace(self, values=values)
+
+    def times(self, counts: IntArray) -> RowWeights:
+        """The same rows, each so many times."""
+        return dataclasses.replace(self, values=counts * self.values)
+
     def in_groups(self, groups: IntArray | None) -> RowWeights:
         """The same in other groups, one number per row."""
         return dataclasses.replace(self, groups=groups)
@@ -78,6 +93,11 @@ class RowWeights:
         """Each copy as a row of its own, and the row of which it is a copy."""
         rows = np.repeat(np.arange(len(self)), self.values.astype(np.int64))
         return dataclasses.replace(self.of(rows), values=np.ones(len(rows), dtype=np.int64)), rows
+
+
+def row_weights(values: WeightArray, groups: IntArray | None = None) -> RowWeights:
+    """The record of an array in which whole numbers are copies."""
+    return RowWeights(values, values.dtype.kind in "iu", groups)
 
 
 def no_weights(n_rows: int) -> RowWeights:

@@ -13,7 +13,8 @@ import numpy as np
 from treeselect.algorithms.shared.base import SelectionMethod, Step, empty_step
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, quoted
@@ -93,7 +94,7 @@ class FoldPath:
 def score_by_size(
     problem: Problem,
     method: SelectionMethod,
-    weight: WeightArray,
+    weights: RowWeights,
     *,
     folds: Folds,
     max_size: int,
@@ -108,10 +109,10 @@ def score_by_size(
     OptionError
         If the rows can't be split into the folds, or a score is not defined.
     """
-    splits = split_rows(problem, weight, folds, seed)
+    splits = split_rows(problem, weights, folds, seed)
     sizes = range(max_size + 1)
     calls = [
-        (problem, method, weight, split, sizes, stream_seed(seed, "fold", number))
+        (problem, method, weights, split, sizes, stream_seed(seed, "fold", number))
         for number, split in enumerate(splits)
     ]
     found = track(run_all(follow_fold, calls, workers), "Cross-validation", len(calls), progress)
@@ -121,7 +122,7 @@ def score_by_size(
 def follow_fold(
     problem: Problem,
     method: SelectionMethod,
-    weight: WeightArray,
+    weights: RowWeights,
     split: Split,
     sizes: Sequence[int] | None,
     seed: int,
@@ -141,7 +142,7 @@ def follow_fold(
     OptionError
         If a score is not defined for the held-out rows.
     """
-    train, test = split.weights(weight)
+    train, test = split.weights(weights)
     problem = dataclasses.replace(problem, wants_scores=False)
     most = problem.data.n_groups if sizes is None else max(sizes)
     task = Task(problem, train, max_size=most, seed=seed, n_threads=n_threads)
@@ -175,7 +176,7 @@ def _largest_within(steps: Sequence[Step], size: int) -> Step | None:
     return max(reversed(fitting), key=lambda step: step.size, default=None)
 
 
-def held_out_score(problem: Problem, model: Model, test: WeightArray, n_threads: int = 1) -> float:
+def held_out_score(problem: Problem, model: Model, test: RowWeights, n_threads: int = 1) -> float:
     """Score of a model on the rows with a positive weight in `test`.
 
     Raises
@@ -183,13 +184,15 @@ def held_out_score(problem: Problem, model: Model, test: WeightArray, n_threads:
     OptionError
         If the score is not defined for these rows.
     """
-    rows = test > 0
+    rows = test.rows
     family = problem.family
-    score = family.score(problem.y[rows], model.predict(problem, n_threads)[rows], test[rows])
+    score = family.score(
+        problem.y[rows], model.predict(problem, n_threads)[rows], test.values[rows]
+    )
     if not np.isfinite(score):
         raise OptionError(
             "`scoring` must be a score that is defined for the held-out rows of every fold.\n"
-            f"  Found: {quoted(family.score_name)} is {score:g} for {int(rows.sum())} of them. Give"
+            f"  Found: {quoted(family.score_name)} is {score:g} for {len(rows)} of them. Give"
             " another score, or fewer folds."
         )
     return score
