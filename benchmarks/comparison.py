@@ -29,7 +29,7 @@ from tables import RESULTS, data_folder, options_text, with_earlier, write_table
 
 import treeselect
 from treeselect.algorithms.registry import METHODS as KINDS
-from treeselect.comparison import comparing
+from treeselect.comparison import running
 
 SETS = {"german": ("german_credit", "target"), "adult": ("adult", "income")}
 MOST_ROWS, SIZE, FOLDS = 10_000, 8, 10
@@ -126,21 +126,21 @@ class Copies:
     """The binned arrays that compare() hands to methods and folds in this process."""
 
     def __init__(self):
-        self._plain = comparing.follow_fold
+        self._plain = running.follow_fold
         self.at, self.size, self.calls = set(), 0, 0
 
     def __enter__(self):
-        comparing.follow_fold = self._noted
+        running.follow_fold = self._noted
         return self
 
     def __exit__(self, *error):
-        comparing.follow_fold = self._plain
+        running.follow_fold = self._plain
 
-    def _noted(self, problem, *arguments):
+    def _noted(self, problem, *arguments, **options):
         self.calls += 1
         self.at.add(problem.data.blocks.__array_interface__["data"][0])
         self.size = sum(array.nbytes for array in problem.data)
-        return self._plain(problem, *arguments)
+        return self._plain(problem, *arguments, **options)
 
 
 def one_case(name, methods, n_jobs, n_folds):

@@ -62,7 +62,9 @@ def grown(n: int, *, numbers: bool) -> tuple[Problem, TreePool]:
     fit = treeselect.select("y ~ .", simulate(n, numbers=numbers), k=1, seed=1, forests=1)
     problem = fit.design.problem
     method = ControlBurn(forests=8)
-    pool, _ = method.forest.pool(problem, np.ones(n, dtype=np.int64), seed=1, max_size=10)
+    pool, _ = method.forest.pool(
+        Task(problem, row_weights(np.ones(n, dtype=np.int64)), seed=1, max_size=10)
+    )
     chosen = np.linspace(0, len(pool.trees) - 1, min(N_TREES, len(pool.trees))).astype(int)
     return problem, TreePool(
         [pool.leaves[t] for t in chosen], [pool.values[t] for t in chosen], pool.gains[chosen],

@@ -79,8 +79,7 @@ def one_set(method, seed, n_rows, n_columns, size):
             train, test = split.weights(weights)
             own_seed = stream_seed(seed, "nested", number)
             found = run_selection(
-                problem, chosen, train, Choice("1se", Folds(INNER)), seed=own_seed,
-                progress=False,
+                problem, chosen, train, Choice("1se", Folds(INNER)), seed=own_seed, progress=False
             )  # fmt: skip
             nested.append(held_out_score(problem, found.model, test))
             sizes.append(found.step.size)

@@ -43,7 +43,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_a_page_needs_nothing_else(page):
-    report = (template_folder() / "report.html.j2").read_text(encoding="utf-8")
+    report = (template_folder() / "page.html.j2").read_text(encoding="utf-8")
     policy = re.search(r"<meta http-equiv=.*", report)
     assert policy is not None
     assert policy[0] in page

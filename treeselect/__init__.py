@@ -29,12 +29,16 @@ if TYPE_CHECKING:
     from treeselect.algorithms.lasso import Lasso
     from treeselect.algorithms.mrmr import MRMR
     from treeselect.algorithms.rboost import RBoost
-    from treeselect.algorithms.registry import methods
+    from treeselect.algorithms.registry import methods, register_method
     from treeselect.algorithms.rrf import GRRF, RRF
+    from treeselect.algorithms.shared.base import Step
+    from treeselect.algorithms.shared.method import Method
+    from treeselect.algorithms.shared.task import Task
     from treeselect.algorithms.stepwise import Stepwise
     from treeselect.algorithms.svm import SVMRFE
     from treeselect.algorithms.varselrf import VarSelRF
     from treeselect.comparing import Comparison, compare
+    from treeselect.designs.problem import Problem
     from treeselect.loading import load
     from treeselect.resampling.performance import Performance
     from treeselect.result import SelectionResult
@@ -60,14 +64,18 @@ __all__ = [
     "HSICLasso",
     "Hinge",
     "Lasso",
+    "Method",
     "Penalty",
     "Performance",
+    "Problem",
     "RBoost",
     "RecursiveElimination",
     "SelectionResult",
     "SingleFeature",
     "Sketch",
+    "Step",
     "Stepwise",
+    "Task",
     "TreeSelector",
     "VarSelRF",
     "__version__",
@@ -76,6 +84,7 @@ __all__ = [
     "errors",
     "load",
     "methods",
+    "register_method",
     "select",
 ]
 
@@ -97,8 +106,10 @@ _HOME = {
     "Hinge": "treeselect.algorithms.burning.penalties",
     "Lasso": "treeselect.algorithms.lasso",
     "MRMR": "treeselect.algorithms.mrmr",
+    "Method": "treeselect.algorithms.shared.method",
     "Penalty": "treeselect.algorithms.burning.penalties",
     "Performance": "treeselect.resampling.performance",
+    "Problem": "treeselect.designs.problem",
     "RBoost": "treeselect.algorithms.rboost",
     "RRF": "treeselect.algorithms.rrf",
     "RecursiveElimination": "treeselect.algorithms.elimination",
@@ -106,12 +117,15 @@ _HOME = {
     "SelectionResult": "treeselect.result",
     "SingleFeature": "treeselect.algorithms.burning.forests",
     "Sketch": "treeselect.algorithms.burning.sketch",
+    "Step": "treeselect.algorithms.shared.base",
     "Stepwise": "treeselect.algorithms.stepwise",
+    "Task": "treeselect.algorithms.shared.task",
     "TreeSelector": "treeselect.selector",
     "VarSelRF": "treeselect.algorithms.varselrf",
     "compare": "treeselect.comparing",
     "load": "treeselect.loading",
     "methods": "treeselect.algorithms.registry",
+    "register_method": "treeselect.algorithms.registry",
     "select": "treeselect.selection",
 }
 

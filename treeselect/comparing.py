@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import settled
+from treeselect.algorithms.shared.method import deciding
 from treeselect.arguments.checks import USUAL_SIZE, read_seed
 from treeselect.arguments.paths import file_path
 from treeselect.comparison.record import Contest
@@ -133,7 +133,7 @@ def compare(
     if isinstance(methods, Iterator):
         methods = tuple(methods)  # they are read twice, to run and to be named in the call
     contestants = tuple(
-        Contestant(label, settled(method, k)) for label, method in read_methods(methods)
+        Contestant(label, deciding(method, k)) for label, method in read_methods(methods)
     )
     request = Request(
         formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
@@ -312,7 +312,8 @@ class Comparison(Contest):
         path : path
             File to write; replaced if it exists, whole or not at all.
         template : path, optional
-            A jinja2 template of your own in place of ``comparison.html.j2``.
+            A jinja2 template of your own in place of ``comparison.html.j2``, which it may extend or
+            copy; how is said in the first lines of ``report.html.j2``.
 
         Returns
         -------
@@ -324,7 +325,7 @@ class Comparison(Contest):
         OptionError
             If the file can't be written, or there is no such template or it can't be rendered.
         """
-        from treeselect.reports.comparison import write_comparison
+        from treeselect.reports.pages import write_comparison
 
         own = None if template is None else file_path(template, name="template")
         return write_comparison(self, file_path(path), own)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeselect.algorithms.shared.base import without_tuning
 from treeselect.arguments.checks import check_flag, read_seed
 from treeselect.arguments.paths import file_path
 from treeselect.designs.modeldata import ModelData
@@ -299,7 +298,7 @@ class SelectionResult(ReadableFit):
         n_jobs = check_n_jobs(n_jobs)
         own_seed = self.seed if seed is None else read_seed(seed)
         here = self._with_data(data, weights, offset)
-        method = self.chosen_method if k is None else without_tuning(self.chosen_method)
+        method = self.chosen_method if k is None else self.chosen_method.tuned(None)
         found = assess(
             here.problem_for(method),
             method,
@@ -513,7 +512,8 @@ class SelectionResult(ReadableFit):
         path : path
             File to write; replaced if it exists, whole or not at all.
         template : path, optional
-            A jinja2 template of one's own; ``templates/report.html.j2`` is the model to copy.
+            A jinja2 template of one's own, which extends ``templates/report.html.j2`` and chooses
+            its sections, or is a copy of it; how is said in the first lines of that file.
         performance : Performance, optional
             What :meth:`performance` found, for a section of its own.
 
@@ -528,7 +528,7 @@ class SelectionResult(ReadableFit):
             If the file can't be written, there is no such template or it can't be rendered, or
             `performance` is not that of this fit.
         """
-        from treeselect.reports.render import write_report
+        from treeselect.reports.pages import write_report
 
         own = None if template is None else file_path(template, name="template")
         return write_report(self, file_path(path), own, performance)

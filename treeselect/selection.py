@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from treeselect.algorithms.registry import find_method, method_text
-from treeselect.algorithms.shared.base import OWN, SelectionMethod, Step, settled, tuning_words
+from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.method import OWN, Method, deciding
 from treeselect.arguments.checks import (
     MOST_RESAMPLES,
     USUAL_SIZE,
@@ -185,8 +186,8 @@ def select(
     n_jobs = check_n_jobs(n_jobs)
     resamples = check_count("resamples", resamples, least=0, most=MOST_RESAMPLES)
     seed, progress = read_seed(seed), read_progress(progress)
-    asked_method = find_method(method, method_options, k)
-    chosen_method = settled(asked_method, k)
+    asked_method = find_method(method, method_options).giving_way(k)
+    chosen_method = deciding(asked_method, k)
     request = Request(
         formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
         trusted,
@@ -249,7 +250,7 @@ def select(
 # --- arguments ---------------------------------------------------------------------------------
 
 
-def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str | None:
+def _check_k(k: object, method: Method, problem: Problem) -> int | str | None:
     """The rule for the number of units: a number, a rule's name, or None for the tuning value."""
     if method.tuning_value is not None:
         if k is None or is_one_of(k, ["1se"]):  # the default gives way to an explicit tuning value
@@ -278,15 +279,13 @@ def _check_k(k: object, method: SelectionMethod, problem: Problem) -> int | str 
 # --- choice ------------------------------------------------------------------------------------
 
 
-def _rule(
-    found: Chosen, choice: Choice, method: SelectionMethod, problem: Problem, *, decides: bool
-) -> str:
+def _rule(found: Chosen, choice: Choice, method: Method, problem: Problem, *, decides: bool) -> str:
     """How the number of units was chosen, in words."""
     if choice.k is None:
         if decides:
-            return f"as {method.name} decides ({tuning_words(method)})"
+            return f"as {method.name} decides ({method.tuning_words})"
         own = method.tuning_value == OWN
-        return f"{tuning_words(method)}{'' if own else ' as asked'}"
+        return f"{method.tuning_words}{'' if own else ' as asked'}"
     if isinstance(choice.k, int):
         return "as asked" if found.step.size == choice.k else f"{choice.k} were asked for"
     assert found.scores is not None
@@ -307,7 +306,7 @@ def _fold_notes(folds: Folds) -> tuple[str, ...]:
 
 
 def _notes(
-    step: Step, steps: Sequence[Step], size: int | str | None, method: SelectionMethod
+    step: Step, steps: Sequence[Step], size: int | str | None, method: Method
 ) -> tuple[str, ...]:
     notes = [said for said in (step.warning, step.warned) if said is not None]
     if step.cut_from is not None:

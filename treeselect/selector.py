@@ -29,7 +29,7 @@ from treeselect.selection import select
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeselect.algorithms.shared.base import SelectionMethod
+    from treeselect.algorithms.shared.method import Method
     from treeselect.result import SelectionResult
 
 Column = str | int
@@ -97,7 +97,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
 
     def __init__(
         self,
-        method: str | SelectionMethod = "controlburn",
+        method: str | Method = "controlburn",
         k: int | Literal["1se", "best"] | None = "1se",
         *,
         method_options: Mapping[str, Any] | None = None,

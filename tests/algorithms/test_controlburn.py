@@ -12,6 +12,7 @@ import pytest
 import treeselect
 from treeselect import ControlBurn
 from treeselect.algorithms.shared.task import Task
+from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError, TreeselectWarning
 
 
@@ -111,7 +112,9 @@ def test_feature_sparse_trees_use_fewer_units(fitted):
     for cost in (0.0, 0.02, 0.1):
         method = ControlBurn(forests=1, tree_cost=cost, max_depth=4)
         per_tree.append(
-            method.forest.pool(problem, weight, seed=1, max_size=9)[0].uses.sum(axis=1).mean()
+            method.forest.pool(Task(problem, row_weights(weight), seed=1, max_size=9))[0]
+            .uses.sum(axis=1)
+            .mean()
         )
     assert per_tree[0] > per_tree[1] > per_tree[2] > 0
     assert path_of(fitted, ControlBurn(forests=1, tree_cost=50.0))[-1].size == 0

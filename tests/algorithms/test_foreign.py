@@ -35,8 +35,8 @@ from sklearn.preprocessing import StandardScaler
 import treeselect
 from treeselect import ForeignSelector
 from treeselect.algorithms.registry import find_method
-from treeselect.algorithms.shared.base import OWN, SelectionMethod
-from treeselect.algorithms.shared.foreign_selectors import seeded, text_of
+from treeselect.algorithms.shared.method import OWN, Method
+from treeselect.algorithms.shared.selectors import seeded, text_of
 from treeselect.algorithms.shared.standardised import linear_columns
 from treeselect.algorithms.shared.task import Task
 from treeselect.errors import MethodError, OptionError
@@ -358,7 +358,7 @@ def test_the_selector_is_never_changed(linear):
 
 def test_it_keeps_the_interface():
     method = find_method(SelectKBest(k=3), {"prune": True})
-    assert isinstance(method, SelectionMethod)
+    assert isinstance(method, Method)
     assert (method.name, method.title) == ("SelectKBest", "SelectKBest of scikit-learn")
     assert method.options() == {
         "columns": "auto",
@@ -371,7 +371,7 @@ def test_it_keeps_the_interface():
     assert repr(method) == "ForeignSelector(SelectKBest(k=3), prune=True)"
     assert method.tuning_value is None
     assert find_method(SelectFdr(), {}).tuning_value == OWN
-    assert find_method(SelectFdr(), {}, 3).tuning_value is None
+    assert find_method(SelectFdr(), {}).giving_way(3).tuning_value is None
     assert find_method(method, {"columns": 3}).tuning_value == 3
 
 

@@ -6,14 +6,14 @@ import pytest
 
 import treeselect
 from treeselect.algorithms.registry import METHODS, find_method
-from treeselect.algorithms.shared.base import SelectionMethod
+from treeselect.algorithms.shared.method import Method
 from treeselect.errors import MethodError
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_keeps_the_interface(name):
     method = METHODS[name]()
-    assert isinstance(method, SelectionMethod)
+    assert isinstance(method, Method)
     assert method.name == name
     assert method.tuning_name in method.options()
     assert method.tuning_value is None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
-import math
 import re
 
 import numpy as np
@@ -12,12 +10,8 @@ import pytest
 from comparison_data import made
 
 from treeselect.errors import OptionError
-from treeselect.reports.comparison import TEMPLATE, gather_comparison
-from treeselect.reports.figures.differences import difference_figure
-from treeselect.reports.figures.series import Series, series_figure
-from treeselect.reports.gather import software_versions
-from treeselect.reports.parts import Table
-from treeselect.reports.render import render
+from treeselect.reports.gather import gather_comparison, software_versions
+from treeselect.reports.render import COMPARISON, render
 from treeselect.reports.templates import template_folder
 from treeselect.resampling.cross_validation import FoldPath
 
@@ -29,7 +23,7 @@ def gathered(found):
 
 
 def page_of(found):
-    return render(gathered(found), standard=TEMPLATE)
+    return render(gathered(found), standard=COMPARISON)
 
 
 @pytest.fixture(scope="module")
@@ -257,11 +251,6 @@ def test_nothing_selected():
     assert "No method selected any term where it is compared." in page_of(found)
 
 
-def test_signs_brackets_and_dashes_are_set_flush_right_with_numbers():
-    rows = (("a", "+0.1", "(2.6)", "<0.001", "-0.1 to +0.2"), ("b", "-0.2", "3", "–", ""))
-    assert Table(("m", "d", "k", "p", "i"), rows).numeric == (False, True, True, True, False)
-
-
 # --- the file ----------------------------------------------------------------------------------
 
 
@@ -275,9 +264,21 @@ def test_report_writes_one_file(four, tmp_path):
 
 def test_templates_can_be_copied(four, tmp_path):
     own = tmp_path / "mine.html.j2"
-    own.write_text((template_folder() / TEMPLATE).read_text(encoding="utf-8"), encoding="utf-8")
+    own.write_text((template_folder() / COMPARISON).read_text(encoding="utf-8"), encoding="utf-8")
     page = four.report(str(tmp_path / "a.html"), template=str(own)).read_text(encoding="utf-8")
     assert "Which method selects best for died?" in page
+
+
+def test_a_template_chooses_sections_and_their_order(four, tmp_path):
+    own = tmp_path / "mine.html.j2"
+    own.write_text(
+        '{% extends "comparison.html.j2" %}\n'
+        "{% block sections %}{{ self.terms() }}{{ self.scores() }}{% endblock %}",
+        encoding="utf-8",
+    )
+    page = four.report(tmp_path / "a.html", template=own).read_text(encoding="utf-8")
+    assert re.findall('<h2 id="(.*?)"', page) == ["terms", "scores"]
+    assert page.count("<svg") == 1
 
 
 def test_what_can_t_be_written(four, tmp_path):
@@ -290,81 +291,3 @@ def test_what_can_t_be_written(four, tmp_path):
     with pytest.raises(OptionError, match=r"'nonsense'\n  Compare it with `comparison\.html"):
         four.report(tmp_path / "out.html", template=broken)
     assert [p.name for p in tmp_path.iterdir()] == ["broken.j2"]
-
-
-# --- geometry ----------------------------------------------------------------------------------
-
-
-def line(name, number, sizes, values, errors=None, ringed=None):
-    n = len(sizes)
-    return Series(
-        name, number, tuple(sizes), tuple(values), tuple(errors or [0.01] * n),
-        tuple(ringed or [False] * n),
-    )  # fmt: skip
-
-
-def test_error_bars_stand_side_by_side():
-    figure = series_figure([line(str(i), i, (1, 2, 3), (0.5, 0.6, 0.7)) for i in range(8)], 0)
-    at_two = [one.marks[1][0] for one in figure.series]
-    assert min(b - a for a, b in itertools.pairwise(at_two)) >= 4.9  # whiskers are 5 wide
-    assert np.mean(at_two) == pytest.approx(figure.x_ticks[1].at, abs=0.1)
-    for one in figure.series:
-        assert all(figure.left < x < figure.right for x, _ in one.marks)
-    crowded = series_figure([line(str(i), i, range(1, 31), [0.5] * 30) for i in range(8)], 0)
-    step = crowded.x_ticks[1].at - crowded.x_ticks[0].at
-    apart = crowded.series[-1].marks[0][0] - crowded.series[0].marks[0][0]
-    assert apart < step / 2  # no method stands at another's size
-
-
-def test_error_bars_have_their_length():
-    figure = series_figure([line("a", 0, (1, 2), (0.5, 0.7), (0.1, math.nan))], 0)
-    (one,) = figure.series
-    ticks = {tick.label: tick.at for tick in figure.y_ticks}
-    low, high = re.fullmatch(r"M\S+ (\S+)V(\S+)m-2\.5 0h5M\S+ (\S+)h5", one.whiskers).group(1, 2)
-    assert (float(low), float(high)) == (ticks["0.4"], ticks["0.6"])
-    assert one.text == "1: 0.500 ± 0.100, 2: 0.700"
-
-
-def test_lines_break_where_values_are_missing():
-    values = (0.1, 0.2, math.nan, 0.4, math.nan, 0.5, 0.6)
-    (one,) = series_figure([line("a", 3, range(7), values, [math.nan] * 7)], 0).series
-    assert [part.count(",") for part in one.parts] == [2, 2]  # a point alone is no line
-    assert len(one.marks) == 5
-    assert one.number == 3
-    assert one.whiskers == ""
-
-
-def test_long_lines_have_fewer_marks_but_those_with_rings():
-    ringed = [size == 7 for size in range(100)]
-    (one,) = series_figure([line("a", 0, range(100), [0.5] * 100, None, ringed)], 0).series
-    assert len(one.marks) <= 21
-    assert one.rings[0] in one.marks
-
-
-def test_labels_do_not_overlap_and_only_ends_have_leaders():
-    figure = series_figure(
-        [line(c, i, (1, 9), (0.5, 0.7)) for i, c in enumerate("abcdefg")]
-        + [line("own", 7, (4.4,), (0.7,))],
-        0,
-    )
-    heights = sorted(one.label_y for one in figure.series)
-    assert min(b - a for a, b in itertools.pairwise(heights)) >= 17.9
-    assert [one.end is None for one in figure.series] == [False] * 7 + [True]
-
-
-def test_one_size_and_values_to_cover():
-    figure = series_figure([line("a", 0, (2.6,), (0.5,))], 0, cover=(0.0, 1.0))
-    assert [tick.label for tick in figure.y_ticks][:: len(figure.y_ticks) - 1] == ["0.0", "1.0"]
-    x, y = figure.series[0].marks[0]
-    assert figure.left < x < figure.right
-    assert figure.top < y < figure.bottom
-
-
-def test_differences_are_drawn_about_zero():
-    figure = difference_figure(["a", "b"], [-0.02, -0.01], [-0.03, -0.03], [-0.01, 0.01], 0)
-    assert {tick.label: tick.at for tick in figure.x_ticks}["0"] == figure.zero
-    assert [dot.filled for dot in figure.dots] == [True, False]
-    assert figure.dots[0].high < figure.zero < figure.dots[1].high
-    same = difference_figure(["a"], [0.0], [0.0], [0.0], 0)
-    assert same.dots[0].x == same.zero
-    assert not same.dots[0].filled

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.decisions import CONFIRMED, REJECTED, TENTATIVE, Decisions
 from treeselect.algorithms.shared.options import (
     check_choice,
@@ -17,7 +17,7 @@ from treeselect.algorithms.shared.options import (
     check_number,
     refuse_costs,
 )
-from treeselect.algorithms.shared.ranking import Kind, RankingForest, first_units, ranked_step
+from treeselect.algorithms.shared.ranking import Kind, RankingForest, first_units
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
@@ -122,7 +122,7 @@ class Boruta(RankingForest):
         check_choice(self, "correction", ("bonferroni", "bh"))
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units by rising p-values (see ``base.SelectionMethod``)."""
+        """Path of selected units by rising p-values (see ``Method.path``)."""
         groups = task.problem.groups
         refuse_costs(self, groups)
         n = len(groups.names)

@@ -9,16 +9,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.information import Uncertainties, uncertainties
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     check_flag,
     check_integer,
     check_number,
     refuse_costs,
 )
-from treeselect.algorithms.shared.ranking import SCORING, ranked_step
+from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
@@ -29,7 +29,7 @@ _PATIENCE = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class CFS(RefitsForest):
+class CFS(PrunedMethod):
     """Correlation-based feature selection: a merit of whole sets, and a search for the best.
 
     A set has a high merit if its units tell much of the response and little of each other. Each
@@ -105,7 +105,7 @@ class CFS(RefitsForest):
         check_flag(self, "prune")
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of the best sets by their size (see ``base.SelectionMethod``)."""
+        """Path of the best sets by their size (see ``Method.path``)."""
         problem, seed = task.problem, task.seed
         refuse_costs(self, problem.groups)
         n = len(problem.groups.names)
@@ -114,7 +114,7 @@ class CFS(RefitsForest):
 
         def step_of(found: UnitSet, tuning: float) -> Step:
             selected = np.isin(np.arange(n), found.units)
-            score = SCORING.scored(task, selected)
+            score = score_of(task, selected)
             return ranked_step(tuning, selected, search.relevance, score)
 
         if self.gain is not None:

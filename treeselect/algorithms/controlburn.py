@@ -10,15 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treeselect.algorithms.burning.forests import FittedForest, Forest, GrownForest
-from treeselect.algorithms.burning.keywords import DEFAULTS, SIGNATURE, Keywords, strategies
+from treeselect.algorithms.burning.keywords import DEFAULTS, SIGNATURE, strategies
 from treeselect.algorithms.burning.penalties import Penalty
 from treeselect.algorithms.burning.solver import Solver
-from treeselect.algorithms.shared.base import Step, changed_options
+from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.method import Method
 from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import described
-from treeselect.designs.problem import Problem
-from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError
 from treeselect.models.forest import refit_forest
@@ -29,7 +27,7 @@ _FOREST, _SOLVER = Forest(), Penalty()
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ControlBurn:
+class ControlBurn(Method):
     """Sparse forests by a non-negative lasso over trees.
 
     A forest of trees of growing depth is grown by bag-boosting; a lasso gives each tree a weight
@@ -157,7 +155,6 @@ class ControlBurn:
     forest: GrownForest | FittedForest = _FOREST
     solver: Solver = _SOLVER
 
-    shorthand: ClassVar[type[Keywords]] = Keywords
     __signature__: ClassVar[Signature] = SIGNATURE
 
     name: ClassVar[str] = "controlburn"
@@ -169,8 +166,6 @@ class ControlBurn:
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = False
-    left_out: ClassVar[str] = "the others are not used by any tree that helps"
-    own_value: ClassVar[float | None] = None
 
     def __init__(self, *, forest: Any = _FOREST, solver: Solver = _SOLVER, **keywords: Any) -> None:
         for name in keywords.keys() - DEFAULTS.keys():
@@ -194,8 +189,7 @@ class ControlBurn:
 
     def __repr__(self) -> str:
         """The call that makes it, in keywords, without what is the default."""
-        said = (f"{name}={value!r}" for name, value in changed_options(self).items())
-        return f"ControlBurn({', '.join(said)})"
+        return self.text
 
     @classmethod
     def published(cls) -> ControlBurn:
@@ -225,6 +219,11 @@ class ControlBurn:
         """The fixed penalty, None for the whole path."""
         return self.solver.tuning_value
 
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """Keywords and what they are by default."""
+        return dict(DEFAULTS)
+
     def options(self) -> dict[str, Any]:
         """All options as keywords; a fitted forest by its type."""
         said = DEFAULTS | self.forest.words() | self.solver.words()
@@ -233,13 +232,10 @@ class ControlBurn:
     # --- what it does ---
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
-        problem, weight = task.problem, task.weight
-        self.solver.check(problem)
-        _check_weight(problem, task.weights)
-        pool, warning = self.forest.pool(
-            problem, weight, seed=task.seed, max_size=task.max_size, n_threads=task.n_threads
-        )
+        """Path of selected units along a falling penalty (see ``Method.path``)."""
+        self.solver.check(task.problem)
+        _check_weight(task)
+        pool, warning = self.forest.pool(task)
         with one_thread():
             steps = self.solver.steps(task, pool)
         steps = self.solver.pruned(task, steps)
@@ -248,31 +244,27 @@ class ControlBurn:
     def final_model(self, task: Task, step: Step) -> Model:
         """Forest on the selected units (paper, section 3.1: the final step), or the sparse forest
         of the step."""
-        problem, weight, seed, n_threads = task.problem, task.weight, task.seed, task.n_threads
         n_trees = self.solver.refit_trees
         if n_trees is not None:
             return refit_forest(
-                problem, weight, step.selected, seed=seed, n_trees=n_trees, n_threads=n_threads
-            )
+                task.problem, task.weight, step.selected, seed=task.seed, n_trees=n_trees,
+                n_threads=task.n_threads,
+            )  # fmt: skip
         if step.size == 0:
-            return no_trees(problem, weight)
+            return no_trees(task.problem, task.weight)
         own = step.ensemble
         if own is None or not np.array_equal(own.groups, step.selected):
-            own = self._solved_again(problem, weight, step, seed, n_threads)
+            own = self._solved_again(dataclasses.replace(task, max_size=step.size), step)
         return dataclasses.replace(own, groups=step.selected)
 
-    def _solved_again(
-        self, problem: Problem, weight: WeightArray, step: Step, seed: int, n_threads: int
-    ) -> WeightedForest:
+    def _solved_again(self, task: Task, step: Step) -> WeightedForest:
         """The sparse forest of a step that was cut or pruned: trees are grown again, and those that
         use nothing else solve a problem of their own, with prices of their own, at the same
         penalty."""
-        pool, _ = self.forest.pool(
-            problem, weight, seed=seed, max_size=step.size, n_threads=n_threads
-        )
+        pool, _ = self.forest.pool(task)
         with one_thread():
-            sparsifier = self.solver.sparsifier(problem, weight, pool.within(step.selected), seed)
-            own = sparsifier.at(step.tuning).ensemble
+            inside = pool.within(step.selected)
+            own = self.solver.sparsifier(task, inside).at(step.tuning).ensemble
         assert own is not None
         if not own.trees:
             raise MethodError(
@@ -283,9 +275,9 @@ class ControlBurn:
         return own
 
 
-def _check_weight(problem: Problem, weights: RowWeights) -> None:
+def _check_weight(task: Task) -> None:
     """Raise a MethodError if the trees can't take the weights."""
-    if problem.family.n_classes > 2 and not weights.are_copies:
+    if task.problem.family.n_classes > 2 and not task.weights.are_copies:
         raise MethodError(
             "ControlBurn takes whole `weights` only if there are more than two classes: one"
             " tree serves all of them.\n"

@@ -78,7 +78,7 @@ class RecursiveElimination(RankingForest):
         check_shares(self)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of the units that are left (see ``base.SelectionMethod``)."""
+        """Path of the units that are left (see ``Method.path``)."""
 
         def judge(left: BoolArray) -> MeasuredForest:
             return self.measure(task.seeded("elimination", int(left.sum())), left)

@@ -7,23 +7,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.information import Uncertainties, uncertainties
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     check_flag,
     check_integer,
     check_number,
     refuse_costs,
 )
-from treeselect.algorithms.shared.ranking import SCORING, first_units, ranked_step
+from treeselect.algorithms.shared.ranking import first_units
+from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, falling
 
 
 @dataclass(frozen=True, kw_only=True)
-class FCBF(RefitsForest):
+class FCBF(PrunedMethod):
     """Fast correlation-based filter: predominant units, for very many columns.
 
     Units are gone through from the one that tells most of the response down. Each one that is still
@@ -95,7 +96,7 @@ class FCBF(RefitsForest):
         check_flag(self, "prune")
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of predominant units (see ``base.SelectionMethod``)."""
+        """Path of predominant units (see ``Method.path``)."""
         problem, seed = task.problem, task.seed
         groups = problem.groups
         refuse_costs(self, groups)
@@ -109,7 +110,7 @@ class FCBF(RefitsForest):
 
         def step_of_first(size: int, tuning: float) -> Step:
             selected = first_units(order, size, n)
-            score = SCORING.scored(task, selected)
+            score = score_of(task, selected)
             return ranked_step(tuning, selected, relevance, score)
 
         if self.delta is not None:

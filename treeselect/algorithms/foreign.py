@@ -13,36 +13,38 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.algorithms.shared.base import OWN, Step, changed_options
-from treeselect.algorithms.shared.final import ReadsColumns
-from treeselect.algorithms.shared.foreign_selectors import (
+from treeselect.algorithms.shared.base import Step, ranked_step
+from treeselect.algorithms.shared.column_search import ColumnSearch, Support, check_taken
+from treeselect.algorithms.shared.method import OWN, PrunedMethod
+from treeselect.algorithms.shared.options import MOST_UNITS, check_flag, refuse_costs
+from treeselect.algorithms.shared.scoring import score_of
+from treeselect.algorithms.shared.selectors import (
     SIZES,
-    ColumnSearch,
-    Support,
     Words,
-    check_taken,
     copy_of,
     looks_like_selector,
+    not_a_method,
     text_of,
     words_of,
 )
-from treeselect.algorithms.shared.options import MOST_UNITS, check_flag, refuse_costs
-from treeselect.algorithms.shared.ranking import SCORING, ranked_step
 from treeselect.algorithms.shared.standardised import LinearColumns, linear_columns
 from treeselect.algorithms.shared.task import Task
-from treeselect.arguments.scalars import answer, described, plain, whole
+from treeselect.arguments.scalars import described, plain, whole
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError, listing
 
+IN_FILES = "selector"
+"""Name of all selectors of others in model files, whatever they are called."""
+
 _WHOLE = 1e-9
 """How far the ratio of two weights may be from a whole number, relative to it."""
 
 
 @dataclass(frozen=True)
-class ForeignSelector(ReadsColumns):
+class ForeignSelector(PrunedMethod):
     """A selector of scikit-learn, or anything else with ``fit(X, y)`` and ``get_support()``.
 
     ``select(..., method=SelectKBest())`` makes one of the selector by itself.
@@ -106,6 +108,7 @@ class ForeignSelector(ReadsColumns):
     tuning_name: ClassVar[str] = "columns"
     left_out: ClassVar[str] = "the selector finds no use for the others"
     splits_exactly: ClassVar[bool] = False
+    reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -113,7 +116,7 @@ class ForeignSelector(ReadsColumns):
         check_flag(self, "prune")
         lost = isinstance(self.selector, Words)
         if not lost and not looks_like_selector(self.selector):
-            raise _not_a_method(self.selector)
+            raise not_a_method(self.selector)
         asked = plain(self.columns)
         number = whole(asked)
         is_number = number is not None and 0 < number <= MOST_UNITS
@@ -137,9 +140,7 @@ class ForeignSelector(ReadsColumns):
     def __repr__(self) -> str:
         """The call that makes it, without what is the default."""
         lost = isinstance(self.selector, Words)
-        changed = changed_options(self) | {
-            "selector": self.words.text if lost else text_of(self.selector)
-        }
+        changed = self.changed() | {"selector": self.words.text if lost else text_of(self.selector)}
         first = changed.pop("selector")
         options = "".join(f", {name}={value!r}" for name, value in changed.items())
         return f"ForeignSelector({first}{options})"
@@ -199,17 +200,34 @@ class ForeignSelector(ReadsColumns):
     def _plain_options(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("columns", "standardise", "prune")}
 
-    def settled(self, k: object) -> ForeignSelector:
+    def giving_way(self, k: object) -> ForeignSelector:
         """The same for a choice of `k`: a set of its own size gives way to a number."""
         gives_way = self.columns == "auto" and self.tuning_value == OWN
         is_number = isinstance(k, int | np.integer)
         return dataclasses.replace(self, columns=None) if gives_way and is_number else self
 
+    @property
+    def inside(self) -> str:
+        """Class of the selector."""
+        return self.name
+
+    @property
+    def text(self) -> str:
+        """The call that makes it, without what is the default."""
+        return repr(self)
+
+    @property
+    def label(self) -> str:
+        """The call that makes the selector, and options that are not the default."""
+        changed = self.changed()
+        whole = changed.pop("selector")
+        return ", ".join([str(whole), *(f"{name}={value!r}" for name, value in changed.items())])
+
     # --- model files ---
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> tuple[str, dict[str, Any]]:
         """What a model file holds of it."""
-        return {"selector": asdict(self.words), **self._plain_options()}
+        return IN_FILES, {"selector": asdict(self.words), **self._plain_options()}
 
     @classmethod
     def lost(cls, record: Mapping[str, Any]) -> ForeignSelector:
@@ -220,7 +238,7 @@ class ForeignSelector(ReadsColumns):
     # --- the path ---
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units by the number of columns (see ``base.SelectionMethod``)."""
+        """Path of selected units by the number of columns (see ``Method.path``)."""
         problem = task.problem
         self._check_problem(problem)
         columns = self._columns(task)
@@ -235,7 +253,7 @@ class ForeignSelector(ReadsColumns):
         for support in found:
             selected, worth = _of_units(support, columns, problem.groups.keep)
             if int(selected.sum()) not in steps:
-                score = SCORING.scored(task, selected)
+                score = score_of(task, selected)
                 tuning = support.size if (selected & ~problem.groups.keep).any() else np.inf
                 step = ranked_step(float(tuning), selected, worth, score)
                 steps[step.size] = dataclasses.replace(step, warned=note)
@@ -343,20 +361,6 @@ class ForeignSelector(ReadsColumns):
         return support
 
 
-def _not_a_method(found: object) -> MethodError:
-    """The error for what is neither a method nor a selector."""
-    what = type(found).__name__
-    advice = "It has no `get_support()`." if answer(found, "fit") is not None else ""
-    if isinstance(found, type):
-        what, advice = f"the class {found.__name__}", f"Write `{found.__name__}(...)`."
-    elif advice and answer(found, "predict") is not None:
-        advice += " An estimator becomes a selector in `SelectFromModel` or `RFE`."
-    return MethodError(
-        "`method` must be a name or a method such as ControlBurn(), or a selector of scikit-learn"
-        f" such as SelectKBest().\n  Found: {what}. {advice}".rstrip()
-    )
-
-
 def foreign_selector(selector: Any) -> ForeignSelector:
     """The method that a selector is; of a copy of it.
 
@@ -366,7 +370,7 @@ def foreign_selector(selector: Any) -> ForeignSelector:
         If it is none.
     """
     if not looks_like_selector(selector):
-        raise _not_a_method(selector)
+        raise not_a_method(selector)
     return ForeignSelector(copy_of(selector))
 
 

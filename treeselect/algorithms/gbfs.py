@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, step_of_gains
-from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_LEAF,
@@ -53,7 +53,7 @@ Discounts = tuple[tuple[str, str, float], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class GBFS(RefitsForest):
+class GBFS(PrunedMethod):
     """Gradient boosted feature selection.
 
     Small trees are boosted; the first split on a unit costs `mu` times the unit's price, later
@@ -146,7 +146,7 @@ class GBFS(RefitsForest):
         object.__setattr__(self, "discounts", _read_discounts(self.discounts))
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling price (see ``base.SelectionMethod``)."""
+        """Path of selected units along a falling price (see ``Method.path``)."""
         # One ensemble shares the columns of each tree between threads, many have one each.
         alone = task if self.mu is not None else dataclasses.replace(task, n_threads=1)
         ensembles = Ensembles(self, alone)

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.final import ReadsColumns
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.information import joint_cells, row_mass
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import MOST_UNITS, check_flag, check_integer, check_number
-from treeselect.algorithms.shared.ranking import SCORING, ranked_step
+from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.standardised import of_number, standardised
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import Design
@@ -41,7 +41,7 @@ _NEAR_END = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class HSICLasso(ReadsColumns):
+class HSICLasso(PrunedMethod):
     """Lasso on kernels by the Hilbert-Schmidt independence criterion, for few rows.
 
     Sees what a unit tells in any form, also where its mean effect is none, and takes units that do
@@ -112,6 +112,7 @@ class HSICLasso(ReadsColumns):
     )
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = False
+    reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = True
     left_out: ClassVar[str] = "the others add nothing to them"
 
@@ -122,12 +123,12 @@ class HSICLasso(ReadsColumns):
         check_flag(self, "prune")
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
+        """Path of selected units along a falling penalty (see ``Method.path``)."""
         keep = task.problem.groups.keep
 
         def step_at(lam: float, weights: FloatArray) -> Step:
             selected = (weights > 0) | keep
-            score = SCORING.scored(task, selected)
+            score = score_of(task, selected)
             return ranked_step(lam, selected, weights, score)
 
         with one_thread():

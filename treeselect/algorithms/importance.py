@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.options import check_number, refuse_costs
-from treeselect.algorithms.shared.ranking import RankingForest, first_units, ranked_step, ranking
+from treeselect.algorithms.shared.ranking import RankingForest, first_units, ranking
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import FloatArray
 
@@ -83,7 +83,7 @@ class ForestImportance(RankingForest):
         check_number(self, "threshold", least=0.0, most=1.0, optional=True)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling threshold (see ``base.SelectionMethod``)."""
+        """Path of selected units along a falling threshold (see ``Method.path``)."""
         groups = task.problem.groups
         refuse_costs(self, groups)
         n = len(groups.names)

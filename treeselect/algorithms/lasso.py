@@ -9,10 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.final import ReadsColumns
+from treeselect.algorithms.shared.base import Step, ranked_step
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import check_flag, check_number
-from treeselect.algorithms.shared.ranking import ranked_step
 from treeselect.algorithms.shared.standardised import LinearColumns, linear_columns
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray
@@ -31,7 +30,7 @@ _FITTED = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lasso(ReadsColumns):
+class Lasso(PrunedMethod):
     """Group lasso over terms: all columns of a unit enter a linear predictor together.
 
     The baseline that sees no interactions and no curves, but for those in the formula. Of exact
@@ -89,6 +88,7 @@ class Lasso(ReadsColumns):
     )
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = False
+    reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False
     left_out: ClassVar[str] = "the others add nothing to them"
 
@@ -97,7 +97,7 @@ class Lasso(ReadsColumns):
         check_flag(self, "prune")
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling penalty (see ``base.SelectionMethod``)."""
+        """Path of selected units along a falling penalty (see ``Method.path``)."""
         with one_thread():
             fits = LassoFits(task)
             if self.lam is not None:

@@ -7,14 +7,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.information import (
     mutual_information,
     response_cells,
     row_mass,
     unit_cells,
 )
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     check_choice,
     check_flag,
@@ -22,7 +22,7 @@ from treeselect.algorithms.shared.options import (
     check_number,
     refuse_costs,
 )
-from treeselect.algorithms.shared.ranking import SCORING, ranked_step
+from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import falling
@@ -34,7 +34,7 @@ _LEAST = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
-class MRMR(RefitsForest):
+class MRMR(PrunedMethod):
     """Minimum redundancy, maximum relevance.
 
     Units come in one after the other: the one next whose mutual information with the response is
@@ -105,7 +105,7 @@ class MRMR(RefitsForest):
         check_flag(self, "prune")
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units, one more at a time (see ``base.SelectionMethod``)."""
+        """Path of selected units, one more at a time (see ``Method.path``)."""
         groups = task.problem.groups
         refuse_costs(self, groups)
         n, n_kept = len(groups.names), int(groups.keep.sum())
@@ -114,7 +114,7 @@ class MRMR(RefitsForest):
 
         def step_of_first(size: int, tuning: float) -> Step:
             selected = np.isin(np.arange(n), order[:size])
-            score = SCORING.scored(task, selected)
+            score = score_of(task, selected)
             return ranked_step(tuning, selected, relevance, score)
 
         least = np.minimum.accumulate(np.array([np.inf, *values]))

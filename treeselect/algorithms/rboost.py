@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, step_of_gains
-from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_UNITS,
@@ -43,7 +43,7 @@ _GRADIENT_RATE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class RBoost(RefitsForest):
+class RBoost(PrunedMethod):
     """Regularised boosted random trees.
 
     As :class:`RRF`, but each tree grows on a bootstrap sample drawn by weights that rows gain where
@@ -137,7 +137,7 @@ class RBoost(RefitsForest):
         refuse_together(self, form="gradient", ties="random", way='Use `ties="used"`.')
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a rising coefficient (see ``base.SelectionMethod``)."""
+        """Path of selected units along a rising coefficient (see ``Method.path``)."""
         problem = task.problem
         can_reweight = problem.family.has_classes and problem.offset is None
         if self.form == "reweighting" and not can_reweight:

@@ -3,35 +3,46 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from treeselect.algorithms import plugins
 from treeselect.algorithms.boruta import Boruta
 from treeselect.algorithms.cfs import CFS
 from treeselect.algorithms.controlburn import ControlBurn
 from treeselect.algorithms.elimination import RecursiveElimination
 from treeselect.algorithms.fcbf import FCBF
-from treeselect.algorithms.foreign import ForeignSelector, foreign_selector
+from treeselect.algorithms.foreign import IN_FILES, ForeignSelector, foreign_selector
 from treeselect.algorithms.gbfs import GBFS
 from treeselect.algorithms.hsic_lasso import HSICLasso
 from treeselect.algorithms.importance import ForestImportance
 from treeselect.algorithms.lasso import Lasso
+from treeselect.algorithms.lost import lost, plain_options, told
 from treeselect.algorithms.mrmr import MRMR
 from treeselect.algorithms.rboost import RBoost
 from treeselect.algorithms.rrf import GRRF, RRF
-from treeselect.algorithms.shared.base import SelectionMethod, changed_options, option_defaults
-from treeselect.algorithms.shared.foreign_selectors import text_of
+from treeselect.algorithms.shared.method import Method, check_kind, is_method
+from treeselect.algorithms.shared.selectors import text_of
 from treeselect.algorithms.stepwise import Stepwise
 from treeselect.algorithms.svm import SVMRFE
 from treeselect.algorithms.varselrf import VarSelRF
 from treeselect.arguments.checks import is_one_of
 from treeselect.arguments.scalars import described
-from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
+from treeselect.errors import (
+    MethodError,
+    TreeselectWarning,
+    did_you_mean,
+    listing,
+    near,
+    quoted,
+    said_by,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-METHODS: dict[str, type[Any]] = {
+METHODS: dict[str, type[Method]] = {
     kind.name: kind
     for kind in (
         ControlBurn, RRF, GRRF, RBoost, GBFS,
@@ -39,22 +50,59 @@ METHODS: dict[str, type[Any]] = {
         VarSelRF, Stepwise,
     )
 }  # fmt: skip
+"""The package's own, by name."""
+
+_OWN = {*METHODS.values(), ForeignSelector}
 
 
-_FOREIGN = "selector"
-"""Name of all selectors of others in model files, whatever they are called."""
+def register_method(name: str, kind: type[Method]) -> None:
+    """Give a method of one's own a name, by which ``select`` and all other calls know it.
+
+    A package does without: it announces its methods as entry points of the group
+    ``treeselect.methods``. Worker processes and model files are given the class itself, or find it
+    by the name again.
+
+    Parameters
+    ----------
+    name : str
+        A word of small letters, digits and underscores.
+    kind : type
+        A child of :class:`treeselect.Method` with a default for each option.
+
+    Raises
+    ------
+    MethodError
+        If another class has the name, or objects of the class are no methods.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Quick(treeselect.RRF):
+    ...     n_trees: int = 20
+    ...     name = "quick"
+    >>> treeselect.register_method("quick", Quick)
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> treeselect.select("survived ~ .", data, method="quick", k=2, seed=1).k
+    2
+    """
+    plugins.add(name, kind, METHODS)
 
 
-def find_method(method: Any, options: Mapping[str, Any], k: object = None) -> SelectionMethod:
+def find_kind(name: str) -> type[Method] | None:
+    """The class of the methods of that name, in any case of its letters; None if there is none."""
+    return METHODS.get(name.lower()) or plugins.find(name.lower())
+
+
+def find_method(method: Any, options: Mapping[str, Any]) -> Method:
     """The method of that name, or the method itself, with some options replaced.
 
     Parameters
     ----------
-    method : str, SelectionMethod or selector
+    method : str, Method or selector
         A selector of scikit-learn becomes a :class:`ForeignSelector`.
     options : mapping of str to object
-    k : int, str or None
-        How the number of units is chosen, by which a selector may go.
 
     Raises
     ------
@@ -62,39 +110,24 @@ def find_method(method: Any, options: Mapping[str, Any], k: object = None) -> Se
         If the name or an option is unknown, or an option is not in its range.
     """
     if isinstance(method, str):
-        kind = METHODS.get(method.lower())
+        kind = find_kind(method)
         if kind is None:
             raise _unknown(method)
         _check_options(kind, options)
-        built: SelectionMethod = kind(**options)
-        return built
-    is_own = type(method) in METHODS.values() or isinstance(method, ForeignSelector)
-    found = method if is_own else foreign_selector(method)
+        return kind(**options)
+    found = method if is_method(method) else foreign_selector(method)
+    check_kind(type(found))
     if options:
-        is_foreign = isinstance(found, ForeignSelector)
-        _check_options(type(found), options, inside=found.name if is_foreign else None)
+        _check_options(type(found), options, inside=found.inside)
         found = dataclasses.replace(found, **options)
-    chosen: SelectionMethod = found.settled(k) if isinstance(found, ForeignSelector) else found
-    return chosen
+    return found
 
 
 def method_text(method: Any) -> Any:
     """A method as it could be typed: a selector as the call that makes it, in words."""
     if isinstance(method, str):
         return str(method)  # numpy's text would say so
-    if type(method) in METHODS.values():
-        return method
-    return _Typed(repr(method) if isinstance(method, ForeignSelector) else text_of(method))
-
-
-def method_label(method: SelectionMethod) -> str:
-    """A method with its options in a few words: ``rrf(n_trees=50)``, ``SelectKBest(k=5)``."""
-    changed = changed_options(method)
-    whole = changed.pop("selector", None)
-    options = ", ".join(f"{name}={value!r}" for name, value in changed.items())
-    if whole is not None:
-        return f"{whole}, {options}" if options else str(whole)
-    return f"{method.name}({options})"
+    return method if is_method(method) else _Typed(text_of(method))
 
 
 class _Typed(str):
@@ -106,35 +139,57 @@ class _Typed(str):
         return str(self)
 
 
-def method_record(method: SelectionMethod) -> tuple[str, dict[str, Any]]:
-    """Name and options of a method for a model file."""
-    if isinstance(method, ForeignSelector):
-        return _FOREIGN, method.record()
-    return method.name, method.options()
+def method_record(method: Method) -> list[Any]:
+    """Name and options of a method for a model file; of others' what is told without its code."""
+    name, options = method.record()
+    if type(method) in _OWN:
+        return [name, options]
+    name = plugins.name_of(type(method)) or name
+    return [name, plain_options(options), told(method, name)]
 
 
-def method_of_record(name: str, options: Mapping[str, Any]) -> SelectionMethod:
-    """The method of such a record; without its code, if that was not of this package.
+def method_of_record(
+    name: str, options: Mapping[str, Any], said: Mapping[str, Any] | None = None
+) -> Method:
+    """The method of such a record; without its code, if that is not here.
+
+    Nothing is imported but what is registered, or announced by an installed package.
 
     Raises
     ------
     MethodError
-        If there is no such method, or it has no such options.
+        If there is no such method of this package, or it has no such options.
     """
-    if name != _FOREIGN:
+    if said is None:
+        if name == IN_FILES:
+            _check_options(ForeignSelector, options)
+            return ForeignSelector.lost(options)
         return find_method(str(name), options)
-    _check_options(ForeignSelector, options)
-    lost: SelectionMethod = ForeignSelector.lost(options)
-    return lost
+    what_is_left = lost(said)
+    try:
+        return find_method(str(name), options)
+    except Exception as error:  # others' code can fail in any way, or be another by now
+        warnings.warn(
+            f"{what_is_left.missing} The model predicts, and can't select again.\n"
+            f"  {said_by(error)}",
+            TreeselectWarning,
+            stacklevel=2,
+        )
+    return what_is_left
 
 
 def methods() -> pd.DataFrame:
-    """Table of the methods.
+    """Table of the methods, those of other packages included.
 
     Returns
     -------
     pandas.DataFrame
         One row per method: ``method``, ``title``, ``options`` (names and defaults), ``paper``.
+
+    Raises
+    ------
+    MethodError
+        If a package announces a method that can't be loaded.
 
     Examples
     --------
@@ -144,25 +199,27 @@ def methods() -> pd.DataFrame:
     """
     import pandas as pd
 
+    known = METHODS | plugins.found(METHODS)
     rows = [
         {
             "method": name,
-            "title": kind.title,
-            "options": ", ".join(f"{n}={v!r}" for n, v in _tuning_first(kind)),
-            "paper": kind.paper,
+            "title": method.title,
+            "options": ", ".join(f"{n}={v!r}" for n, v in _tuning_first(method)),
+            "paper": method.paper,
         }
-        for name, kind in METHODS.items()
+        for name, method in ((name, kind()) for name, kind in known.items())
     ]
     return pd.DataFrame(rows)
 
 
-def _tuning_first(kind: type[Any]) -> list[tuple[str, Any]]:
-    return sorted(option_defaults(kind).items(), key=lambda option: option[0] != kind.tuning_name)
+def _tuning_first(method: Method) -> list[tuple[str, Any]]:
+    return sorted(method.defaults().items(), key=lambda option: option[0] != method.tuning_name)
 
 
 def _unknown(name: str) -> Exception:
-    close = near(name, METHODS)
-    advice = did_you_mean(close) if close else f"Methods: {listing(METHODS, len(METHODS))}."
+    known = [*METHODS, *plugins.names()]
+    close = near(name, known)
+    advice = did_you_mean(close) if close else f"Methods: {listing(known, len(known))}."
     selector = _selector_named(name)
     if selector is not None:
         advice += f"\n  That of scikit-learn is given as an object: `method={selector}(...)`."
@@ -181,7 +238,7 @@ def _selector_named(name: str) -> str | None:
 
 
 def _check_options(kind: type[Any], options: Mapping[str, Any], inside: str | None = None) -> None:
-    known = list(option_defaults(kind) | {f.name: None for f in dataclasses.fields(kind)})
+    known = list(kind.defaults() | {f.name: None for f in dataclasses.fields(kind)})
     for option in options:
         if not is_one_of(option, known):
             text = option if isinstance(option, str) else described(option)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, step_of_gains
-from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_LEAF,
@@ -32,7 +32,7 @@ from treeselect.engine.arrays import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class _RegularisedForest(RefitsForest):
+class _RegularisedForest(PrunedMethod):
     """What RRF and GRRF have in common."""
 
     n_trees: int = 1000
@@ -161,7 +161,7 @@ class RRF(_RegularisedForest):
         check_number(self, "lam", least=0.0, most=1.0, optional=True)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a rising coefficient (see ``base.SelectionMethod``)."""
+        """Path of selected units along a rising coefficient (see ``Method.path``)."""
         rules, groups = self._rules(), task.problem.groups
 
         def try_at(lam: float) -> Step:
@@ -231,7 +231,7 @@ class GRRF(_RegularisedForest):
         check_number(self, "lam", least=0.0, most=1.0)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling `gamma` (see ``base.SelectionMethod``)."""
+        """Path of selected units along a falling `gamma` (see ``Method.path``)."""
         rules, groups = self._rules(), task.problem.groups
         relative = self._relative_importance(task)
 

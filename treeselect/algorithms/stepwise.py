@@ -8,15 +8,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.final import ReadsColumns
+from treeselect.algorithms.shared.base import Step, ranked_step
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     check_choice,
     check_flag,
     check_number,
     refuse_costs,
 )
-from treeselect.algorithms.shared.ranking import ranked_step
 from treeselect.algorithms.shared.standardised import linear_columns
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray
@@ -32,7 +31,7 @@ _LESS = 1e-7
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stepwise(ReadsColumns):
+class Stepwise(PrunedMethod):
     """Stepwise selection of a linear predictor by BIC or AIC.
 
     What most statisticians know: terms come in and go, one at a time, as the criterion falls. It
@@ -104,6 +103,7 @@ class Stepwise(ReadsColumns):
     tuning_name: ClassVar[str] = "penalty"
     left_out: ClassVar[str] = "the others explain nothing more"
     splits_exactly: ClassVar[bool] = False
+    reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -113,7 +113,7 @@ class Stepwise(ReadsColumns):
         check_flag(self, "prune")
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units (see ``base.SelectionMethod``)."""
+        """Path of selected units (see ``Method.path``)."""
         refuse_costs(self, task.problem.groups)
         with one_thread():
             search = Search(task, self)

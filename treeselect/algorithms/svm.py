@@ -10,9 +10,9 @@ import numpy as np
 
 from treeselect.algorithms.shared.backward import check_shares, path_of_shares
 from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.final import ReadsColumns
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import check_flag, check_number
-from treeselect.algorithms.shared.ranking import SCORING
+from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.standardised import linear_columns
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
@@ -34,7 +34,7 @@ _DIGITS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class SVMRFE(ReadsColumns):
+class SVMRFE(PrunedMethod):
     """Recursive feature elimination by a linear support vector machine (SVM-RFE).
 
     A machine is trained on all units, those with the least weights go, and so on until none is
@@ -103,6 +103,7 @@ class SVMRFE(ReadsColumns):
     )
     tuning_name: ClassVar[str] = "share"
     splits_exactly: ClassVar[bool] = False
+    reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -113,11 +114,11 @@ class SVMRFE(ReadsColumns):
         check_flag(self, "prune")
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of the units that are left (see ``base.SelectionMethod``)."""
+        """Path of the units that are left (see ``Method.path``)."""
         machine = LinearMachine(task, self.C, self.epsilon)
 
         def score(left: BoolArray) -> float:
-            return SCORING.scored(task, left)
+            return score_of(task, left)
 
         with one_thread():
             return path_of_shares(self, task, machine.judge, score)

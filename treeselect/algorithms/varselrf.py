@@ -10,9 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.backward import eliminate, fewer
-from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.options import check_flag, check_number, refuse_costs
-from treeselect.algorithms.shared.ranking import Kind, MeasuredForest, RankingForest, ranked_step
+from treeselect.algorithms.shared.ranking import Kind, MeasuredForest, RankingForest
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
@@ -107,7 +107,7 @@ class VarSelRF(RankingForest):
         check_flag(self, "recompute")
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of the units that are left (see ``base.SelectionMethod``)."""
+        """Path of the units that are left (see ``Method.path``)."""
         groups = task.problem.groups
         refuse_costs(self, groups)
         found = self._eliminate(task)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.registry import find_method, method_label, method_text
-from treeselect.algorithms.shared.base import SelectionMethod, changed_options, is_method
+from treeselect.algorithms.registry import find_method, method_text
+from treeselect.algorithms.shared.method import Method, is_method
 from treeselect.arguments.checks import check_choice, members
 from treeselect.arguments.scalars import described
 from treeselect.comparison.record import Run
@@ -34,7 +34,7 @@ class Contestant(NamedTuple):
     """A method under the name that tells it from the others."""
 
     label: str
-    method: SelectionMethod
+    method: Method
 
 
 # --- arguments ---------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def read_methods(methods: object) -> tuple[Contestant, ...]:
     if not found:
         raise OptionError("`methods` must have at least one method.\n  Found: none.")
     shared = Counter(method.name for method in found)
-    labels = [m.name if shared[m.name] == 1 else method_label(m) for m in found]
+    labels = [m.name if shared[m.name] == 1 else m.label for m in found]
     twice = [label for label, count in Counter(labels).items() if count > 1]
     if twice:
         raise OptionError(
@@ -168,7 +168,7 @@ def run_methods(
         Run(
             label=contestant.label,
             title=contestant.method.title,
-            options=changed_options(contestant.method),
+            options=contestant.method.changed(),
             sizes=of_method,
             folds=tuple(found[i :: len(contestants)]),
             paper=contestant.method.paper,

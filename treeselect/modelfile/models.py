@@ -26,16 +26,18 @@ _TYPES = {"column": np.int32, "code": np.uint8, "missing_left": np.bool_, "left"
           "value": np.float64, "gain": np.float64, "weight": np.int64}  # fmt: skip
 
 
-def forest_arrays(model: Model) -> Arrays:
-    """Arrays ``forest_*`` of a refitted forest; none of a sparse forest, which is ``sub_*``."""
-    if not isinstance(model, ForestModel):
+def model_arrays(model: Model) -> Arrays:
+    """Arrays ``forest_*`` or ``boost_*`` of what predicts; none of a sparse forest, which is
+    stored beside whatever predicts."""
+    if model.sparse is not None:
         return {}
+    name, trees = model.stored_as, model.joined()
     arrays = {
-        "forest_groups": model.groups,
-        "forest_importance": model.importance,
-        "forest_constant": model.constant,
+        f"{name}_groups": model.groups,
+        f"{name}_importance": model.importance,
+        f"{name}_constant": model.constant,
     }
-    return arrays | ({} if model.trees is None else _tree_arrays("forest", model.trees))
+    return arrays | ({} if trees is None else _tree_arrays(name, trees))
 
 
 def subforest_arrays(forest: WeightedForest | None) -> Arrays:
@@ -66,18 +68,6 @@ def _tree_arrays(prefix: str, trees: Trees) -> Arrays:
     arrays[f"{prefix}_code"] = trees.nodes.code.astype(np.uint8)
     arrays[f"{prefix}_start"] = trees.start
     return arrays
-
-
-def boosted_arrays(model: Model) -> Arrays:
-    """Arrays ``boost_*`` of boosted trees; none of other models."""
-    if not isinstance(model, BoostedModel):
-        return {}
-    arrays = {
-        "boost_groups": model.groups,
-        "boost_importance": model.importance,
-        "boost_constant": model.constant,
-    }
-    return arrays | ({} if model.trees is None else _tree_arrays("boost", model.trees))
 
 
 def boosted_of(arrays: Mapping[str, NDArray[Any]], design: Design, family: Family) -> BoostedModel:

@@ -15,7 +15,7 @@ from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import scoring_record
 from treeselect.errors import ModelFileError
 from treeselect.frames.values import Numbers, read_column
-from treeselect.modelfile.models import boosted_arrays, forest_arrays, subforest_arrays
+from treeselect.modelfile.models import model_arrays, subforest_arrays
 from treeselect.modelfile.plain import plain
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.fit import Fit
@@ -41,7 +41,7 @@ def pack(result: Fit, *, include_data: bool) -> tuple[dict[str, Any], dict[str, 
 def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     data, spec = result.design, result.design.spec
     arrays |= _path_arrays(result.steps, result.step)
-    arrays |= forest_arrays(result.model) | boosted_arrays(result.model)
+    arrays |= model_arrays(result.model)
     arrays |= subforest_arrays(result.subforest)
     edges = [np.empty(0) if e is None else e for e in data.arrays.edges]
     arrays["edges"] = np.concatenate(edges) if edges else np.empty(0)
@@ -49,7 +49,6 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     if result.scores is not None:
         arrays["fold_scores"] = result.scores.scores
         arrays["fold_repeats"] = np.array([result.scores.repeats], dtype=np.float64)
-    name, options = method_record(result.chosen_method)
     content: dict[str, Any] = {
         "formula": {
             "text": spec.formula.text,
@@ -77,7 +76,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         "notes": [data.notes, result.notes],
         "library": data.library,
         "call": dataclasses.asdict(result.call),
-        "method": [name, plain(options)],
+        "method": [plain(part) for part in method_record(result.chosen_method)],
         "cut_from": [s.cut_from for s in (*result.steps, result.step)],
         "gaps": [s.gap for s in (*result.steps, result.step)],
         "seed": result.seed,

@@ -51,11 +51,10 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
     if model is None:
         raise ValueError("there is no model")
     check(np.array_equal(model.groups, steps[-1].selected), "the model and the path")
-    name, options = content["method"]
     return Fit(
         design=data,
         call=Call(**{k: str(v) for k, v in content["call"].items()}),
-        chosen_method=method_of_record(name, unplain(options)),
+        chosen_method=method_of_record(*map(unplain, content["method"])),
         steps=steps[:-1],
         step=dataclasses.replace(steps[-1], ensemble=subforest),
         scores=_scores(arrays, steps),

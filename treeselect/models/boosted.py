@@ -68,6 +68,16 @@ class BoostedModel:
         return "the boosted trees fitted to the selection do"
 
     @property
+    def sparse(self) -> None:
+        """They are none."""
+        return None
+
+    @property
+    def stored_as(self) -> str:
+        """Prefix of their arrays in model files."""
+        return "boost"
+
+    @property
     def tree_weights(self) -> FloatArray:
         """One each: they add up."""
         return np.ones(0 if self.trees is None else self.trees.n_trees)

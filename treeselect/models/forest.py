@@ -80,6 +80,16 @@ class ForestModel:
         return "the forest refitted on the selection does"
 
     @property
+    def sparse(self) -> None:
+        """It is none."""
+        return None
+
+    @property
+    def stored_as(self) -> str:
+        """Prefix of its arrays in model files."""
+        return "forest"
+
+    @property
     def tree_weights(self) -> FloatArray:
         """One over the number of trees."""
         n = 0 if self.trees is None else self.trees.n_trees

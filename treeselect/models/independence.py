@@ -22,7 +22,7 @@ def independent_columns(matrix: FloatArray) -> BoolArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from treeselect.models.linear import independent_columns
+    >>> from treeselect.models.independence import independent_columns
     >>> independent_columns(np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 1.0]])).tolist()
     [True, False, True]
     """

@@ -12,6 +12,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.growing.nodes import Trees
 from treeselect.models.importing import ImportedBins
+from treeselect.models.weighted import WeightedForest
 
 
 class Model(Protocol):
@@ -34,6 +35,12 @@ class Model(Protocol):
     in_place_note : str
         Who predicts in place of a sparse forest that decided what is selected: the end of a
         sentence, empty where that forest predicts itself.
+    sparse : WeightedForest or None
+        Itself, if it is such a forest.
+    constant : ndarray of float, shape (n_outputs,)
+        What its trees add to, or what it predicts without any.
+    stored_as : str
+        What the names of its arrays in model files begin with.
     """
 
     @property
@@ -74,6 +81,15 @@ class Model(Protocol):
 
     @property
     def in_place_note(self) -> str: ...
+
+    @property
+    def sparse(self) -> WeightedForest | None: ...
+
+    @property
+    def constant(self) -> FloatArray: ...
+
+    @property
+    def stored_as(self) -> str: ...
 
     def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
         """Bin the columns of :attr:`groups` of some rows as the trees want them."""

@@ -113,6 +113,16 @@ class WeightedForest:
         return ""
 
     @property
+    def sparse(self) -> WeightedForest:
+        """Itself."""
+        return self
+
+    @property
+    def stored_as(self) -> str:
+        """Prefix of its arrays in model files."""
+        return "sub"
+
+    @property
     def tree_weights(self) -> FloatArray:
         """The weights."""
         return self.weights

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import datetime
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
 from treeselect.errors import OptionError, quoted, said_by
-from treeselect.reports.gather import gather, software_versions
 from treeselect.reports.templates import template_folder
 from treeselect.shown import shown
-from treeselect.writing import check_place, write_file
 
-if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
-    from treeselect.resampling.performance import Performance
-
-TEMPLATE = "report.html.j2"
+SELECTION = "report.html.j2"
+COMPARISON = "comparison.html.j2"
 
 
-def render(report: object, template: Path | None = None, *, standard: str = TEMPLATE) -> str:
+def render(report: object, template: Path | None = None, *, standard: str = SELECTION) -> str:
     """The page as text.
 
     Parameters
     ----------
     report : Report, or what another template knows as ``report``
     template : path, optional
-        A template of the user's own. It may include the files of ``templates/``.
+        A template of the user's own. It may extend or include the files of ``templates/``.
     standard : str
         The file of ``templates/`` that is used without one, and the model to copy.
 
@@ -91,53 +83,3 @@ def code(text: str) -> Markup:
         for i, part in enumerate(parts)
     )
     return joined
-
-
-def write_report(
-    result: Fit,
-    path: Path,
-    template: Path | None = None,
-    performance: Performance | None = None,
-) -> Path:
-    """Write the report on a result; the file appears whole or not at all.
-
-    Raises
-    ------
-    OptionError
-        If the file can't be written, there is no such template, or `performance` is not that of
-        the result.
-    """
-
-    def page() -> str:
-        report = gather(
-            result,
-            written=time_of_writing(),
-            versions=software_versions(),
-            performance=performance,
-        )
-        return render(report, template)
-
-    return write_page(path, page)
-
-
-def time_of_writing() -> str:
-    """Now, as a report says it."""
-    return datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z").strip()
-
-
-def write_page(path: Path, page: Callable[[], str]) -> Path:
-    """Write a page; the file appears whole or not at all.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    page : callable
-        Makes the text, once it is known that there is a place for it.
-
-    Raises
-    ------
-    OptionError
-        If the file can't be written.
-    """
-    check_place(path, what="report")
-    return write_file(path, page(), what="report")

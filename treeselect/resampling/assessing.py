@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import SelectionMethod
+from treeselect.algorithms.shared.method import Method, steps_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.checks import MOST_RESAMPLES, check_choice, check_count
 from treeselect.designs.design import check_size
@@ -71,7 +71,7 @@ def _drawn(
 
 def assess(
     problem: Problem,
-    method: SelectionMethod,
+    method: Method,
     weights: RowWeights,
     fitted: BoolArray,
     *,
@@ -123,7 +123,7 @@ def assess(
 
 def _one_resample(
     problem: Problem,
-    method: SelectionMethod,
+    method: Method,
     weights: RowWeights,
     scheme: Scheme,
     number: int,
@@ -140,7 +140,7 @@ def _one_resample(
         )
     own_seed = stream_seed(seed, "resample", number)
     task = Task(problem, drawn, max_size=k, seed=own_seed, every_size=False, n_threads=n_threads)
-    path = method.path(task)
+    path = steps_of(method, task)
     if method.tuning_value is not None:
         return path[-1].selected
     return step_of_size(path, k, problem.groups.keep).selected

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import SelectionMethod, Step, shares
+from treeselect.algorithms.shared.base import Step, shares
+from treeselect.algorithms.shared.method import Method, steps_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
@@ -56,7 +57,7 @@ class Chosen:
 @memory_is_told()
 def run_selection(
     problem: Problem,
-    method: SelectionMethod,
+    method: Method,
     weights: RowWeights,
     choice: Choice,
     *,
@@ -95,7 +96,7 @@ class Left(NamedTuple):
 
 def choose(
     problem: Problem,
-    method: SelectionMethod,
+    method: Method,
     weights: RowWeights,
     choice: Choice,
     *,
@@ -131,7 +132,7 @@ def choose(
         every_size=isinstance(k, str),
         n_threads=workers.n_threads,
     )
-    steps = method.path(task)
+    steps = steps_of(method, task)
     if isinstance(k, str):
         # A path that jumps over the last size has a larger one, which nobody has scored.
         steps = tuple(step for step in steps if step.size <= most)

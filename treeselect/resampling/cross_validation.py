@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import SelectionMethod, Step, empty_step
+from treeselect.algorithms.shared.base import Step, empty_step
+from treeselect.algorithms.shared.method import Method, steps_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
@@ -93,7 +94,7 @@ class FoldPath:
 
 def score_by_size(
     problem: Problem,
-    method: SelectionMethod,
+    method: Method,
     weights: RowWeights,
     *,
     folds: Folds,
@@ -121,7 +122,7 @@ def score_by_size(
 
 def follow_fold(
     problem: Problem,
-    method: SelectionMethod,
+    method: Method,
     weights: RowWeights,
     split: Split,
     sizes: Sequence[int] | None,
@@ -147,7 +148,7 @@ def follow_fold(
     most = problem.data.n_groups if sizes is None else max(sizes)
     task = Task(problem, train, max_size=most, seed=seed, n_threads=n_threads)
     start = time.perf_counter()
-    steps = method.path(task)
+    steps = steps_of(method, task)
     path_seconds = time.perf_counter() - start
     chosen = [steps[-1]] if sizes is None else [_largest_within(steps, size) for size in sizes]
     known: dict[int, tuple[float, IntArray, float]] = {}

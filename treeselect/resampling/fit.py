@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import SelectionMethod, Step, shares
+from treeselect.algorithms.shared.base import Step, shares
+from treeselect.algorithms.shared.method import Method
 from treeselect.designs.association import Associations
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.arrays import FloatArray
@@ -50,7 +51,7 @@ class Fit:
     design : ModelData
         The encoded data.
     call : Call
-    chosen_method : SelectionMethod
+    chosen_method : Method
         The method with its options.
     steps : tuple of Step
         The path.
@@ -69,7 +70,7 @@ class Fit:
 
     design: ModelData
     call: Call
-    chosen_method: SelectionMethod
+    chosen_method: Method
     steps: tuple[Step, ...]
     step: Step
     scores: ScoreBySize | None
@@ -134,8 +135,8 @@ class Fit:
     def subforest(self) -> WeightedForest | None:
         """The sparse forest behind the selection, of ControlBurn; without the trees that use a
         unit which was cut or pruned from it."""
-        if isinstance(self.model, WeightedForest):
-            return self.model
+        if self.model.sparse is not None:
+            return self.model.sparse
         found = self.step.ensemble
         return None if found is None else found.within(self.step.selected)
 

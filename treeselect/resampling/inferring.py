@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import SelectionMethod, tuning_words
+from treeselect.algorithms.shared.method import Method
 from treeselect.arguments.checks import MOST_REPEATS, check_count, check_share
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
@@ -108,7 +108,7 @@ def _size(result: Fit) -> int | str | None:
 
 def _rule_text(size: int | str | None, result: Fit) -> str:
     if size is None:
-        return tuning_words(result.chosen_method)
+        return result.chosen_method.tuning_words
     if isinstance(size, int):
         return f"{size} unit{'s' if size > 1 else ''}"
     rule = "best score" if size == "best" else "1 s.e. rule"
@@ -117,7 +117,7 @@ def _rule_text(size: int | str | None, result: Fit) -> str:
 
 def _select(
     problem: Problem,
-    method: SelectionMethod,
+    method: Method,
     weights: RowWeights,
     choice: Choice,
     rows: IntArray,

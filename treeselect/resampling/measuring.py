@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import SelectionMethod, tuning_words
+from treeselect.algorithms.shared.method import Method
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
@@ -106,7 +106,7 @@ def measure(
 
 def _one_fold(
     problem: Problem,
-    method: SelectionMethod,
+    method: Method,
     weights: RowWeights,
     split: Split,
     choice: Choice,
@@ -190,9 +190,9 @@ def _families(of_fit: Family, scoring: Scoring) -> tuple[Family, Family]:
     return outside, outside
 
 
-def _rule(choice: Choice, family: Family, method: SelectionMethod) -> str:
+def _rule(choice: Choice, family: Family, method: Method) -> str:
     if choice.k is None:
-        return f"{tuning_words(method)}, as in the fit"
+        return f"{method.tuning_words}, as in the fit"
     if isinstance(choice.k, int):
         return f"{choice.k}, as in the fit"
     folds = choice.folds

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import changed_options, is_method
+from treeselect.algorithms.shared.method import is_method
 from treeselect.algorithms.shared.strategies import Strategy
 from treeselect.arguments.checks import members
 from treeselect.arguments.scalars import NotGiven
@@ -93,10 +93,9 @@ def _shown(name: str, value: object) -> str:
 
 
 def _text(value: object) -> str:
-    """A value as it could be typed; of a method the options that are not the default."""
+    """A value as it could be typed."""
     if is_method(value):
-        options = changed_options(value)
-        return f"{type(value).__name__}({', '.join(f'{k}={_text(v)}' for k, v in options.items())})"
+        return value.text
     if isinstance(value, list):
         return f"[{', '.join(map(_text, value))}]"
     if isinstance(value, np.ndarray | np.generic):

@@ -51,6 +51,12 @@ def tree_table(result: Fit) -> pd.DataFrame:
     return frame.sort_values("share", ascending=False, kind="stable", ignore_index=True)
 
 
+def units_without_trees(result: Fit, table: pd.DataFrame) -> tuple[str, ...]:
+    """Selected units that no tree of :func:`tree_table` uses, most important first."""
+    used = set().union(*table["terms"])
+    return tuple(name for name in result.groups if name not in used)
+
+
 _TREE_COLUMNS = ("tree", "weight", "share", "depth", "leaves", "terms")
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import OWN, changed_options
 from treeselect.algorithms.shared.decisions import WORDS
+from treeselect.algorithms.shared.method import OWN
 from treeselect.printing import MOST_ROWS, SummaryContent
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.results.tables import glance_table, tidy_table
@@ -61,7 +61,7 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
 
 def _options(result: Fit) -> str:
     """The options that were set otherwise than by default, or "default options"."""
-    return options_text(changed_options(result.chosen_method)) or "default options"
+    return options_text(result.chosen_method.changed()) or "default options"
 
 
 def options_text(options: Mapping[str, object]) -> str:

@@ -22,7 +22,7 @@ from treeselect import (
     SingleFeature,
     Sketch,
 )
-from treeselect.algorithms.shared.base import option_defaults
+from treeselect.algorithms.shared.method import option_defaults
 from treeselect.errors import MethodError
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import treeselect
 from treeselect.algorithms.registry import METHODS
-from treeselect.algorithms.shared.base import option_defaults
+from treeselect.algorithms.shared.method import option_defaults
 from treeselect.algorithms.shared.options import MOST_DEPTH, MOST_LEAF, MOST_TREES, MOST_UNITS
 from treeselect.errors import MethodError
 

@@ -18,7 +18,9 @@ from treeselect.engine.splitting import classes as class_splitting
 from treeselect.engine.splitting import histograms
 from treeselect.engine.splitting import means as splitting
 from treeselect.engine.splitting import partition as partitions
-from treeselect.engine.splitting.means import Rule
+from treeselect.engine.splitting.classes import OutputSums
+from treeselect.engine.splitting.means import Listed, Rule
+from treeselect.engine.splitting.partition import Question
 
 COMMON = settings(deadline=None, derandomize=True, max_examples=100)
 
@@ -34,6 +36,7 @@ list_wide_codes = from_python(histograms.list_wide_codes)
 best_dense_split = from_python(splitting.best_dense_split)
 best_listed_split = from_python(splitting.best_listed_split)
 best_short_split = from_python(splitting.best_short_split)
+sums_of_node = from_python(splitting.sums_of_node)
 best_class_split = from_python(class_splitting.best_class_split)
 partition = from_python(partitions.partition)
 pack_rows = from_python(moments.pack_rows)
@@ -132,76 +135,29 @@ def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem, kind):
     else:
         total = np.array([packed.moments.sum(), packed.second.sum()])
         size = float(own.weight.sum() if kind == MEAN else total[1])
+    node = sums_of_node(pack, total)
+    outputs = OutputSums(kind, target.n_classes, total, pack.shift, pack.unit)
     for j in range(len(data.codes)):
         codes = data.column(j)
         other = OTHER if codes.dtype == np.uint8 else -1
         cells, present, n_present = packed.column(codes, target)
         for is_factor in (True, False):
             scratch = splitting.scratch(target.n_classes)
+            listed = Listed(cells, present, n_present, is_factor, other)
             expected = naive.best_split(codes[inside], own, growth, is_factor=is_factor)
             if kind >= GINI:
-                found = [
-                    best_class_split(
-                        cells,
-                        present,
-                        n_present,
-                        is_factor,
-                        other,
-                        kind,
-                        target.n_classes,
-                        total,
-                        pack.shift,
-                        pack.unit,
-                        rule,
-                        scratch,
-                    )
-                ]
+                found = [best_class_split(listed, outputs, rule, scratch)]
             else:
-                found = [
-                    best_listed_split(
-                        cells,
-                        present,
-                        n_present,
-                        is_factor,
-                        other,
-                        kind,
-                        total[0],
-                        total[1],
-                        pack.shift,
-                        rule,
-                    ),
-                ]
+                found = [best_listed_split(listed, node, rule)]
             if kind < GINI and n_present <= 256:
                 again = cells.copy()
                 found.append(
-                    best_short_split(
-                        again,
-                        present,
-                        n_present,
-                        is_factor,
-                        other,
-                        kind,
-                        total[0],
-                        total[1],
-                        pack.shift,
-                        rule,
-                        scratch,
-                    )
+                    best_short_split(listed._replace(histogram=again), node, rule, scratch)
                 )
                 assert not again.any()
             if kind < GINI and codes.dtype == np.uint8:
                 found.append(
-                    best_dense_split(
-                        cells,
-                        int(data.n_codes[j]),
-                        is_factor,
-                        kind,
-                        total[0],
-                        total[1],
-                        pack.shift,
-                        rule,
-                        scratch,
-                    )
+                    best_dense_split(cells, int(data.n_codes[j]), is_factor, node, rule, scratch)
                 )
             for score, code, missing_left in found:
                 gain = (
@@ -218,16 +174,8 @@ def test_split_is_its_naive_twin_and_rows_are_partitioned_by_it(problem, kind):
             if expected.code < 0 or codes.dtype == np.uint16:
                 continue
             ordered, spare = packed.rows.copy(), np.zeros_like(packed.rows)
-            middle = partition(
-                codes,
-                expected.code,
-                expected.missing_left,
-                is_factor,
-                ordered,
-                spare,
-                0,
-                len(ordered),
-            )
+            asked = Question(expected.code, expected.missing_left, is_factor)
+            middle = partition(codes, asked, ordered, spare, 0, len(ordered))
             left = naive.left_side(codes[inside], expected.code, expected.missing_left, is_factor)
             np.testing.assert_array_equal(ordered[:middle], inside[left])
             np.testing.assert_array_equal(ordered[middle:], inside[~left])
@@ -240,7 +188,8 @@ def test_rows_of_any_share_are_partitioned(share, n):
     codes = np.where(rng.random(2 * n) < share, 3, rng.integers(4, 200, 2 * n)).astype(np.uint8)
     rows = np.sort(rng.choice(2 * n, n + 7, replace=False)).astype(np.uint32)
     before, spare = rows.copy(), np.zeros_like(rows)
-    middle = partition(codes, 3, False, True, rows, spare, 4, n + 4)
+    level = Question(3, missing_left=False, is_factor=True)
+    middle = partition(codes, level, rows, spare, 4, n + 4)
     np.testing.assert_array_equal(rows[:4], before[:4])
     np.testing.assert_array_equal(rows[n + 4 :], before[n + 4 :])
     inside = before[4 : n + 4]

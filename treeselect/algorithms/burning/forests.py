@@ -12,9 +12,8 @@ from treeselect.algorithms.burning.ranges import KINDS, MAX_DEPTH, check_ranges
 from treeselect.algorithms.burning.sparsify import FIRST_PATH
 from treeselect.algorithms.shared.options import check_choice
 from treeselect.algorithms.shared.strategies import Strategy
+from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import answer
-from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import WeightArray
 from treeselect.engine.ensembles.bag_boosting import BAG_BOOSTING, SINGLE, BagBoosting
 from treeselect.engine.splitting.candidates import n_able
 from treeselect.errors import MethodError
@@ -47,18 +46,14 @@ class GrownForest(Strategy):
     def __post_init__(self) -> None:
         check_ranges(self, "forests", "tolerance", "max_depth", "tree_cost")
 
-    def pool(
-        self, problem: Problem, weight: WeightArray, *, seed: int, max_size: int, n_threads: int = 1
-    ) -> tuple[TreePool, str | None]:
+    def pool(self, task: Task) -> tuple[TreePool, str | None]:
         """The trees to choose from, and a warning where they did not converge.
 
         Depth ends where every tree uses more units than could be selected: none of them could be
         in a selection of so few.
         """
-        pool, converged = grown_pool(
-            problem, weight, self._rules(n_able(problem.data, weight), max_size),
-            forests=self.forests, tree_cost=self.tree_cost, seed=seed, n_threads=n_threads,
-        )  # fmt: skip
+        rules = self._rules(n_able(task.problem.data, task.weight), task.max_size)
+        pool, converged = grown_pool(task, rules, forests=self.forests, tree_cost=self.tree_cost)
         return pool, None if converged else self._unconverged()
 
     def keywords(self) -> dict[str, Any]:
@@ -233,15 +228,14 @@ class FittedForest(Strategy):
             " cross-validation and resamples assess the choice among them alone."
         )
 
-    def pool(
-        self, problem: Problem, weight: WeightArray, *, seed: int, max_size: int, n_threads: int = 1
-    ) -> tuple[TreePool, str | None]:
+    def pool(self, task: Task) -> tuple[TreePool, str | None]:
         """All its trees; there is nothing to warn of."""
         if not self.was_fitted:
             raise MethodError(
                 f"This ControlBurn chose from {self.model}, which is not kept in files.\n"
                 "  Give the model again: `ControlBurn(forest=model)`."
             )
+        problem = task.problem
         assert problem.design is not None
         pool = imported_pool(self.model, problem.design, problem.family.loss.n_outputs)
         check_kind(self.model, pool, problem)

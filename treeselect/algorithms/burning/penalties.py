@@ -14,7 +14,6 @@ from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import WeightArray
 from treeselect.engine.losses import HingeLoss, Loss
 from treeselect.errors import MethodError
 
@@ -45,9 +44,7 @@ class _Penalised(Solver):
 
     def steps(self, task: Task, pool: TreePool) -> tuple[Step, ...]:
         """The path up to a size, or to the fixed penalty."""
-        return self.sparsifier(task.problem, task.weight, pool, task.seed).path(
-            task.max_size, self.lam
-        )
+        return self.sparsifier(task, pool).path(task.max_size, self.lam)
 
     def pruned(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
         """The path after the backward pass, if it was asked for."""
@@ -111,7 +108,7 @@ class Penalty(_Penalised):
                 f'  Found: {family.name}. Use `sketch_kind="rows"`.'
             )
 
-    def _ridge_on(self, problem: Problem, weight: WeightArray) -> float:
+    def _ridge_on(self, task: Task) -> float:
         return self.ridge
 
     def keywords(self) -> dict[str, Any]:
@@ -160,7 +157,7 @@ class Constraints(_Penalised):
         check_ranges(self, "ridge")
         check_function(self, "function")
 
-    def _ridge_on(self, problem: Problem, weight: WeightArray) -> float:
+    def _ridge_on(self, task: Task) -> float:
         return self.ridge
 
     @property

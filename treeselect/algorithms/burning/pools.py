@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import Design
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, LeafArray, WeightArray
@@ -74,30 +75,20 @@ class TreePool:
 
 
 def grown_pool(
-    problem: Problem,
-    weight: WeightArray,
-    rules: BagBoosting,
-    *,
-    forests: int,
-    tree_cost: float,
-    seed: int,
-    n_threads: int = 1,
+    task: Task, rules: BagBoosting, *, forests: int, tree_cost: float
 ) -> tuple[TreePool, bool]:
     """The trees of several independent forests, and whether all of them converged.
 
     Parameters
     ----------
-    problem : Problem
-    weight : ndarray, shape (n_rows,)
+    task : Task
     rules : BagBoosting
     forests : int
     tree_cost : float
         What the first split of a tree on a unit of price 1 costs, in units of the mean squared
         gradient at the constant model.
-    seed : int
-    n_threads : int
-        Has no influence on the answer.
     """
+    problem, weight, seed = task.problem, task.weight, task.seed
     base, rank = problem.constant(weight), problem.groups.ranks(seed)
     penalty = _tree_penalty(problem, weight, base, tree_cost) if tree_cost > 0 else None
 
@@ -107,7 +98,7 @@ def grown_pool(
             seed=stream_seed(seed, "forest", number), rank=rank, penalty=penalty,
         )  # fmt: skip
 
-    with ThreadPoolExecutor(n_threads) as threads:
+    with ThreadPoolExecutor(task.n_threads) as threads:
         bags = list(threads.map(grow, range(forests)))
     pool = TreePool(
         [leaf for bag in bags for leaf in bag.leaves],

@@ -21,7 +21,6 @@ from treeselect.algorithms.shared.options import check_integer
 from treeselect.algorithms.shared.strategies import Strategy
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import WeightArray
 from treeselect.engine.losses import Loss
 from treeselect.errors import MethodError
 from treeselect.models.forest import REFITTED_TREES
@@ -70,28 +69,26 @@ class Solver(Strategy):
         """Raise a MethodError if it does not go with the response, the prices or the offset."""
 
     def steps(self, task: Task, pool: TreePool) -> tuple[Step, ...]:
-        """The path of selections through some trees (see ``base.SelectionMethod``)."""
+        """The path of selections through some trees (see ``Method.path``)."""
         raise NotImplementedError
 
     def pruned(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
         """The path after the backward pass, if it was asked for."""
         return steps
 
-    def sparsifier(
-        self, problem: Problem, weight: WeightArray, pool: TreePool, seed: int
-    ) -> Sparsifier:
+    def sparsifier(self, task: Task, pool: TreePool) -> Sparsifier:
         """The sparse-forest problem of some trees."""
         own = self.sketch
         assert own is None or isinstance(own, Sketch)
         rules = SparsityRules(
-            rows=np.flatnonzero(weight) if own is None else own.sample(weight, seed),
+            rows=np.flatnonzero(task.weight) if own is None else own.sample(task.weight, task.seed),
             adaptive=self.adaptive,
-            ridge=self._ridge_on(problem, weight),
-            mixed=None if own is None else own.mixed(seed),
+            ridge=self._ridge_on(task),
+            mixed=None if own is None else own.mixed(task.seed),
             loss=self._loss,
             constrain=self._constrain,
         )
-        return Sparsifier(problem, weight, pool, rules)
+        return Sparsifier(task.problem, task.weight, pool, rules)
 
     def keywords(self) -> dict[str, Any]:
         """Itself as keywords of ControlBurn."""
@@ -113,7 +110,7 @@ class Solver(Strategy):
 
     # --- what its children have ---
 
-    def _ridge_on(self, problem: Problem, weight: WeightArray) -> float:
+    def _ridge_on(self, task: Task) -> float:
         """The ridge penalty, at least 0."""
         return 0.0
 

@@ -12,7 +12,6 @@ from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.options import check_number
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import WeightArray
 from treeselect.engine.losses import explicable
 from treeselect.errors import MethodError
 
@@ -75,15 +74,14 @@ class BestSubset(Solver):
 
     def steps(self, task: Task, pool: TreePool) -> tuple[Step, ...]:
         """The best subset of each size, or of one."""
-        problem, most = task.problem, task.max_size
-        least = max(1, int(problem.groups.keep.sum()) + 1)
+        least, most = max(1, int(task.problem.groups.keep.sum()) + 1), task.max_size
         sizes = range(least if task.every_size else max(least, most), most + 1)
-        sparsifier = self.sparsifier(problem, task.weight, pool, task.seed)
-        return sparsifier.best_subsets(sizes, self.time_limit)
+        return self.sparsifier(task, pool).best_subsets(sizes, self.time_limit)
 
-    def _ridge_on(self, problem: Problem, weight: WeightArray) -> float:
+    def _ridge_on(self, task: Task) -> float:
         if self.ridge is not None:
             return self.ridge
+        problem, weight = task.problem, task.weight
         base = problem.constant(weight)
         return _SUBSET_RIDGE * explicable(problem.family.loss, problem.y, base, weight)
 

@@ -7,9 +7,9 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.options import check_number, refuse_costs
-from treeselect.algorithms.shared.ranking import first_units, ranked_step, ranking
+from treeselect.algorithms.shared.ranking import first_units, ranking
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.splitting.candidates import can_split
@@ -58,7 +58,7 @@ def path_of_shares(
     judge: Callable[[BoolArray], Judged],
     score: Callable[[BoolArray], float],
 ) -> tuple[Step, ...]:
-    """Path of the units that are left (see ``base.SelectionMethod``).
+    """Path of the units that are left (see ``Method.path``).
 
     Parameters
     ----------

@@ -1,28 +1,20 @@
-"""The question that every method answers, and the record of its answer."""
+"""The record of a method's answer: the steps of a path."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeselect.algorithms.shared.decisions import Decisions
-from treeselect.algorithms.shared.task import Task
-from treeselect.arguments.scalars import NotGiven
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import at_least
-from treeselect.models.model import Model
 from treeselect.models.weighted import WeightedForest
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeIs
-
-
-OWN = "own"
-"""The tuning value of a method that finds one set, of a size that is its own business."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,84 +76,6 @@ class Step:
         return self.gap is not None and self.gap > 0
 
 
-@runtime_checkable
-class SelectionMethod(Protocol):
-    """A feature-selection method: a frozen record of validated options.
-
-    Attributes
-    ----------
-    name : str
-        Name in the registry, or that of a selector of another package.
-    title, paper : str
-        Name and reference for people.
-    tuning_name : str
-        Option that holds the path's tuning value.
-    splits_exactly : bool
-        Whether its trees tell all values of a number apart (``Problem.exact``), or quantiles.
-    reads_columns : bool
-        Whether it needs the columns before they are binned (``Problem.design``).
-    scores_out_of_bag : bool
-        Whether the training scores of its steps are those of out-of-bag predictions.
-    left_out : str
-        Why units never enter the path: half a sentence.
-    own_value : float or None
-        Tuning value at which the method decides by itself which units are in, where nobody says
-        anything of their number; None if scores choose it.
-    """
-
-    tuning_name: ClassVar[str]
-    splits_exactly: ClassVar[bool]
-    scores_out_of_bag: ClassVar[bool]
-    left_out: ClassVar[str]
-    own_value: ClassVar[float | None]
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def title(self) -> str: ...
-
-    @property
-    def paper(self) -> str: ...
-
-    @property
-    def reads_columns(self) -> bool:
-        """Whether ``Problem.design`` must be there."""
-        ...
-
-    @property
-    def was_fitted(self) -> bool:
-        """Whether its trees were grown before, on rows that nobody knows."""
-        ...
-
-    @property
-    def note(self) -> str | None:
-        """What a reader of any result with these options should know."""
-        ...
-
-    @property
-    def tuning_value(self) -> float | str | None:
-        """The tuning value that the user fixed, None to go through the path; ``OWN`` for one set
-        that is not tuned."""
-        ...
-
-    def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units for the rows with positive weight, sizes increasing.
-
-        Goes on until ``task.max_size`` units are selected or no more can be; if the user fixed the
-        tuning value, until that value, whose step is the last.
-        """
-        ...
-
-    def final_model(self, task: Task, step: Step) -> Model:
-        """The model that predicts from the units that a step selects, with the seed of its path."""
-        ...
-
-    def options(self) -> dict[str, Any]:
-        """All options by name, for the report."""
-        ...
-
-
 def empty_step(n_groups: int) -> Step:
     """The step at which nothing is selected."""
     nothing = np.zeros(n_groups)
@@ -195,48 +109,9 @@ def best_of_each_size(steps: Iterable[Step]) -> dict[int, Step]:
     return best
 
 
-def without_tuning(method: SelectionMethod) -> SelectionMethod:
-    """The same method with its tuning value left open, so that a size can decide."""
-    free: SelectionMethod = dataclasses.replace(method, **{method.tuning_name: None})  # type: ignore[type-var]
-    return free
-
-
-def settled(method: SelectionMethod, k: object) -> SelectionMethod:
-    """The method for what was said of `k`: where nothing was, one that decides by itself does."""
-    said = k is not None and not isinstance(k, NotGiven)
-    if said or method.own_value is None or method.tuning_value is not None:
-        return method
-    own: SelectionMethod = dataclasses.replace(method, **{method.tuning_name: method.own_value})  # type: ignore[type-var]
-    return own
-
-
-def tuning_words(method: SelectionMethod) -> str:
-    """The fixed tuning value, for people: ``"lam = 0.1"``."""
-    value = method.tuning_value
-    if value == OWN:
-        return f"as {method.name} finds right"
-    shown = value if isinstance(value, str | None) else f"{value:g}"
-    return f"{method.tuning_name} = {shown}"
-
-
-def is_method(value: object) -> TypeIs[SelectionMethod]:
-    """Whether it is a method: a record of options, and nothing that only answers to every name."""
-    return dataclasses.is_dataclass(value) and isinstance(value, SelectionMethod)
-
-
-def option_defaults(method: Any) -> dict[str, Any]:
-    """The options of a method, or of a class of methods, by name, with their defaults.
-
-    They are the fields of the record, or of the one whose keywords are shorthand for these.
-    """
-    record = getattr(method, "shorthand", method)
-    return {field.name: field.default for field in dataclasses.fields(record)}
-
-
-def changed_options(method: Any) -> dict[str, Any]:
-    """The options that are not the default."""
-    defaults = option_defaults(method)
-    known = method.options()
-    return {
-        name: known[name] for name in known if name in defaults and known[name] != defaults[name]
-    }
+def ranked_step(
+    tuning: float, selected: BoolArray, importance: FloatArray, train_score: float
+) -> Step:
+    """The step of a set, with the positive importances as shares."""
+    worth = np.where(selected & np.isfinite(importance), np.maximum(importance, 0.0), 0.0)
+    return Step(tuning, selected, shares(worth), train_score)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
+import functools
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step, shares
-from treeselect.algorithms.shared.final import RefitsForest
+from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_LEAF,
@@ -18,33 +17,30 @@ from treeselect.algorithms.shared.options import (
     check_flag,
     check_integer,
 )
-from treeselect.algorithms.shared.regularised import (
-    forest_target,
-    out_of_bag_mean,
-    out_of_bag_score,
+from treeselect.algorithms.shared.scoring import (
+    SCORED_TREES,
+    GrownForest,
+    OutOfBagFit,
+    grown_forest,
+    out_of_bag_fit,
+    score_of,
+    usual_candidates,
 )
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.data.binning import BinnedData, select_groups
-from treeselect.engine.data.targets import Target, copies
-from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
-from treeselect.engine.ensembles.out_of_bag import out_of_bag
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.ensembles.forests import BOOTSTRAP
 from treeselect.engine.ensembles.permutation import (
     Importance,
     out_of_bag_gains,
     permutation_importance,
 )
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
-from treeselect.engine.growing.nodes import Trees, group_gains
+from treeselect.engine.growing.nodes import group_gains
 from treeselect.engine.rounding import levels
-from treeselect.engine.splitting.candidates import n_able
 
 Kind = Literal["mdi", "unbiased", "permutation"]
 KINDS: tuple[Kind, ...] = ("mdi", "unbiased", "permutation")
-
-_SCORED_TREES = 100
-"""Trees of the forests that tell the score of a set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,33 +60,8 @@ class MeasuredForest:
     standard_error: FloatArray
 
 
-class OutOfBagFit(NamedTuple):
-    """What a forest predicts for rows that a tree has not seen.
-
-    Attributes
-    ----------
-    score : float
-    fitted : ndarray of float, shape (n_rows,) or (n_rows, n_classes)
-        Mean response of each row; NaN where all trees have seen it.
-    """
-
-    score: float
-    fitted: FloatArray
-
-
-@dataclass(frozen=True, slots=True)
-class _Grown:
-    """A forest, and what it was grown from."""
-
-    trees: Trees
-    data: BinnedData
-    target: Target
-    counts: IntArray
-    seed: int
-
-
 @dataclass(frozen=True, kw_only=True)
-class RankingForest(RefitsForest):
+class RankingForest(PrunedMethod):
     """Options of methods that rank units by ordinary forests."""
 
     kind: Kind = "mdi"
@@ -119,37 +90,19 @@ class RankingForest(RefitsForest):
         """The same, and how well the forest predicts."""
         grown = self._grow(task, groups)
         measured = self._measured(grown, groups, task.n_threads)
-        return measured, _out_of_bag_fit(grown, task.problem, task.weight)
+        return measured, out_of_bag_fit(grown, task.problem, task.weight)
 
     def scored(self, task: Task, groups: BoolArray) -> float:
-        """Out-of-bag score of a forest of at most 100 trees on some units, with the leaves of the
-        one that predicts; NaN if the problem wants no scores."""
-        if not task.problem.wants_scores:
-            return float("nan")
-        few = dataclasses.replace(
-            self, kind="mdi", n_trees=min(self.n_trees, _SCORED_TREES), mtry=None, max_depth=None,
-            min_leaf=task.problem.family.min_leaf,
-        )  # fmt: skip
-        grown = few._grow(task.seeded("score"), groups)
-        return _out_of_bag_fit(grown, task.problem, task.weight).score
+        """Out-of-bag score of a forest of at most 100 trees on some units (see ``score_of``)."""
+        return score_of(task, groups, min(self.n_trees, SCORED_TREES))
 
-    def _grow(self, task: Task, groups: BoolArray) -> _Grown | None:
-        """A forest on some units, None if there are none."""
-        problem, weight, seed = task.problem, task.weight, task.seed
-        if not groups.any():
-            return None
-        part = select_groups(problem.data, groups)
-        target, _ = forest_target(problem, weight, "gini")
-        counts = copies(weight)
-        trees = bagged_forest(
-            part, target, counts, n_trees=self.n_trees,
-            growth=self._growth(problem, n_able(part, weight)), seed=seed,
-            rank=np.ascontiguousarray(problem.groups.ranks(seed)[groups]),
-            sampling=BOOTSTRAP, n_threads=task.n_threads,
-        )  # fmt: skip
-        return _Grown(trees, part, target, counts, seed)
+    def _grow(self, task: Task, groups: BoolArray) -> GrownForest | None:
+        rules = functools.partial(self._growth, task.problem)
+        return grown_forest(task, groups, self.n_trees, rules)
 
-    def _measured(self, grown: _Grown | None, groups: BoolArray, n_threads: int) -> MeasuredForest:
+    def _measured(
+        self, grown: GrownForest | None, groups: BoolArray, n_threads: int
+    ) -> MeasuredForest:
         importance, error = np.full((2, len(groups)), np.nan)
         importance[:] = -np.inf
         if grown is not None:
@@ -161,33 +114,16 @@ class RankingForest(RefitsForest):
         return MeasuredForest(importance, error)
 
     def _growth(self, problem: Problem, n: int) -> Growth:
-        has_classes = problem.family.has_classes
-        usual = int(np.ceil(np.sqrt(n) if has_classes else n / 3))
-        return Growth(self.max_depth or UNBOUNDED, self.min_leaf, self.mtry or usual, 0.0)
+        tried = self.mtry or usual_candidates(problem, n)
+        return Growth(self.max_depth or UNBOUNDED, self.min_leaf, tried, 0.0)
 
-    def _importance(self, grown: _Grown, gains: FloatArray, n_threads: int) -> Importance:
+    def _importance(self, grown: GrownForest, gains: FloatArray, n_threads: int) -> Importance:
         if self.kind == "mdi":
             return Importance(gains, np.full(len(gains), np.nan))
         by = out_of_bag_gains if self.kind == "unbiased" else permutation_importance
         return by(
             grown.trees, grown.data, grown.target, grown.counts, BOOTSTRAP, grown.seed, n_threads
         )
-
-
-def _out_of_bag_fit(grown: _Grown | None, problem: Problem, weight: WeightArray) -> OutOfBagFit:
-    if grown is None:
-        return OutOfBagFit(problem.family.null_score, problem.family.mean(problem.constant(weight)))
-    outside = out_of_bag(grown.trees, grown.data, grown.counts, BOOTSTRAP, grown.seed)
-    total = np.nan_to_num(outside.prediction) * outside.n_trees[:, np.newaxis]
-    seen = outside.n_trees.astype(np.float64)
-    return OutOfBagFit(
-        out_of_bag_score(problem, weight, total, seen),
-        out_of_bag_mean(problem, weight, total, seen),
-    )
-
-
-SCORING = RankingForest(n_trees=_SCORED_TREES)
-"""Scores the sets of methods that have no ensemble of their own whose score could be told."""
 
 
 def ranking(importance: FloatArray, keep: BoolArray, ranks: IntArray) -> IntArray:
@@ -204,11 +140,3 @@ def first_units(order: IntArray, size: int, n_groups: int) -> BoolArray:
     selected = np.zeros(n_groups, dtype=bool)
     selected[order[:size]] = True
     return selected
-
-
-def ranked_step(
-    tuning: float, selected: BoolArray, importance: FloatArray, train_score: float
-) -> Step:
-    """The step of a set, with the positive importances as shares."""
-    worth = np.where(selected & np.isfinite(importance), np.maximum(importance, 0.0), 0.0)
-    return Step(tuning, selected, shares(worth), train_score)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.engine.cache import inner
-from treeselect.engine.data.targets import ENTROPY, GINI, NEWTON, VECTOR
+from treeselect.engine.data.targets import has_classes, has_pairs, is_vector
 
 
 class Packing(NamedTuple):
@@ -119,24 +119,23 @@ def pack_rows(target, weight, counts, moments, second, rows):
         total += w
         rows[n] = i
         n += w > 0
-    is_vector = target.kind == VECTOR
-    values = target.gradient if target.kind < GINI or is_vector else target.curvature
+    labelled = has_classes(target.kind)
+    values = target.curvature if labelled else target.gradient
     shift = bits_of(total)
     largest = largest_value(values, weight, counts)
     unit = unit_for(largest * total, min(61 - shift, 52))
-    pack_values(values, weight, counts, unit, shift, second if is_vector else moments)
+    pack_values(values, weight, counts, unit, shift, second if is_vector(target.kind) else moments)
     second_unit = 1.0
-    if target.kind == NEWTON:
+    if has_pairs(target.kind):
         second_unit = unit_for(largest_value(target.curvature, weight, counts) * total, 52)
         for i in range(n_rows):
             w = weight[i] * counts[i]
             second[i] = np.int64(np.rint(target.curvature[i] * w * second_unit))
     class_weight = 0
-    if target.kind == GINI or target.kind == ENTROPY:
+    if labelled:
         for i in range(n_rows):
             class_weight += moments[i] >> shift
-    has_classes = target.kind == GINI or target.kind == ENTROPY
-    to_gain = 1.0 / class_weight if has_classes else second_unit / (unit * unit * total)
+    to_gain = 1.0 / class_weight if labelled else second_unit / (unit * unit * total)
     return Packing(target.kind, target.n_classes, n, shift, unit, second_unit, to_gain)
 
 

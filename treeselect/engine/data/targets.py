@@ -13,11 +13,36 @@ from treeselect.engine.arrays import (
     UInt8Array,
     WeightArray,
 )
+from treeselect.engine.cache import inner
 
 MEAN, NEWTON, GINI, ENTROPY, VECTOR = 0, 1, 2, 3, 4
-"""Kinds of target; those from ``GINI`` on have a cell of several integers, one per output."""
+"""Kinds of target: ask the functions below, or the properties of a target."""
 
 MOST_CLASSES = 255
+
+
+@inner
+def has_pairs(kind):
+    """Whether a cell of a histogram has two integers, the moment and the curvature."""
+    return kind == NEWTON
+
+
+@inner
+def has_classes(kind):
+    """Whether rows have labels; shares of classes are predicted."""
+    return (kind == GINI) | (kind == ENTROPY)
+
+
+@inner
+def is_vector(kind):
+    """Whether rows have several gradients."""
+    return kind == VECTOR
+
+
+@inner
+def has_outputs(kind):
+    """Whether a cell has an integer for each output: of classes, and of several gradients."""
+    return kind >= GINI
 
 
 class Target(NamedTuple):
@@ -48,6 +73,26 @@ class Target(NamedTuple):
     curvature: FloatArray
     label: UInt8Array
     n_classes: int
+
+    @property
+    def has_pairs(self) -> bool:
+        """See the function of this name, which kernels call; so for the others."""
+        return bool(has_pairs.py_func(self.kind))
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether rows have labels."""
+        return bool(has_classes.py_func(self.kind))
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether rows have several gradients."""
+        return bool(is_vector.py_func(self.kind))
+
+    @property
+    def has_outputs(self) -> bool:
+        """Whether it has classes or several gradients."""
+        return bool(has_outputs.py_func(self.kind))
 
 
 def mean_target(y: FloatArray) -> Target:

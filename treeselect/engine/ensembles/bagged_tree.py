@@ -23,13 +23,13 @@ from treeselect.engine.data.targets import (
     target_of_mean,
     vector_target,
 )
-from treeselect.engine.ensembles.forests import BOOTSTRAP, grow_bagged_trees
+from treeselect.engine.ensembles.forests import BOOTSTRAP, Bags, grow_bagged_trees
 from treeselect.engine.ensembles.prediction import mark_leaves
 from treeselect.engine.growing.best_first import leaf_table
-from treeselect.engine.growing.growth import Growth, workspace
+from treeselect.engine.growing.growth import Growth, Job, workspace
 from treeselect.engine.growing.nodes import Nodes, Trees, empty_nodes, group_gains
 from treeselect.engine.losses import Loss
-from treeselect.engine.splitting.penalty import SplitPenalty, price_list
+from treeselect.engine.splitting.penalty import Opening, SplitPenalty, price_list
 
 
 class GrownTree(NamedTuple):
@@ -101,17 +101,15 @@ class BaggedTree:
         rank: IntArray,
     ) -> None:
         self._data, self._loss, self._weight, self._in_rows = data, loss, weight, in_rows
-        self._rank, n_outputs = rank, loss.n_outputs
+        n_outputs = loss.n_outputs
         self._copies = copies(weight)
         shape = (data.n_rows, n_outputs) if n_outputs > 1 else data.n_rows
         zero = np.zeros(shape)
         target = self._target(zero, zero if loss.needs_curvature else None)
         self._work = workspace(data, target, weight)
         self._table = leaf_table(data, target, Growth(0, 1, 0, 0.0), 0)
-        self._closed = np.zeros(data.n_groups, dtype=np.bool_)
-        self._prices = price_list(penalty, data, self._closed)
-        self._stop = np.zeros(1, dtype=np.int64)
-        self._counts = np.zeros(data.n_rows, dtype=np.int64)
+        closed = np.zeros(data.n_groups, dtype=np.bool_)
+        self._opening = Opening(price_list(penalty, data, closed), closed, rank, False)
         self._room = empty_nodes(2 * len(in_rows), n_outputs)
         self._leaf = np.empty(data.n_rows, dtype=np.uint16)
 
@@ -125,15 +123,11 @@ class BaggedTree:
     ) -> GrownTree:
         """One tree on a bag drawn from the stream `seed`; its predictions are added to `sums`."""
         data = self._data
-        start = np.zeros(2, dtype=np.int64)
-        grow_bagged_trees(
-            data, self._target(gradient, curvature), self._copies, self._in_rows,
-            BOOTSTRAP, np.array([seed], dtype=np.uint64), growth, self._prices,
-            self._closed, False, self._rank, self._work, self._table, self._counts,
-            self._closed.copy(),
-            np.zeros(1, dtype=np.uint64), self._room, start, self._stop,
-        )  # fmt: skip
-        n_nodes = int(start[1])
+        job = Job(data, self._target(gradient, curvature), self._copies, growth)
+        bags = Bags(self._in_rows, BOOTSTRAP, np.array([seed], dtype=np.uint64))
+        grown = Trees(self._room, np.zeros(2, dtype=np.int64))
+        grow_bagged_trees(job, bags, self._opening, self._work, self._table, grown)
+        n_nodes = int(grown.start[1])
         nodes = Nodes._make(array[:n_nodes].copy() for array in self._room)
         tree = Trees(nodes, np.array([0, n_nodes]))
         leaf = self._leaf
@@ -143,7 +137,7 @@ class BaggedTree:
             node_value = nodes.value.copy()
             node_value[nodes.column < 0] = value
             tree = Trees(nodes._replace(value=node_value), tree.start)
-        add_tree(leaf, value, self._counts, self._copies, sums)
+        add_tree(leaf, value, self._work.counts, self._copies, sums)
         kept = leaf.astype(np.uint8) if len(value) <= 256 else leaf.copy()
         return GrownTree(tree, kept, value, group_gains(tree, data)[0])
 
@@ -166,7 +160,7 @@ class BaggedTree:
     ) -> FloatArray:
         """Steps of the leaves by the rows in the bag and one more of mean curvature, so that they
         are finite."""
-        bag = self._counts.astype(np.float64)
+        bag = self._work.counts.astype(np.float64)
         if not are_copies(self._weight):
             bag *= self._weight
         prior = float(np.average(curvature, weights=bag))

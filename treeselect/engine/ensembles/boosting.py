@@ -12,7 +12,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArra
 from treeselect.engine.cache import kernel
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.targets import Target, are_copies, copies, mean_target, newton_target
-from treeselect.engine.ensembles.forests import ALL_ROWS, grow_bagged_trees
+from treeselect.engine.ensembles.forests import ALL_ROWS, Bags, grow_bagged_trees
 from treeselect.engine.growing.best_first import (
     BEGIN,
     END,
@@ -27,12 +27,12 @@ from treeselect.engine.growing.checks import (
     check_target,
     check_weight,
 )
-from treeselect.engine.growing.growth import BEST_FIRST, Growth, workspace
+from treeselect.engine.growing.growth import BEST_FIRST, Growth, Job, workspace
 from treeselect.engine.growing.nodes import Nodes, Trees, empty_nodes, join_trees
 from treeselect.engine.growing.shared_tree import SharedTree
 from treeselect.engine.losses import Loss
 from treeselect.engine.random import stream_seed
-from treeselect.engine.splitting.penalty import SplitPenalty, no_penalty, price_list
+from treeselect.engine.splitting.penalty import Opening, SplitPenalty, no_penalty, price_list
 from treeselect.errors import DataError
 
 
@@ -180,7 +180,7 @@ class _Round:
         n_threads: int,
     ) -> None:
         self._data, self._loss, self._y, self._rules = data, loss, y, rules
-        self._prices, self._is_open, self._rank = price_list(penalty, data, is_open), is_open, rank
+        self._opening = Opening(price_list(penalty, data, is_open), is_open, rank, True)
         self._growth = rules.growth
         self._copies = copies(weight)
         self._real = None if are_copies(weight) else weight / weight[weight > 0].mean()
@@ -193,9 +193,6 @@ class _Round:
         self._work = workspace(data, target, self._copies)
         self._table: LeafTable = leaf_table(data, target, self._growth, n_rows)
         self._room = empty_nodes(2 * n_rows, loss.n_outputs)
-        self._counts = np.zeros(data.n_rows, dtype=np.int64)
-        self._opened, self._state = np.empty_like(is_open), np.zeros(1, dtype=np.uint64)
-        self._stop = np.zeros(1, dtype=np.int64)
         self._exit = contextlib.ExitStack()
         self._shared = None
         if n_threads > 1 and self._table.histogram.size and not len(data.wide):
@@ -247,17 +244,10 @@ class _Round:
 
     def _grow_nodes(self, target: Target, seed: int) -> int:
         """Grow a tree into the room; its number of nodes."""
-        work, nodes, table = self._work, self._room, self._table
+        nodes, job = self._room, Job(self._data, target, self._copies, self._growth)
         if self._shared is not None:
-            return self._shared.grow(
-                target, self._copies, self._growth, self._prices, self._is_open, self._rank, work,
-                nodes, 0,
-            )  # fmt: skip
-        start = np.zeros(2, dtype=np.int64)
-        grow_bagged_trees(
-            self._data, target, self._copies, self._in_rows, ALL_ROWS,
-            np.array([seed], dtype=np.uint64), self._growth, self._prices, self._is_open,
-            True, self._rank, work, table, self._counts, self._opened, self._state, nodes,
-            start, self._stop,
-        )  # fmt: skip
-        return int(start[1])
+            return self._shared.grow(job, self._opening, self._work, nodes)
+        trees = Trees(nodes, np.zeros(2, dtype=np.int64))
+        bags = Bags(self._in_rows, ALL_ROWS, np.array([seed], dtype=np.uint64))
+        grow_bagged_trees(job, bags, self._opening, self._work, self._table, trees)
+        return int(trees.start[1])

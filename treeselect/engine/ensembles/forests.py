@@ -8,17 +8,25 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.engine.arrays import BoolArray, IntArray, UInt64Array
-from treeselect.engine.cache import kernel
+from treeselect.engine.cache import inner, kernel
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.moments import pack_rows
 from treeselect.engine.data.targets import Target
-from treeselect.engine.growing.best_first import LeafTable, grow_best_first, leaf_table
+from treeselect.engine.growing.best_first import grow_best_first, leaf_table
 from treeselect.engine.growing.checks import check_data, check_growth, check_target, check_weight
-from treeselect.engine.growing.growth import BEST_FIRST, Growth, Workspace, workspace
+from treeselect.engine.growing.growth import BEST_FIRST, Growth, Job, ground_of, workspace
 from treeselect.engine.growing.in_order import grow_in_order
-from treeselect.engine.growing.nodes import Trees, empty_nodes, give_back, join_trees, more_room
+from treeselect.engine.growing.nodes import (
+    Trees,
+    empty_nodes,
+    give_back,
+    join_trees,
+    more_room,
+    nodes_from,
+)
 from treeselect.engine.random import draw_bag, tree_seeds
 from treeselect.engine.splitting.penalty import (
+    Opening,
     SplitPenalty,
     no_penalty,
     open_used,
@@ -57,43 +65,71 @@ BOOTSTRAP = Sampling()
 ALL_ROWS = Sampling(replace=False)
 
 
-@kernel
-def grow_bagged_trees(
-    data, target, weight, in_rows, sampling, seeds, growth, prices, is_open, shared, rank,
-    work, table, counts, opened, state, nodes, start, stop,
-):  # fmt: skip
-    """Grow one bagged tree per seed until the room in `nodes` may not suffice; returns how many.
+class Bags(NamedTuple):
+    """The bags of some trees.
 
-    ``start[i + 1]`` receives the end of tree i. Each tree has its own stream. With `shared` the
-    used-set ``is_open`` is that of all trees, otherwise each begins with the one given.
-    `opened`, of the same size, is working memory.
+    Attributes
+    ----------
+    in_rows : ndarray of int64, shape (n,)
+        The distinct rows of positive weight.
+    sampling : Sampling
+    seeds : ndarray of uint64, shape (n_trees,)
+        Random stream of each tree.
     """
-    for i in range(seeds.shape[0]):
-        if nodes.column.shape[0] - start[i] < 2 * in_rows.shape[0] or stop[0] != 0:
+
+    in_rows: IntArray
+    sampling: Sampling
+    seeds: UInt64Array
+
+
+@inner
+def draw(bags, tree, state, counts, spare):
+    """Draw the bag of a tree into `counts`, from its own stream, which is then in `state`."""
+    state[0] = bags.seeds[tree]
+    sampling = bags.sampling
+    draw_bag(state, bags.in_rows, sampling.replace, sampling.share, counts, spare)
+
+
+@kernel
+def grow_bagged_trees(job, bags, opening, work, table, trees):
+    """Grow one tree per bag until the room in `trees` may not suffice; returns how many.
+
+    Parameters
+    ----------
+    job : Job
+    bags : Bags
+    opening : Opening
+        Changed if it stays, to the groups that the trees have used; a discount is taken either way.
+    work : Workspace
+    table : LeafTable
+        Used where trees grow best first.
+    trees : Trees
+        Its first tree begins at ``start[0]``; ``start[i + 1]`` receives the end of tree i.
+    """
+    growth, start, is_open = job.growth, trees.start, opening.is_open
+    for i in range(bags.seeds.shape[0]):
+        room = trees.nodes.column.shape[0] - start[i]
+        if room < 2 * bags.in_rows.shape[0] or work.stop[0] != 0:
             return i
-        state[0] = seeds[i]
-        draw_bag(state, in_rows, sampling.replace, sampling.share, counts, work.spare)
-        pack = pack_rows(target, weight, counts, work.moments, work.second, work.rows)
-        for g in range(opened.shape[0]):
-            opened[g] = is_open[g]
-        if not shared:
-            reset_prices(prices)
+        draw(bags, i, work.state, work.counts, work.spare)
+        pack = pack_rows(job.target, job.weight, work.counts, work.moments, work.second, work.rows)
+        for g in range(is_open.shape[0]):
+            work.is_open[g] = is_open[g]
+        if not opening.stays:
+            reset_prices(opening.prices)
+        ground, nodes = ground_of(job, pack), nodes_from(trees.nodes, start[i])
+        own = Opening(opening.prices, work.is_open, opening.rank, opening.stays)
         if growth.order == BEST_FIRST:
-            n_nodes = grow_best_first(
-                data, pack, growth, prices, opened, rank, state, work, table, nodes, start[i],
-                stop,
-            )  # fmt: skip
+            n_nodes = grow_best_first(ground, own, work, table, nodes)
         else:
-            n_nodes = grow_in_order(
-                data, pack, growth, prices, opened, rank, state, work, nodes, start[i], stop
-            )
+            n_nodes = grow_in_order(ground, own, work, nodes)
         start[i + 1] = start[i] + n_nodes
         if growth.opens_late:
-            open_used(nodes, start[i], start[i + 1], prices, data, opened)
-        if shared:
-            for g in range(opened.shape[0]):
-                is_open[g] = opened[g]
-    return seeds.shape[0]
+            open_used(nodes, n_nodes, own, job.data)
+        if opening.stays:
+            for g in range(is_open.shape[0]):
+                is_open[g] = work.is_open[g]
+    return bags.seeds.shape[0]
 
 
 def bagged_forest(
@@ -154,9 +190,8 @@ def bagged_forest(
     check_growth(growth, data, rank, is_open, penalty)
     seeds = tree_seeds(seed, n_trees)
     chunks = [seeds] if shared else np.array_split(seeds, min(n_threads, n_trees))
-    grower = _Chunk(
-        data, target, weight, growth, sampling, penalty, is_open, shared, rank
-    )  # fmt: skip
+    opening = Opening(price_list(penalty, data, is_open), is_open, rank, shared)
+    grower = _Chunk(Job(data, target, weight, growth), sampling, opening)
     with ThreadPoolExecutor(len(chunks)) as pool:
         waiting = [pool.submit(grower.grow, chunk) for chunk in chunks]
         try:
@@ -169,34 +204,19 @@ def bagged_forest(
 class _Chunk:
     """Grows chunks of a forest's trees."""
 
-    def __init__(
-        self,
-        data: BinnedData,
-        target: Target,
-        weight: IntArray,
-        growth: Growth,
-        sampling: Sampling,
-        penalty: SplitPenalty,
-        is_open: BoolArray,
-        shared: bool,
-        rank: IntArray,
-    ) -> None:
-        self._data, self._target, self._weight = data, target, weight
-        self._growth, self._sampling, self._penalty = growth, sampling, penalty
-        self._is_open, self._shared, self._rank = is_open, shared, rank
-        self._in_rows = np.flatnonzero(weight).astype(np.int64)
+    def __init__(self, job: Job, sampling: Sampling, opening: Opening) -> None:
+        self._job, self._sampling, self._opening = job, sampling, opening
+        self._in_rows = np.flatnonzero(job.weight).astype(np.int64)
         self.stop = np.zeros(1, dtype=np.int64)
 
     def grow(self, seeds: UInt64Array) -> Trees:
         """One tree per seed."""
-        data, target, n_in = self._data, self._target, len(self._in_rows)
-        work: Workspace = workspace(data, target, self._weight)
-        table: LeafTable = leaf_table(
-            data, target, self._growth, n_in if self._growth.order == BEST_FIRST else 0
-        )
-        counts = np.zeros(data.n_rows, dtype=np.int64)
-        own = price_list(self._penalty, data, self._is_open)
-        opened, state = np.empty_like(self._is_open), np.zeros(1, dtype=np.uint64)
+        data, target, weight, growth = self._job
+        n_in, prices = len(self._in_rows), self._opening.prices
+        work = workspace(data, target, weight, self.stop)
+        table = leaf_table(data, target, growth, n_in if growth.order == BEST_FIRST else 0)
+        # Each thread has prices of its own, which the trees change.
+        opening = self._opening._replace(prices=prices._replace(price=prices.price.copy()))
         largest = 2 * n_in  # a tree of leaves with one row each
         nodes = empty_nodes(max(largest, min(_ROOM, len(seeds) * largest)), target.n_classes)
         start = np.zeros(len(seeds) + 1, dtype=np.int64)
@@ -206,11 +226,10 @@ class _Chunk:
                 used = int(start[done])
                 expected = min(int(1.1 * len(seeds) / done * used), max(_MOST_ROOM, 8 * used))
                 nodes = more_room(nodes, used, expected + largest)
+            bags = Bags(self._in_rows, self._sampling, seeds[done:])
             done += grow_bagged_trees(
-                data, target, self._weight, self._in_rows, self._sampling, seeds[done:],
-                self._growth, own, self._is_open, self._shared, self._rank, work, table, counts,
-                opened, state, nodes, start[done:], self.stop,
-            )  # fmt: skip
+                self._job, bags, opening, work, table, Trees(nodes, start[done:])
+            )
             if self.stop[0]:
                 break
         give_back(nodes, int(start[done]))

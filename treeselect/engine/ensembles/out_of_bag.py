@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.arrays import AnyArray, FloatArray, IntArray, UInt64Array
 from treeselect.engine.cache import kernel
 from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.ensembles.forests import Sampling
+from treeselect.engine.ensembles.forests import Bags, Sampling, draw
 from treeselect.engine.ensembles.leaves import leaf_of
 from treeselect.engine.growing.nodes import Trees
-from treeselect.engine.random import draw_bag, tree_seeds
+from treeselect.engine.random import tree_seeds
 
 
 class OutOfBag(NamedTuple):
@@ -29,6 +29,32 @@ class OutOfBag(NamedTuple):
 
     prediction: FloatArray
     n_trees: IntArray
+
+
+class BagRoom(NamedTuple):
+    """Memory for a bag that is drawn again.
+
+    Attributes
+    ----------
+    state : ndarray of uint64, shape (1,)
+        Random stream.
+    counts : ndarray of int64, shape (n_rows,)
+        How often each row is in the bag.
+    spare : ndarray of uint32, shape (n_rows,)
+    """
+
+    state: UInt64Array
+    counts: IntArray
+    spare: AnyArray
+
+
+def bag_room(n_rows: int) -> BagRoom:
+    """Memory for bags of so many rows."""
+    return BagRoom(
+        np.zeros(1, dtype=np.uint64),
+        np.zeros(n_rows, dtype=np.int64),
+        np.zeros(n_rows, dtype=np.uint32),
+    )
 
 
 def out_of_bag(
@@ -51,29 +77,25 @@ def out_of_bag(
     OutOfBag
     """
     total = np.zeros((data.n_rows, trees.nodes.value.shape[1]))
-    count, bag = np.zeros((2, data.n_rows), dtype=np.int64)
-    add_out_of_bag(
-        trees.nodes, trees.start, data,
-        np.flatnonzero(weight).astype(np.int64), sampling, tree_seeds(seed, trees.n_trees),
-        np.zeros(1, dtype=np.uint64), bag, np.zeros(data.n_rows, dtype=np.uint32), total, count,
-    )  # fmt: skip
+    count = np.zeros(data.n_rows, dtype=np.int64)
+    in_rows = np.flatnonzero(weight).astype(np.int64)
+    bags = Bags(in_rows, sampling, tree_seeds(seed, trees.n_trees))
+    add_out_of_bag(trees, data, bags, bag_room(data.n_rows), total, count)
     known = np.maximum(count, 1)[:, np.newaxis]
     return OutOfBag(np.where(count[:, np.newaxis] > 0, total / known, np.nan), count)
 
 
 @kernel
-def add_out_of_bag(
-    nodes, start, data, in_rows, sampling, seeds, state, bag, spare, total, count
-):  # fmt: skip
+def add_out_of_bag(trees, data, bags, room, total, count):
     """Add the value of every tree to the rows that are not in its bag."""
-    for tree in range(seeds.shape[0]):
-        state[0] = seeds[tree]
-        draw_bag(state, in_rows, sampling.replace, sampling.share, bag, spare)
-        for r in range(in_rows.shape[0]):
-            i = in_rows[r]
-            if bag[i] > 0:
+    nodes = trees.nodes
+    for tree in range(bags.seeds.shape[0]):
+        draw(bags, tree, room.state, room.counts, room.spare)
+        for r in range(bags.in_rows.shape[0]):
+            i = bags.in_rows[r]
+            if room.counts[i] > 0:
                 continue
-            at = leaf_of(nodes, start[tree], data, i)
+            at = leaf_of(nodes, trees.start[tree], data, i)
             count[i] += 1
             for k in range(total.shape[1]):
                 total[i, k] += nodes.value[at, k]

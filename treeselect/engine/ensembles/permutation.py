@@ -14,14 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.arrays import FloatArray, IntArray, UInt64Array
 from treeselect.engine.cache import inner, kernel
 from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.data.targets import GINI, VECTOR, Target
-from treeselect.engine.ensembles.forests import Sampling
+from treeselect.engine.data.targets import Target
+from treeselect.engine.ensembles.forests import Bags, Sampling, draw
 from treeselect.engine.ensembles.leaves import leaf_of
+from treeselect.engine.ensembles.out_of_bag import bag_room
 from treeselect.engine.growing.nodes import Trees
-from treeselect.engine.random import draw_bag, random_below, stream_seed, tree_seeds
+from treeselect.engine.random import random_below, stream_seed, tree_seeds
 from treeselect.engine.splitting.partition import code_of, goes_left
 
 _NONE, _ONE = np.uint64(0), np.uint64(1)
@@ -40,6 +41,44 @@ class Importance(NamedTuple):
 
     mean: FloatArray
     standard_error: FloatArray
+
+
+class Truth(NamedTuple):
+    """What predictions of trees are held against.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (n_rows, n_outputs)
+        The response as the trees predict it.
+    weight : ndarray of float64, shape (n_rows,)
+        Weight of each row in averages over out-of-bag rows.
+    """
+
+    values: FloatArray
+    weight: FloatArray
+
+
+class Shuffling(NamedTuple):
+    """Memory for permuting groups among the rows that are out of a tree's bag.
+
+    Attributes
+    ----------
+    seeds : ndarray of uint64, shape (n_trees,)
+        Stream of the permutations of each tree.
+    outside, shuffled, leaf : ndarray of int64, shape (n_rows,)
+        These rows, the same in another order, and their leaves.
+    number : ndarray of int64, shape (n_groups,)
+        See :func:`number_groups`.
+    way : ndarray of uint64, shape (n_nodes, n_words)
+        See :func:`mark_ways`.
+    """
+
+    seeds: UInt64Array
+    outside: IntArray
+    shuffled: IntArray
+    leaf: IntArray
+    number: IntArray
+    way: UInt64Array
 
 
 def permutation_importance(
@@ -69,18 +108,20 @@ def permutation_importance(
     -------
     Importance
     """
+    seeds, truth = tree_seeds(seed, trees.n_trees), _truth(target, weight)
     permuting = tree_seeds(stream_seed(seed, "permute"), trees.n_trees)
 
     def measure(first: int, last: int, out: FloatArray) -> None:
-        outside, shuffled, leaf = np.zeros((3, data.n_rows), dtype=np.int64)
         most = int(np.diff(trees.start[first : last + 1]).max())
         used = -(-min(data.n_groups, most) // 64)  # as many units, 64 of them in a word
+        outside, shuffled, leaf = np.zeros((3, data.n_rows), dtype=np.int64)
+        shuffling = Shuffling(
+            permuting[first:last], outside, shuffled, leaf,
+            np.zeros(data.n_groups, dtype=np.int64), np.zeros((most, used), dtype=np.uint64),
+        )  # fmt: skip
         add_permuted_losses(
-            trees.nodes, trees.start[first : last + 1], data,
-            *_bags(data, weight, sampling, seed, trees.n_trees, first, last),
-            permuting[first:last], _truth(target), _row_weight(target, weight), outside, shuffled,
-            leaf, np.zeros(data.n_groups, dtype=np.int64), np.zeros((most, used), dtype=np.uint64),
-            out,
+            _some(trees, first, last), data, _bags(weight, sampling, seeds[first:last]),
+            bag_room(data.n_rows), shuffling, truth, out,
         )  # fmt: skip
 
     return _over_trees(measure, trees, data, n_threads)
@@ -105,12 +146,12 @@ def out_of_bag_gains(
     Parameters and results as for :func:`permutation_importance`.
     """
 
+    seeds, truth = tree_seeds(seed, trees.n_trees), _truth(target, weight)
+
     def measure(first: int, last: int, out: FloatArray) -> None:
-        add_out_of_bag_gains(
-            trees.nodes, trees.start[first : last + 1], data,
-            *_bags(data, weight, sampling, seed, trees.n_trees, first, last),
-            _truth(target), _row_weight(target, weight), out,
-        )  # fmt: skip
+        bags = _bags(weight, sampling, seeds[first:last])
+        room = bag_room(data.n_rows)
+        add_out_of_bag_gains(_some(trees, first, last), data, bags, room, truth, out)
 
     return _over_trees(measure, trees, data, n_threads)
 
@@ -133,11 +174,17 @@ def _over_trees(
     return Importance(found.mean(axis=0), spread / np.sqrt(n))
 
 
-def _truth(target: Target) -> FloatArray:
+def _truth(target: Target, weight: IntArray) -> Truth:
+    """The response and the weights of the rows; with real weights the target holds these."""
+    own = weight * target.curvature if len(target.curvature) else weight.astype(np.float64)
+    return Truth(_response(target), own)
+
+
+def _response(target: Target) -> FloatArray:
     """The response as the trees predict it, shape (n_rows, n_outputs)."""
-    if target.kind == VECTOR:
+    if target.is_vector:
         return target.gradient.reshape(-1, target.n_classes)
-    if target.kind >= GINI:
+    if target.has_classes:
         return np.eye(target.n_classes)[target.label]
     if len(target.curvature):  # a mean with real weights: gradients are products with them
         known = np.maximum(target.curvature, np.finfo(np.float64).tiny)
@@ -145,26 +192,13 @@ def _truth(target: Target) -> FloatArray:
     return np.ascontiguousarray(target.gradient[:, np.newaxis])
 
 
-def _row_weight(target: Target, weight: IntArray) -> FloatArray:
-    """Weight of each row in averages over out-of-bag rows."""
-    return weight * target.curvature if len(target.curvature) else weight.astype(np.float64)
+def _bags(weight: IntArray, sampling: Sampling, seeds: UInt64Array) -> Bags:
+    return Bags(np.flatnonzero(weight).astype(np.int64), sampling, seeds)
 
 
-def _bags(
-    data: BinnedData,
-    weight: IntArray,
-    sampling: Sampling,
-    seed: int,
-    n_trees: int,
-    first: int,
-    last: int,
-) -> tuple[object, ...]:
-    """What drawing the bags of some trees again takes."""
-    return (
-        np.flatnonzero(weight).astype(np.int64), sampling, tree_seeds(seed, n_trees)[first:last],
-        np.zeros(1, dtype=np.uint64), np.zeros(data.n_rows, dtype=np.int64),
-        np.zeros(data.n_rows, dtype=np.uint32),
-    )  # fmt: skip
+def _some(trees: Trees, first: int, last: int) -> Trees:
+    """The trees from `first` to ``last - 1``."""
+    return Trees(trees.nodes, trees.start[first : last + 1])
 
 
 @inner
@@ -220,21 +254,20 @@ def mark_ways(nodes, first, last, data, number, way):
 
 
 @kernel
-def add_permuted_losses(
-    nodes, start, data, in_rows, sampling, seeds, state, bag, spare,
-    permuting, truth, weight, outside, shuffled, leaf, number, way, out,
-):  # fmt: skip
+def add_permuted_losses(trees, data, bags, room, shuffling, truth, out):
     """Write what each tree loses by permuting each group, shape (n_trees, n_groups).
 
     A row that no split on its way asks for the group stays in its leaf.
     """
-    for tree in range(seeds.shape[0]):
-        state[0] = seeds[tree]
-        draw_bag(state, in_rows, sampling.replace, sampling.share, bag, spare)
+    nodes, start, in_rows, state = trees.nodes, trees.start, bags.in_rows, room.state
+    outside, shuffled, leaf = shuffling.outside, shuffling.shuffled, shuffling.leaf
+    number, way, values, weight = shuffling.number, shuffling.way, truth.values, truth.weight
+    for tree in range(bags.seeds.shape[0]):
+        draw(bags, tree, room.state, room.counts, room.spare)
         n = 0
         total = 0.0
         for r in range(in_rows.shape[0]):
-            if bag[in_rows[r]] == 0:
+            if room.counts[in_rows[r]] == 0:
                 outside[n] = in_rows[r]
                 total += weight[in_rows[r]]
                 n += 1
@@ -245,7 +278,7 @@ def add_permuted_losses(
         mark_ways(nodes, root, start[tree + 1], data, number, way)
         for r in range(n):
             leaf[r] = leaf_of(nodes, root, data, outside[r])
-        state[0] = permuting[tree]
+        state[0] = shuffling.seeds[tree]
         for g in range(number.shape[0]):
             if number[g] < 0:
                 continue
@@ -262,25 +295,22 @@ def add_permuted_losses(
                 i = outside[r]
                 moved = leaf_if_moved(nodes, root, data, i, g, shuffled[r])
                 if moved != plain:
-                    worse = squared_error(nodes, moved, truth, i)
-                    out[tree, g] += weight[i] * (worse - squared_error(nodes, plain, truth, i))
+                    worse = squared_error(nodes, moved, values, i)
+                    out[tree, g] += weight[i] * (worse - squared_error(nodes, plain, values, i))
             out[tree, g] /= total
 
 
 @kernel
-def add_out_of_bag_gains(
-    nodes, start, data, in_rows, sampling, seeds, state, bag, spare,
-    truth, weight, out,
-):  # fmt: skip
+def add_out_of_bag_gains(trees, data, bags, room, truth, out):
     """Write the debiased decrease of impurity of each tree and group."""
-    for tree in range(seeds.shape[0]):
-        state[0] = seeds[tree]
-        draw_bag(state, in_rows, sampling.replace, sampling.share, bag, spare)
-        root = start[tree]
+    nodes, values, weight = trees.nodes, truth.values, truth.weight
+    for tree in range(bags.seeds.shape[0]):
+        draw(bags, tree, room.state, room.counts, room.spare)
+        root = trees.start[tree]
         total = 0.0
-        for r in range(in_rows.shape[0]):
-            i = in_rows[r]
-            if bag[i] > 0:
+        for r in range(bags.in_rows.shape[0]):
+            i = bags.in_rows[r]
+            if room.counts[i] > 0:
                 continue
             total += weight[i]
             at = root
@@ -293,10 +323,10 @@ def add_out_of_bag_gains(
                     data.is_factor[j],
                 )
                 child = root + nodes.left[at] + (0 if left else 1)
-                for k in range(truth.shape[1]):
+                for k in range(values.shape[1]):
                     change = nodes.value[child, k] - nodes.value[at, k]
                     out[tree, data.group_of[j]] += (
-                        weight[i] * change * (truth[i, k] - nodes.value[root, k])
+                        weight[i] * change * (values[i, k] - nodes.value[root, k])
                     )
                 at = child
         for g in range(out.shape[1]):

@@ -19,13 +19,13 @@ from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from treeselect.engine.cache import inner, kernel
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.moments import pack_rows
-from treeselect.engine.data.targets import GINI, NEWTON, Target
-from treeselect.engine.growing.growth import Growth
+from treeselect.engine.data.targets import Target, has_pairs
+from treeselect.engine.growing.growth import Growth, ground_of
 from treeselect.engine.growing.in_order import fill_block, gather_rows, score_column
 from treeselect.engine.growing.nodes import write_leaf, write_split
 from treeselect.engine.splitting.candidates import draw_candidates, start_order, swap, wins_tie
 from treeselect.engine.splitting.histograms import cell_size, clear
-from treeselect.engine.splitting.means import Rule, best_dense_split
+from treeselect.engine.splitting.means import best_dense_split, sums_of_node
 from treeselect.engine.splitting.node_sums import (
     own_term,
     size_of,
@@ -34,7 +34,7 @@ from treeselect.engine.splitting.node_sums import (
     write_value,
 )
 from treeselect.engine.splitting.partition import partition_node
-from treeselect.engine.splitting.penalty import open_used, penalised_gain, take_discounts
+from treeselect.engine.splitting.penalty import open_group, open_used, penalised_gain
 
 NODE, BEGIN, END, DEPTH, BEST = range(5)
 """Columns of ``LeafTable.leaf``."""
@@ -81,14 +81,45 @@ class LeafTable(NamedTuple):
     histogram: IntArray
 
 
+class Leaf(NamedTuple):
+    """A leaf: the number of its node, its first row and the one behind its last, its depth."""
+
+    node: int
+    begin: int
+    end: int
+    depth: int
+
+
+class Children(NamedTuple):
+    """The leaves that the last split made.
+
+    Attributes
+    ----------
+    light : int
+        Slot of the lighter one, the last that is taken; at the start that of the root.
+    heavy : int
+        Slot of the other one; -1 at the start, and when there is nothing more to split.
+    score_light, score_heavy : bool
+        Whether they may be split, so that their best splits are to be found.
+    opened : int
+        Group that was opened, -1 if it was open before.
+    """
+
+    light: int
+    heavy: int
+    score_light: bool
+    score_heavy: bool
+    opened: int
+
+
 def leaf_table(data: BinnedData, target: Target, growth: Growth, n_rows: int) -> LeafTable:
     """Memory for trees on at most `n_rows` rows: 11 bytes for each leaf and column, so that wide
     data want a bound on the leaves, and histograms up to ``MOST_MEMORY``."""
     n = max(min(growth.max_leaves, n_rows), 1)
     n_columns = len(data.codes)
-    width = 256 * 8 * len(data.blocks) * cell_size(target.kind, target.n_classes)
+    width = 256 * 8 * len(data.blocks) * cell_size(target)
     keeps = (
-        target.kind < GINI
+        not target.has_outputs
         and n_rows >= ENOUGH_ROWS
         and growth.n_candidates >= data.n_groups
         and 8 * n * width <= MOST_MEMORY
@@ -106,44 +137,50 @@ def leaf_table(data: BinnedData, target: Target, growth: Growth, n_rows: int) ->
 
 
 @inner
-def write_node(pack, growth, prices, work, table, nodes, first, slot, node, begin, end, depth):
-    """Make the rows ``begin:end`` a leaf; returns whether it may be split.
+def root_of(may_be_split):
+    """The root, as if it were the last split's only child."""
+    return Children(0, -1, may_be_split, False, -1)
+
+
+@inner
+def write_node(ground, prices, table, nodes, slot, leaf):
+    """Make some rows a leaf; returns whether it may be split.
 
     Their sums are in ``table.total`` already.
     """
+    pack, growth, node = ground.pack, ground.growth, leaf.node
     total = table.total[slot]
     weight = weight_of(pack, total)
     table.leaf[slot, NODE] = node
-    table.leaf[slot, BEGIN] = begin
-    table.leaf[slot, END] = end
-    table.leaf[slot, DEPTH] = depth
+    table.leaf[slot, BEGIN] = leaf.begin
+    table.leaf[slot, END] = leaf.end
+    table.leaf[slot, DEPTH] = leaf.depth
     table.leaf[slot, BEST] = -1
     table.worth[slot] = growth.min_gain
     table.base[slot] = own_term(pack, total, prices.level) if prices.uncentred else 0.0
     for j in range(table.gain.shape[1]):
         table.gain[slot, j] = -1.0
-    write_leaf(nodes, first + node)
-    write_value(pack, total, nodes.value[first + node])
-    nodes.weight[first + node] = weight
-    return depth < growth.max_depth and weight >= 2 * growth.min_weight
+    write_leaf(nodes, node)
+    write_value(pack, total, nodes.value[node])
+    nodes.weight[node] = weight
+    return leaf.depth < growth.max_depth and weight >= 2 * growth.min_weight
 
 
 @inner
-def score_drawn(data, pack, rule, growth, state, work, n_open, table, slot):
+def score_drawn(ground, work, n_open, table, slot):
     """Best splits of the candidate columns of a leaf, each from a histogram of its own; only of
     the wide ones where histograms are kept."""
+    data = ground.data
     begin, end = table.leaf[slot, BEGIN], table.leaf[slot, END]
-    gather_rows(pack, work, begin, end)
-    n_candidates = draw_candidates(work, n_open, growth.n_candidates, state)
+    gather_rows(ground.pack, work, begin, end)
+    n_candidates = draw_candidates(work, n_open, ground.growth.n_candidates)
     only_wide = table.histogram.shape[0] > 0
     for c in range(n_candidates):
         group = work.order[c]
         for j in range(data.group_start[group], data.group_start[group + 1]):
             if only_wide and data.wide_at[j] < 0:
                 continue
-            gain, code, missing_left = score_column(
-                data, pack, rule, work, table.total[slot], j, begin, end
-            )
+            gain, code, missing_left = score_column(ground, work, table.total[slot], j, begin, end)
             if code >= 0:
                 table.gain[slot, j] = gain
                 table.code[slot, j] = code
@@ -151,16 +188,16 @@ def score_drawn(data, pack, rule, growth, state, work, n_open, table, slot):
 
 
 @kernel
-def score_blocks(
-    data, pack, rule, work, scratch, table, light, heavy, score_light, score_heavy, low, high
-):  # fmt: skip
-    """Best splits of two leaves on the columns of some blocks.
+def score_blocks(ground, work, table, children, low, high):
+    """Best splits of two leaves on the columns of the blocks from `low` to `high` - 1.
 
-    The histograms of `light` are counted; those of `heavy`, which holds their parent's, are the
-    difference. There is no `heavy` at the root: -1. The rows of `light` have been gathered.
+    The histograms of the lighter one are counted; those of the heavier one, which holds their
+    parent's, are the difference. The rows of the lighter one have been gathered.
     """
+    data, pack = ground.data, ground.pack
+    light, heavy = children.light, children.heavy
     begin, end = table.leaf[light, BEGIN], table.leaf[light, END]
-    size = 2 if pack.kind == NEWTON else 1
+    size = 2 if has_pairs(pack.kind) else 1
     width = 256 * 8 * size
     n_columns = data.codes.shape[0]
     clear(table.histogram[light, width * low : width * high])
@@ -177,18 +214,19 @@ def score_blocks(
                 rest[c] -= counted[c]
         for side in range(2):
             slot = heavy if side else light
-            if slot < 0 or not (score_heavy if side else score_light):
+            if slot < 0 or not (children.score_heavy if side else children.score_light):
                 continue
             total = table.total[slot]
             to_gain = pack.to_gain
             node_size = size_of(pack, total)
+            node = sums_of_node(pack, total)
             for j in range(8 * block, min(8 * (block + 1), n_columns)):
                 if data.wide_at[j] >= 0:
                     continue
                 cell = 256 * size * j
                 score, code, missing_left = best_dense_split(
                     table.histogram[slot, cell : cell + 256 * size], data.n_codes[j],
-                    data.is_factor[j], pack.kind, total[0], total[1], pack.shift, rule, scratch,
+                    data.is_factor[j], node, ground.rule, work.scratch,
                 )  # fmt: skip
                 if code >= 0:
                     table.gain[slot, j] = score / node_size * to_gain
@@ -197,21 +235,19 @@ def score_blocks(
 
 
 @inner
-def choose_best(data, prices, is_open, rank, table, slot, first, last):
+def choose_best(data, opening, table, slot, first, last):
     """Let the columns ``first:last`` compete with the best split that a leaf has so far."""
     for j in range(first, last):
         gain = table.gain[slot, j]
         if gain < 0:
             continue
         group = np.int64(data.group_of[j])
-        worth = penalised_gain(
-            gain + table.base[slot], prices.scale[j], prices.price[j], is_open[group]
-        )
+        worth = penalised_gain(opening, group, j, gain + table.base[slot])
         best = table.leaf[slot, BEST]
         if worth > table.worth[slot] or (
             worth == table.worth[slot]
             and best >= 0
-            and wins_tie(group, np.int64(data.group_of[best]), is_open, rank)
+            and wins_tie(opening, group, np.int64(data.group_of[best]))
         ):
             table.worth[slot] = worth
             table.leaf[slot, BEST] = j
@@ -235,24 +271,23 @@ def best_leaf(table, n_leaves):
 
 
 @inner
-def split_leaf(data, pack, growth, prices, is_open, work, table, nodes, first, slot, n_leaves):
+def split_leaf(ground, opening, work, table, nodes, slot, n_leaves):
     """Split the leaf of a slot; its heavier child stays there, the lighter one takes the next.
 
-    Returns whether the lighter and the heavier child may be split, and the group that was opened,
-    -1 if it was open before.
+    Returns the :class:`Children`.
     """
+    data, pack = ground.data, ground.pack
     node, depth = table.leaf[slot, NODE], table.leaf[slot, DEPTH] + 1
     begin, end = table.leaf[slot, BEGIN], table.leaf[slot, END]
     column = table.leaf[slot, BEST]
     code, missing_left = np.int64(table.code[slot, column]), table.missing_left[slot, column]
     middle = partition_node(data, column, code, missing_left, work, begin, end)
     left = 2 * n_leaves - 1
-    write_split(nodes, first + node, column, code, missing_left, left, table.gain[slot, column])
+    write_split(nodes, node, column, code, missing_left, left, table.gain[slot, column])
     group = np.int64(data.group_of[column])
-    opened = -1 if is_open[group] or growth.opens_late else group
-    if opened >= 0:
-        take_discounts(prices, data, opened)
-        is_open[opened] = True
+    opens = not (opening.is_open[group] or ground.growth.opens_late)
+    if opens:
+        open_group(opening, data, group)
     light_is_right = np.int64(middle - begin > end - middle)
     light_total = table.total[n_leaves]
     if light_is_right:
@@ -264,57 +299,55 @@ def split_leaf(data, pack, growth, prices, is_open, work, table, nodes, first, s
     light, heavy = False, False
     for right in range(2):
         is_light = right == light_is_right
-        may = write_node(
-            pack, growth, prices, work, table, nodes, first, n_leaves if is_light else slot,
-            left + right, middle if right else begin, end if right else middle, depth,
-        )  # fmt: skip
+        leaf = Leaf(left + right, middle if right else begin, end if right else middle, depth)
+        may = write_node(ground, opening.prices, table, nodes, n_leaves if is_light else slot, leaf)
         if is_light:
             light = may
         else:
             heavy = may
-    return light, heavy, opened
+    return Children(n_leaves, slot, light, heavy, int(group) if opens else -1)
 
 
 @kernel
-def start_tree(data, target, weight, counts, growth, prices, work, table, nodes, first):
-    """Pack the rows and make them the first leaf; the packing, and whether it may be split."""
-    pack = pack_rows(target, weight, counts, work.moments, work.second, work.rows)
-    return pack, write_root(data, pack, growth, prices, work, table, nodes, first)
+def start_tree(job, prices, work, table, nodes):
+    """Pack the rows in the bag ``work.counts`` and make them the first leaf; the packing, and the
+    root as :class:`Children`."""
+    pack = pack_rows(job.target, job.weight, work.counts, work.moments, work.second, work.rows)
+    return pack, write_root(ground_of(job, pack), prices, work, table, nodes)
 
 
 @inner
-def write_root(data, pack, growth, prices, work, table, nodes, first):
-    """Make all rows of the bag the first leaf; returns whether it may be split."""
+def write_root(ground, prices, work, table, nodes):
+    """Make all rows of the bag the first leaf, and the root the last split's only child."""
+    pack = ground.pack
     sum_rows(pack, work, 0, pack.n_in, table.total[0])
-    may = write_node(pack, growth, prices, work, table, nodes, first, 0, 0, 0, pack.n_in, 0)
+    rows = Leaf(0, 0, pack.n_in, 0)
+    may = write_node(ground, prices, table, nodes, 0, rows)
     if may and table.histogram.shape[0] > 0:
         gather_rows(pack, work, 0, pack.n_in)
-    return may
+    return root_of(may)
 
 
 @kernel
-def advance(
-    data, pack, growth, prices, is_open, rank, work, table, nodes, first, n_leaves, before, opened
-):  # fmt: skip
+def advance(ground, opening, work, table, nodes, last):
     """Choose the best splits of the leaves that have been scored, then split the best leaf.
 
     Parameters
     ----------
-    n_leaves : int
-        Leaves so far.
-    before, opened : int
-        Slot that was split last and the group that it opened, -1 for none. The other child is in
-        the last slot.
+    ground, opening, work, table, nodes
+    last : Children
+        Of the split before, or the root.
 
     Returns
     -------
-    slot, light, heavy, opened
-        Slot that was split, -1 if there is none to split; whether its children, of which the
-        lighter one is in slot ``n_leaves``, are to be scored; the group that was opened.
+    Children
+        Of this split; without a heavier one if there was none to split.
     """
+    data, growth, prices = ground.data, ground.growth, opening.prices
+    n_leaves, opened = last.light + 1, last.opened
     for other in range(n_leaves):
         # The children look at all columns, the others at those of groups whose price has changed.
-        is_new = other == before or other == n_leaves - 1
+        is_new = other == last.heavy or other == last.light
         n_looks = 1
         if not is_new:
             n_looks = 0 if opened < 0 else 1 + prices.start[opened + 1] - prices.start[opened]
@@ -323,65 +356,50 @@ def advance(
             if not is_new:
                 group = opened if look == 0 else prices.group[prices.start[opened] + look - 1]
                 low, high = data.group_start[group], data.group_start[group + 1]
-            choose_best(data, prices, is_open, rank, table, other, low, high)
+            choose_best(data, opening, table, other, low, high)
     slot = -1
-    if n_leaves < min(growth.max_leaves, table.leaf.shape[0]):
+    most = min(growth.max_leaves, table.leaf.shape[0])
+    if n_leaves < most:
         slot = best_leaf(table, n_leaves)
     if slot < 0:
         if growth.opens_late:
-            open_used(nodes, first, first + 2 * n_leaves - 1, prices, data, is_open)
-        return -1, False, False, -1
-    light, heavy, opened = split_leaf(
-        data, pack, growth, prices, is_open, work, table, nodes, first, slot, n_leaves
-    )
-    if n_leaves + 1 == min(growth.max_leaves, table.leaf.shape[0]):
-        light, heavy = False, False
-    if (light or heavy) and table.histogram.shape[0] > 0:
-        gather_rows(pack, work, table.leaf[n_leaves, BEGIN], table.leaf[n_leaves, END])
-    return slot, light, heavy, opened
+            open_used(nodes, 2 * n_leaves - 1, opening, data)
+        return root_of(False)
+    made = split_leaf(ground, opening, work, table, nodes, slot, n_leaves)
+    if n_leaves + 1 == most:
+        made = Children(made.light, made.heavy, False, False, made.opened)
+    if (made.score_light or made.score_heavy) and table.histogram.shape[0] > 0:
+        gather_rows(ground.pack, work, table.leaf[n_leaves, BEGIN], table.leaf[n_leaves, END])
+    return made
 
 
 @inner
-def grow_best_first(
-    data, pack, growth, prices, is_open, rank, state, work, table, nodes, first, stop
-):  # fmt: skip
+def grow_best_first(ground, opening, work, table, nodes):
     """As ``in_order.grow_in_order``; ``table`` has room for the leaves.
 
     Afterwards the rows of the leaf in slot s are ``work.rows`` from ``table.leaf[s, BEGIN]`` on.
     """
-    rule = Rule(growth.min_weight, growth.min_curvature * pack.second_unit)
-    n_open = start_order(work, is_open, growth.all_open)
+    data, all_open = ground.data, ground.growth.all_open
+    n_open = start_order(work, opening.is_open, all_open)
     keeps = table.histogram.shape[0] > 0
     n_blocks = data.blocks.shape[0]
-    n_leaves, slot, opened = 1, -1, -1
-    light = write_root(data, pack, growth, prices, work, table, nodes, first)
-    heavy = False
+    last = write_root(ground, opening.prices, work, table, nodes)
     while True:
-        last = n_leaves - 1
-        if keeps and (light or heavy):
-            score_blocks(
-                data, pack, rule, work, work.scratch, table, last, slot, light, heavy,
-                0, n_blocks,
-            )  # fmt: skip
+        light, heavy = last.light, last.heavy
+        if keeps and (last.score_light or last.score_heavy):
+            score_blocks(ground, work, table, last, 0, n_blocks)
         if not keeps or data.wide.shape[0] > 0:
-            if opened >= 0 and growth.all_open:
-                swap(work, n_open, np.int64(work.place[opened]))
+            if last.opened >= 0 and all_open:
+                swap(work, n_open, np.int64(work.place[last.opened]))
                 n_open += 1
             # The left child comes first in the random stream, whichever is the lighter one.
-            light_first = np.int64(slot < 0 or table.leaf[last, NODE] < table.leaf[slot, NODE])
+            light_first = np.int64(heavy < 0 or table.leaf[light, NODE] < table.leaf[heavy, NODE])
             for turn in range(2):
                 is_light = turn != light_first
-                if light if is_light else heavy:
-                    score_drawn(
-                        data, pack, rule, growth, state, work, n_open, table,
-                        last if is_light else slot,
-                    )  # fmt: skip
-        slot, light, heavy, opened = advance(
-            data, pack, growth, prices, is_open, rank, work, table, nodes, first,
-            n_leaves, slot, opened,
-        )  # fmt: skip
-        if slot < 0:
-            return 2 * n_leaves - 1
-        n_leaves += 1
-        if stop[0] != 0:
-            return 2 * n_leaves - 1
+                if last.score_light if is_light else last.score_heavy:
+                    score_drawn(ground, work, n_open, table, light if is_light else heavy)
+        last = advance(ground, opening, work, table, nodes, last)
+        if last.heavy < 0:
+            return 2 * light + 1
+        if work.stop[0] != 0:
+            return 2 * last.light + 1

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 
 from treeselect.engine.arrays import AnyArray
 from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.data.targets import ENTROPY, GINI, MOST_CLASSES, NEWTON, Target
+from treeselect.engine.data.targets import MOST_CLASSES, Target
 from treeselect.engine.growing.growth import BEST_FIRST, Growth
 from treeselect.engine.splitting.penalty import SplitPenalty
 from treeselect.errors import DataError
@@ -81,12 +81,11 @@ def check_data(data: BinnedData) -> None:
 
 def check_target(target: Target, n_rows: int) -> None:
     """Refuse a target of another length, or with values that can't be."""
-    has_classes = target.kind in (GINI, ENTROPY)
-    n_gradients = 0 if has_classes else n_rows * target.n_classes
+    n_gradients = 0 if target.has_classes else n_rows * target.n_classes
     check_array("gradient", target.gradient, np.float64, (n_gradients,))
-    n_curvatures = n_rows if has_classes or target.kind == NEWTON else 0
+    n_curvatures = n_rows if target.has_classes or target.has_pairs else 0
     check_array("curvature", target.curvature, np.float64, (n_curvatures,))
-    check_array("label", target.label, np.uint8, (n_rows if has_classes else 0,))
+    check_array("label", target.label, np.uint8, (n_rows if target.has_classes else 0,))
     for name, values in (("gradient", target.gradient), ("curvature", target.curvature)):
         odd = np.flatnonzero(~np.isfinite(values))
         if len(odd):
@@ -96,11 +95,11 @@ def check_target(target: Target, n_rows: int) -> None:
         raise DataError(
             f"`curvature` must be at least 0.\n  Found: {target.curvature[row]} in row {row}."
         )
-    if target.kind >= GINI and not 2 <= target.n_classes <= MOST_CLASSES:
+    if target.has_outputs and not 2 <= target.n_classes <= MOST_CLASSES:
         raise DataError(
             f"`n_classes` must be from 2 to {MOST_CLASSES}.\n  Found: {target.n_classes}."
         )
-    if has_classes and target.label.max(initial=0) >= target.n_classes:
+    if target.has_classes and target.label.max(initial=0) >= target.n_classes:
         raise DataError(
             f"`label` must be below the number of classes, {target.n_classes}.\n"
             f"  Found: {target.label.max()}."

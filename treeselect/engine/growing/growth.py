@@ -8,6 +8,7 @@ import numpy as np
 
 from treeselect.engine.arrays import (
     AnyArray,
+    BoolArray,
     Int32Array,
     IntArray,
     UInt8Array,
@@ -15,11 +16,13 @@ from treeselect.engine.arrays import (
     UInt64Array,
     WeightArray,
 )
+from treeselect.engine.cache import inner
 from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.data.targets import GINI, NEWTON, VECTOR, Target
+from treeselect.engine.data.moments import Packing
+from treeselect.engine.data.targets import Target
 from treeselect.engine.splitting.candidates import can_split
 from treeselect.engine.splitting.histograms import MOST_CODES, cell_size
-from treeselect.engine.splitting.means import Scratch, scratch
+from treeselect.engine.splitting.means import Rule, Scratch, scratch
 
 DEPTH_FIRST, BREADTH_FIRST, BEST_FIRST = 0, 1, 2
 """Orders in which nodes are split."""
@@ -75,6 +78,51 @@ class Growth(NamedTuple):
     opens_late: bool = False
 
 
+class Job(NamedTuple):
+    """What trees are grown on, and how.
+
+    Attributes
+    ----------
+    data : BinnedData
+    target : Target
+    weight : ndarray of int64, shape (n_rows,)
+        Copies of each row, 0 leaves it out.
+    growth : Growth
+    """
+
+    data: BinnedData
+    target: Target
+    weight: IntArray
+    growth: Growth
+
+
+class Ground(NamedTuple):
+    """What one tree is grown on, and by which rules.
+
+    Attributes
+    ----------
+    data : BinnedData
+    pack : Packing
+        Of the rows of the bag, which a workspace holds.
+    rule : Rule
+        What each side of a split must have, in packed units.
+    growth : Growth
+    """
+
+    data: BinnedData
+    pack: Packing
+    rule: Rule
+    growth: Growth
+
+
+@inner
+def ground_of(job, pack):
+    """The ground of a tree, whose rows have been packed."""
+    growth = job.growth
+    rule = Rule(growth.min_weight, growth.min_curvature * pack.second_unit)
+    return Ground(job.data, pack, rule, growth)
+
+
 class Workspace(NamedTuple):
     """Memory that one thread needs to grow trees, reused from tree to tree.
 
@@ -107,6 +155,14 @@ class Workspace(NamedTuple):
     total : ndarray of int64, shape (max(n_classes, 2),)
         Sums of a node.
     scratch : Scratch
+    counts : ndarray of int64, shape (n_rows,)
+        How often each row is in the bag.
+    is_open : ndarray of bool, shape (n_groups,)
+        The open groups of the tree that grows.
+    state : ndarray of uint64, shape (1,)
+        The tree's random stream.
+    stop : ndarray of int64, shape (1,)
+        Growth ends early when another thread sets it.
     """
 
     side: UInt8Array
@@ -128,17 +184,23 @@ class Workspace(NamedTuple):
     waiting: IntArray
     total: IntArray
     scratch: Scratch
+    counts: IntArray
+    is_open: BoolArray
+    state: UInt64Array
+    stop: IntArray
 
 
-def workspace(data: BinnedData, target: Target, weight: WeightArray) -> Workspace:
-    """Memory for trees on the rows with weight."""
+def workspace(
+    data: BinnedData, target: Target, weight: WeightArray, stop: IntArray | None = None
+) -> Workspace:
+    """Memory for trees on the rows with weight; threads that end together share `stop`."""
     n_rows, n_groups = data.n_rows, data.n_groups
-    n_second = {NEWTON: n_rows, VECTOR: n_rows * target.n_classes}.get(target.kind, 0)
+    n_second = n_rows * (target.n_classes if target.is_vector else int(target.has_pairs))
     n_labels = len(target.label)
-    size = cell_size(target.kind, target.n_classes)
+    size = cell_size(target)
     has_wide = len(data.wide) > 0
     able = np.flatnonzero(can_split(data, weight)).astype(np.int32)
-    n_cells = 256 * (1 if target.kind >= GINI else 8) + (MOST_CODES if has_wide else 0)
+    n_cells = 256 * (1 if target.has_outputs else 8) + (MOST_CODES if has_wide else 0)
     return Workspace(
         side=np.zeros(n_rows if has_wide else 0, dtype=np.uint8),
         cells=np.zeros(n_rows, dtype=np.uint16),
@@ -159,4 +221,8 @@ def workspace(data: BinnedData, target: Target, weight: WeightArray) -> Workspac
         waiting=np.zeros((n_rows + 2, 4), dtype=np.int64),
         total=np.zeros(max(target.n_classes, 2), dtype=np.int64),
         scratch=scratch(target.n_classes),
+        counts=np.zeros(n_rows, dtype=np.int64),
+        is_open=np.zeros(n_groups, dtype=np.bool_),
+        state=np.zeros(1, dtype=np.uint64),
+        stop=np.zeros(1, dtype=np.int64) if stop is None else stop,
     )

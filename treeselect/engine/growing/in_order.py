@@ -6,12 +6,12 @@ import numpy as np
 
 from treeselect.engine.cache import inlined, inner
 from treeselect.engine.data.binning import OTHER
-from treeselect.engine.data.targets import GINI, NEWTON, VECTOR
+from treeselect.engine.data.targets import has_outputs, has_pairs, is_vector
 from treeselect.engine.growing.growth import BREADTH_FIRST
 from treeselect.engine.growing.nodes import write_leaf, write_split
 from treeselect.engine.random import random_below
 from treeselect.engine.splitting.candidates import draw_candidates, start_order, swap, wins_tie
-from treeselect.engine.splitting.classes import best_class_split
+from treeselect.engine.splitting.classes import OutputSums, best_class_split
 from treeselect.engine.splitting.histograms import (
     SMALL_NODE,
     add_block,
@@ -27,10 +27,11 @@ from treeselect.engine.splitting.histograms import (
     room_of_bytes,
 )
 from treeselect.engine.splitting.means import (
-    Rule,
+    Listed,
     best_dense_split,
     best_listed_split,
     best_short_split,
+    sums_of_node,
 )
 from treeselect.engine.splitting.node_sums import (
     own_term,
@@ -40,7 +41,7 @@ from treeselect.engine.splitting.node_sums import (
     write_value,
 )
 from treeselect.engine.splitting.partition import partition_node
-from treeselect.engine.splitting.penalty import penalised_gain, take_discounts
+from treeselect.engine.splitting.penalty import open_group, penalised_gain
 
 
 @inlined
@@ -48,56 +49,46 @@ def gather_rows(pack, work, begin, end):
     """Put what belongs to the rows of a node side by side."""
     for r in range(begin, end):
         i = work.rows[r]
-        if pack.kind == VECTOR:
+        if is_vector(pack.kind):
             for k in range(pack.n_classes):
                 work.leaf_second[r * pack.n_classes + k] = work.second[i * pack.n_classes + k]
             continue
         work.leaf_moments[r] = work.moments[i]
-        if pack.kind == NEWTON:
+        if has_pairs(pack.kind):
             work.leaf_second[r] = work.second[i]
-        elif pack.kind >= GINI:
+        elif has_outputs(pack.kind):
             work.leaf_label[r] = work.label[i]
 
 
 @inlined
-def score_listed(
-    n_present, histogram, other, is_factor, pack, rule, work, total, begin, end
-):  # fmt: skip
-    """Best split of a node on one column by its codes, which ``work`` lists and has for each row.
+def score_listed(listed, pack, rule, work, total, begin, end):
+    """Best split of a node on one column by its codes, of which ``work`` has that of each row.
 
-    As :func:`score_column`; `other` is the code that is no level, -1 if there is none.
+    As :func:`score_column`; the listed histogram is still to be filled.
     """
-    if n_present < 2:
+    if listed.n_present < 2:
         return 0.0, np.int64(-1), False
-    cells, present = work.cells[begin:end], work.present
+    cells, histogram = work.cells[begin:end], listed.histogram
     moments = work.leaf_moments[begin:end]
     size = pack.n_classes
-    if pack.kind >= GINI:
-        if pack.kind == VECTOR:
+    if has_outputs(pack.kind):
+        if is_vector(pack.kind):
             vectors = work.leaf_second[begin * size : end * size]
             add_cells_of_vectors(cells, vectors, size, histogram)
         else:
             add_cells_of_classes(cells, moments, work.leaf_label[begin:end], size, histogram)
-        score, code, missing_left = best_class_split(
-            histogram, present, n_present, is_factor, other, pack.kind, size, total, pack.shift,
-            pack.unit, rule, work.scratch,
-        )  # fmt: skip
+        outputs = OutputSums(pack.kind, size, total, pack.shift, pack.unit)
+        score, code, missing_left = best_class_split(listed, outputs, rule, work.scratch)
     else:
-        pairs = pack.kind == NEWTON
-        size = 2 if pairs else 1
-        add_cells(cells, moments, work.leaf_second[begin : end if pairs else begin], histogram)
-        if n_present <= 256:
-            score, code, missing_left = best_short_split(
-                histogram, present, n_present, is_factor, other, pack.kind,
-                total[0], total[1], pack.shift, rule, work.scratch,
-            )  # fmt: skip
+        node = sums_of_node(pack, total)
+        size = 2 if node.pairs else 1
+        add_cells(cells, moments, work.leaf_second[begin : end if node.pairs else begin], histogram)
+        if listed.n_present <= 256:
+            score, code, missing_left = best_short_split(listed, node, rule, work.scratch)
             return score / size_of(pack, total) * pack.to_gain, code, missing_left
-        score, code, missing_left = best_listed_split(
-            histogram, present, n_present, is_factor, other, pack.kind,
-            total[0], total[1], pack.shift, rule,
-        )  # fmt: skip
-    for t in range(n_present):
-        for s in range(size * present[t], size * (present[t] + 1)):
+        score, code, missing_left = best_listed_split(listed, node, rule)
+    for t in range(listed.n_present):
+        for s in range(size * listed.present[t], size * (listed.present[t] + 1)):
             histogram[s] = 0
     return score / size_of(pack, total) * pack.to_gain, code, missing_left
 
@@ -112,24 +103,25 @@ def list_column(data, work, j, begin, end):
 
 
 @inlined
-def score_column(data, pack, rule, work, total, j, begin, end):
+def score_column(ground, work, total, j, begin, end):
     """Best split of a node on one column; the histogram is zero before and after.
 
     Returns (gain, code, missing_left); code -1 if there is none.
     """
+    data, pack, rule = ground.data, ground.pack, ground.rule
     is_wide = data.wide_at[j] >= 0
     histogram = work.histogram
-    if is_wide or end - begin <= SMALL_NODE or pack.kind >= GINI:
-        return score_listed(
-            list_column(data, work, j, begin, end),
-            histogram[room_of_bytes(pack.kind, pack.n_classes) if is_wide else 0 :],
-            np.int64(-1 if is_wide else OTHER), data.is_factor[j], pack, rule, work, total,
-            begin, end,
+    if is_wide or end - begin <= SMALL_NODE or has_outputs(pack.kind):
+        n_present = list_column(data, work, j, begin, end)
+        listed = Listed(
+            histogram[room_of_bytes(pack.kind, pack.n_classes) if is_wide else 0 :], work.present,
+            n_present, data.is_factor[j], -1 if is_wide else OTHER,
         )  # fmt: skip
+        return score_listed(listed, pack, rule, work, total, begin, end)
     rows = work.rows[begin:end]
     codes = data.codes[j]
     size = 1
-    if pack.kind == NEWTON:
+    if has_pairs(pack.kind):
         size = 2
         add_column_of_pairs(
             codes, rows, work.leaf_moments[begin:end], work.leaf_second[begin:end], histogram
@@ -137,8 +129,8 @@ def score_column(data, pack, rule, work, total, j, begin, end):
     else:
         add_column(codes, rows, work.leaf_moments[begin:end], histogram)
     score, code, missing_left = best_dense_split(
-        histogram, data.n_codes[j], data.is_factor[j], pack.kind, total[0], total[1],
-        pack.shift, rule, work.scratch,
+        histogram, data.n_codes[j], data.is_factor[j], sums_of_node(pack, total), rule,
+        work.scratch,
     )  # fmt: skip
     clear(histogram[: size * data.n_codes[j]])
     return score / size_of(pack, total) * pack.to_gain, code, missing_left
@@ -149,7 +141,7 @@ def fill_block(data, pack, work, block, begin, end, histogram):
     """Add the rows of a node to the histograms of eight columns."""
     rows = work.rows[begin:end]
     moments = work.leaf_moments[begin:end]
-    if pack.kind == NEWTON:
+    if has_pairs(pack.kind):
         seconds = work.leaf_second[begin:end]
         add_block_of_pairs(data.blocks[block], rows, moments, seconds, histogram)
     else:
@@ -157,13 +149,14 @@ def fill_block(data, pack, work, block, begin, end, histogram):
 
 
 @inlined
-def find_split(data, pack, rule, growth, prices, is_open, rank, state, work, n_open, begin, end):
+def find_split(ground, opening, work, n_open, begin, end):
     """Best split of a node among its candidate groups.
 
     Returns (column, code, missing_left, unpenalised gain); column -1 if no split is worth more
     than ``growth.min_gain``.
     """
-    total = work.total
+    data, pack, growth = ground.data, ground.pack, ground.growth
+    total, prices = work.total, opening.prices
     base = own_term(pack, total, prices.level) if prices.uncentred else 0.0
     best_column = -1
     best_code = np.int64(0)
@@ -171,14 +164,17 @@ def find_split(data, pack, rule, growth, prices, is_open, rank, state, work, n_o
     best_gain = 0.0
     best_worth = growth.min_gain
     n_ties = 1
-    n_groups, n_able = is_open.shape[0], work.order.shape[0]
-    size = 2 if pack.kind == NEWTON else 1
+    n_groups, n_able = opening.is_open.shape[0], work.order.shape[0]
+    size = 2 if has_pairs(pack.kind) else 1
     room = room_of_bytes(pack.kind, pack.n_classes)
-    in_blocks = growth.n_candidates >= n_able and end - begin > SMALL_NODE and pack.kind < GINI
+    in_blocks = (
+        growth.n_candidates >= n_able and end - begin > SMALL_NODE and not has_outputs(pack.kind)
+    )
+    node = sums_of_node(pack, total)
     gather_rows(pack, work, begin, end)
     n_candidates = n_groups
     if not in_blocks:
-        n_candidates = draw_candidates(work, n_open, growth.n_candidates, state)
+        n_candidates = draw_candidates(work, n_open, growth.n_candidates)
     # Coins fall for the later one, and open groups come last: see Growth.random_ties.
     by_coins = growth.random_ties and growth.all_open and n_candidates < n_able
     block = -1
@@ -194,26 +190,23 @@ def find_split(data, pack, rule, growth, prices, is_open, rank, state, work, n_o
                     fill_block(data, pack, work, block, begin, end, work.histogram)
                 score, code, missing_left = best_dense_split(
                     work.histogram[256 * size * (j & 7) :], data.n_codes[j],
-                    data.is_factor[j], pack.kind, total[0], total[1], pack.shift, rule,
-                    work.scratch,
+                    data.is_factor[j], node, ground.rule, work.scratch,
                 )  # fmt: skip
                 gain = score / size_of(pack, total) * pack.to_gain
             else:
-                gain, code, missing_left = score_column(
-                    data, pack, rule, work, total, j, begin, end
-                )
+                gain, code, missing_left = score_column(ground, work, total, j, begin, end)
             if code < 0:
                 continue
-            worth = penalised_gain(gain + base, prices.scale[j], prices.price[j], is_open[group])
+            worth = penalised_gain(opening, group, j, gain + base)
             better = worth > best_worth
             if worth == best_worth and best_column >= 0:
                 if by_coins:
-                    better = random_below(state, 2) == 0
+                    better = random_below(work.state, 2) == 0
                 elif growth.random_ties:
                     n_ties += 1
-                    better = random_below(state, n_ties) == 0
+                    better = random_below(work.state, n_ties) == 0
                 else:
-                    better = wins_tie(group, np.int64(data.group_of[best_column]), is_open, rank)
+                    better = wins_tie(opening, group, np.int64(data.group_of[best_column]))
             elif better:
                 n_ties = 1
             if better:
@@ -237,37 +230,27 @@ def push(waiting, at, node, begin, end, depth):
 
 
 @inner
-def grow_in_order(data, pack, growth, prices, is_open, rank, state, work, nodes, first, stop):
+def grow_in_order(ground, opening, work, nodes):
     """Grow one tree on the rows ``work.rows[:pack.n_in]``.
 
     Parameters
     ----------
-    data : BinnedData
-    pack : Packing
-        Of the rows in `work`.
-    growth : Growth
-        Its order must not be ``BEST_FIRST``.
-    prices : Prices
-        Changed by discounts.
-    is_open : ndarray of bool, shape (n_groups,)
-        Groups that are free; a group is opened (set to True) by its first split.
-    rank : ndarray of int64, shape (n_groups,)
-        Which of two closed groups wins a tie: the lower rank. An open one always wins.
-    state : ndarray of uint64, shape (1,)
-        Random stream, used where candidates are drawn.
+    ground : Ground
+        Its order of growth must not be ``BEST_FIRST``.
+    opening : Opening
+        Changed: groups that the tree splits on are open, unless they open late.
     work : Workspace
+        Holds the packed rows, and the random stream.
     nodes : Nodes
-        Written from position `first` on; must have room for ``2 * n_in - 1`` nodes.
-    stop : ndarray of int64, shape (1,)
-        Growth ends early when another thread sets it.
+        Written; must have room for ``2 * n_in - 1`` nodes.
 
     Returns
     -------
     int
         Number of nodes of the tree.
     """
-    rule = Rule(growth.min_weight, growth.min_curvature * pack.second_unit)
-    n_open = start_order(work, is_open, growth.all_open)
+    data, pack, growth = ground.data, ground.pack, ground.growth
+    n_open = start_order(work, opening.is_open, growth.all_open)
     room = work.waiting.shape[0]
     n_nodes = 1
     n_leaves = 1
@@ -283,30 +266,27 @@ def grow_in_order(data, pack, growth, prices, is_open, rank, state, work, nodes,
         end, depth = work.waiting[at, 2], work.waiting[at, 3]
         sum_rows(pack, work, begin, end, work.total)
         weight = weight_of(pack, work.total)
-        write_leaf(nodes, first + node)
-        write_value(pack, work.total, nodes.value[first + node])
-        nodes.weight[first + node] = weight
+        write_leaf(nodes, node)
+        write_value(pack, work.total, nodes.value[node])
+        nodes.weight[node] = weight
         if (
             depth >= growth.max_depth
             or weight < 2 * growth.min_weight
             or n_leaves >= growth.max_leaves
-            or stop[0] != 0
+            or work.stop[0] != 0
         ):
             continue
-        column, code, missing_left, gain = find_split(
-            data, pack, rule, growth, prices, is_open, rank, state, work, n_open, begin, end
-        )
+        column, code, missing_left, gain = find_split(ground, opening, work, n_open, begin, end)
         if column < 0:
             continue
         middle = partition_node(data, column, code, missing_left, work, begin, end)
         group = np.int64(data.group_of[column])
-        if not growth.opens_late and not is_open[group]:
+        if not growth.opens_late and not opening.is_open[group]:
             if growth.all_open:
                 swap(work, n_open, np.int64(work.place[group]))
                 n_open += 1
-            take_discounts(prices, data, group)
-            is_open[group] = True
-        write_split(nodes, first + node, column, code, missing_left, n_nodes, gain)
+            open_group(opening, data, group)
+        write_split(nodes, node, column, code, missing_left, n_nodes, gain)
         # The left child's turn comes first: at the end of a stack, before the right in a queue.
         left = n_waiting if growth.order == BREADTH_FIRST else n_waiting + 1
         right = 2 * n_waiting + 1 - left

@@ -63,6 +63,15 @@ def empty_nodes(capacity: int, n_outputs: int = 1) -> Nodes:
 
 
 @inner
+def nodes_from(nodes, first):
+    """The nodes of the tree that begins there, and all room behind it."""
+    return Nodes(
+        nodes.column[first:], nodes.code[first:], nodes.missing_left[first:], nodes.left[first:],
+        nodes.value[first:], nodes.gain[first:], nodes.weight[first:],
+    )  # fmt: skip
+
+
+@inner
 def write_leaf(nodes, at):
     """Make a node a leaf; its value and weight are written by the caller."""
     nodes.column[at] = LEAF

@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.data.moments import Packing
 from treeselect.engine.data.targets import Target
-from treeselect.engine.growing.best_first import LeafTable, advance, score_blocks, start_tree
-from treeselect.engine.growing.growth import Growth, Workspace
+from treeselect.engine.growing.best_first import (
+    Children,
+    LeafTable,
+    advance,
+    score_blocks,
+    start_tree,
+)
+from treeselect.engine.growing.growth import Ground, Job, Workspace
 from treeselect.engine.growing.nodes import Nodes
 from treeselect.engine.splitting.means import Rule, Scratch, scratch
-from treeselect.engine.splitting.penalty import Prices
+from treeselect.engine.splitting.penalty import Opening
 
 
 class SharedTree:
@@ -26,8 +30,7 @@ class SharedTree:
         self._edges = np.linspace(0, n_blocks, min(n_threads, n_blocks) + 1).astype(int).tolist()
         self._scratch = [scratch(target.n_classes) for _ in self._edges[1:]]
         self._pool = ThreadPoolExecutor(max(len(self._scratch) - 1, 1))
-        self._data, self._table = data, table
-        self._ones = np.ones(data.n_rows, dtype=np.int64)
+        self._table = table
 
     def __enter__(self) -> SharedTree:
         return self
@@ -35,43 +38,25 @@ class SharedTree:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown()
 
-    def grow(
-        self,
-        target: Target,
-        weight: IntArray,
-        growth: Growth,
-        prices: Prices,
-        is_open: BoolArray,
-        rank: IntArray,
-        work: Workspace,
-        nodes: Nodes,
-        first: int,
-    ) -> int:
+    def grow(self, job: Job, opening: Opening, work: Workspace, nodes: Nodes) -> int:
         """As :func:`grow_best_first`, on all rows with positive weight."""
-        data, table = self._data, self._table
-        pack, light = start_tree(
-            data, target, weight, self._ones, growth, prices, work, table, nodes, first
-        )
+        work.counts.fill(1)
+        pack, last = start_tree(job, opening.prices, work, self._table, nodes)
+        growth = job.growth
         rule = Rule(growth.min_weight, growth.min_curvature * pack.second_unit)
-        n_leaves, slot, opened, heavy = 1, -1, -1, False
+        ground = Ground(job.data, pack, rule, growth)
         while True:
-            if light or heavy:
-                self._score(pack, rule, work, n_leaves - 1, slot, light, heavy)
-            slot, light, heavy, opened = advance(
-                data, pack, growth, prices, is_open, rank, work, table, nodes, first,
-                n_leaves, slot, opened,
-            )  # fmt: skip
-            if slot < 0:
-                return 2 * n_leaves - 1
-            n_leaves += 1
+            if last.score_light or last.score_heavy:
+                self._score(ground, work, last)
+            light = last.light
+            last = advance(ground, opening, work, self._table, nodes, last)
+            if last.heavy < 0:
+                return int(2 * light + 1)
 
-    def _score(
-        self, pack: Packing, rule: Rule, work: Workspace, last: int, slot: int, light: bool,
-        heavy: bool,
-    ) -> None:  # fmt: skip
+    def _score(self, ground: Ground, work: Workspace, last: Children) -> None:
         def score(part: int, scratch: Scratch) -> Any:
             score_blocks(
-                self._data, pack, rule, work, scratch, self._table, last, slot, light, heavy,
+                ground, work._replace(scratch=scratch), self._table, last,
                 self._edges[part], self._edges[part + 1],
             )  # fmt: skip
 

@@ -87,7 +87,7 @@ def swap(work, a, b):
 
 
 @inlined
-def draw_candidates(work, n_first, n_candidates, state):
+def draw_candidates(work, n_first, n_candidates):
     """Bring the candidates of a node to the front of the order; returns how many they are.
 
     The first `n_first` groups are candidates; `n_candidates` of the others are drawn.
@@ -96,13 +96,14 @@ def draw_candidates(work, n_first, n_candidates, state):
     n = min(n_candidates, n_groups - n_first)
     if n < n_groups - n_first:
         for c in range(n_first, n_first + n):
-            swap(work, c, c + random_below(state, n_groups - c))
+            swap(work, c, c + random_below(work.state, n_groups - c))
     return n_first + n
 
 
 @inner
-def wins_tie(group, holder, is_open, rank):
+def wins_tie(opening, group, holder):
     """Whether `group` takes a tie from `holder`: open before closed, then by rank."""
+    is_open = opening.is_open
     if is_open[group] != is_open[holder]:
         return is_open[group]
-    return rank[group] < rank[holder]
+    return opening.rank[group] < opening.rank[holder]

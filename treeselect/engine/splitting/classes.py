@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from treeselect.engine.arrays import IntArray
 from treeselect.engine.cache import inlined, inner
 from treeselect.engine.data.moments import moment_gradient, moment_weight
-from treeselect.engine.data.targets import ENTROPY, VECTOR
+from treeselect.engine.data.targets import ENTROPY, is_vector
 from treeselect.engine.splitting.histograms import clear
 from treeselect.engine.splitting.means import split_at
+
+
+class OutputSums(NamedTuple):
+    """The sums of a node with several outputs: classes, or gradients.
+
+    Attributes
+    ----------
+    kind, n_outputs : int
+        Of the target.
+    total : ndarray of int64, shape (n_outputs,)
+        Moment of each output.
+    shift : int
+        Low bits of a moment that hold the weight.
+    unit : float
+        Units per weight of a class.
+    """
+
+    kind: int
+    n_outputs: int
+    total: IntArray
+    shift: int
+    unit: float
 
 
 @inner
@@ -18,8 +43,9 @@ def entropy_part(weight):
 
 
 @inner
-def vector_gain(left, cell, total, n_outputs, shift, min_weight):
+def vector_gain(left, cell, node, min_weight):
     """Decrease of the sum of squares, summed over the outputs; -1 if a side is too light."""
+    total, shift = node.total, node.shift
     w = moment_weight(left[0] + cell[0], shift)
     w_all = moment_weight(total[0], shift)
     if w < min_weight or w_all - w < min_weight:
@@ -27,7 +53,7 @@ def vector_gain(left, cell, total, n_outputs, shift, min_weight):
     a = np.float64(w)
     b = np.float64(w_all - w)
     gain = 0.0
-    for k in range(n_outputs):
+    for k in range(node.n_outputs):
         here = moment_gradient(left[k] + cell[k], shift)
         there = moment_gradient(total[k], shift) - here
         difference = np.float64(here) * b - np.float64(there) * a
@@ -36,14 +62,15 @@ def vector_gain(left, cell, total, n_outputs, shift, min_weight):
 
 
 @inlined
-def class_gain(left, cell, total, n_classes, shift, unit, kind, min_weight):
+def class_gain(left, cell, node, min_weight):
     """Decrease of the impurity, times the node's weight, by a left side of ``left + cell``.
 
     Gini: ``sum_k (L_k R - R_k L)**2 / (L R N)``, which equals the decrease of
     ``N (1 - sum_k p_k**2)`` and is exactly 0 for equal shares. -1 if a side is too light.
     """
-    if kind == VECTOR:
-        return vector_gain(left, cell, total, n_classes, shift, min_weight)
+    if is_vector(node.kind):
+        return vector_gain(left, cell, node, min_weight)
+    total, n_classes, shift, unit = node.total, node.n_outputs, node.shift, node.unit
     rows = np.int64(0)
     rows_all = np.int64(0)
     w = np.int64(0)
@@ -59,7 +86,7 @@ def class_gain(left, cell, total, n_classes, shift, unit, kind, min_weight):
     a = np.float64(w)
     b = np.float64(w_all - w)
     gain = 0.0
-    if kind == ENTROPY:
+    if node.kind == ENTROPY:
         a, b = a / unit, b / unit
         gain = entropy_part(a + b) - entropy_part(a) - entropy_part(b)
         for k in range(n_classes):
@@ -77,25 +104,21 @@ def class_gain(left, cell, total, n_classes, shift, unit, kind, min_weight):
 
 
 @inner
-def left_is_heavier(left, total, n_classes, shift):
+def left_is_heavier(left, node):
     """Whether at least half of the rows go left."""
     rows = np.int64(0)
     rows_all = np.int64(0)
-    for k in range(n_classes):
-        rows += moment_weight(left[k], shift)
-        rows_all += moment_weight(total[k], shift)
+    for k in range(node.n_outputs):
+        rows += moment_weight(left[k], node.shift)
+        rows_all += moment_weight(node.total[k], node.shift)
     return 2 * rows >= rows_all
 
 
 @inlined
-def best_class_split(
-    histogram, present, n_present, is_factor, other, kind, n_classes, total, shift, unit, rule,
-    scratch,
-):  # fmt: skip
-    """As :func:`best_listed_split` for classes or vectors; the first result is the gain itself.
-
-    ``total`` has the node's sum for each class or output.
-    """
+def best_class_split(listed, node, rule, scratch):
+    """As :func:`best_listed_split` for classes or vectors; the first result is the gain itself."""
+    histogram, present, is_factor = listed.histogram, listed.present, listed.is_factor
+    n_classes = node.n_outputs
     best, best_at, best_missing_left = 0.0, -1, False
     left = scratch.classes
     clear(left)
@@ -104,12 +127,12 @@ def best_class_split(
     missing = histogram[:n_classes]
     n_missing = 0
     for k in range(n_classes):
-        n_missing += moment_weight(missing[k], shift)
-    n = n_present if is_factor else n_present - 1
+        n_missing += moment_weight(missing[k], node.shift)
+    n = listed.n_present if is_factor else listed.n_present - 1
     for t in range(n):
         code = present[t]
         cell = histogram[code * n_classes : (code + 1) * n_classes]
-        if is_factor and code == other:
+        if is_factor and code == listed.other:
             break
         if t > 0 and not is_factor:
             for k in range(n_classes):
@@ -120,10 +143,10 @@ def best_class_split(
                 beside = cell
             elif with_missing:
                 beside = missing
-            gain = class_gain(left, beside, total, n_classes, shift, unit, kind, rule.min_weight)
+            gain = class_gain(left, beside, node, rule.min_weight)
             if gain > best:
                 best, best_at = gain, t
                 best_missing_left = with_missing == 1 or (
-                    n_missing == 0 and left_is_heavier(left, total, n_classes, shift)
+                    n_missing == 0 and left_is_heavier(left, node)
                 )
     return best, *split_at(present, best_at, best_missing_left, is_factor)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from treeselect.engine.cache import inlined, inner
-from treeselect.engine.data.targets import GINI, NEWTON
+from treeselect.engine.data.targets import Target, has_outputs, has_pairs
 from treeselect.engine.intrinsics import AHEAD, lowest_bit, prefetch
 
 _BYTE = np.uint64(255)
@@ -32,20 +32,20 @@ def clear(array):
         array[i] = 0
 
 
-def cell_size(kind: int, n_classes: int) -> int:
+def cell_size(target: Target) -> int:
     """Integers in a cell."""
-    if kind >= GINI:
-        return n_classes
-    return 2 if kind == NEWTON else 1
+    if target.has_outputs:
+        return target.n_classes
+    return 2 if target.has_pairs else 1
 
 
 @inner
 def room_of_bytes(kind, n_classes):
     """Integers in the histograms of eight columns, or of one if there are classes; that of a wide
     column stands behind them."""
-    if kind >= GINI:
+    if has_outputs(kind):
         return 256 * n_classes
-    return 4096 if kind == NEWTON else 2048
+    return 4096 if has_pairs(kind) else 2048
 
 
 @inner

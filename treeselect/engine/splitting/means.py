@@ -18,7 +18,7 @@ from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.cache import inlined, inner
 from treeselect.engine.data.binning import OTHER
 from treeselect.engine.data.moments import moment_gradient, moment_weight
-from treeselect.engine.data.targets import NEWTON
+from treeselect.engine.data.targets import has_pairs
 
 _ONE = np.uint64(1)
 
@@ -59,6 +59,64 @@ class Rule(NamedTuple):
     min_curvature: float
 
 
+class NodeSums(NamedTuple):
+    """The sums of a node, which those of the sides of its splits are held against.
+
+    Attributes
+    ----------
+    pairs : bool
+        Whether a cell has the curvature behind the moment.
+    shift : int
+        Low bits of a moment that hold the weight.
+    weight : int
+        Rows, counting copies.
+    gradient : float
+        ``G``, in packed units.
+    size : float
+        ``A``: the weight, or the curvature in packed units.
+    """
+
+    pairs: bool
+    shift: int
+    weight: int
+    gradient: float
+    size: float
+
+
+class Listed(NamedTuple):
+    """A column of a node by the codes that its rows have.
+
+    Attributes
+    ----------
+    histogram : ndarray of int64
+        Of the column, from code 0 on.
+    present : ndarray of int64
+        The codes, rising; 0 is always one of them.
+    n_present : int
+        How many they are.
+    is_factor : bool
+    other : int
+        Code of a factor that is no level, -1 if there is none.
+    """
+
+    histogram: IntArray
+    present: IntArray
+    n_present: int
+    is_factor: bool
+    other: int
+
+
+@inner
+def sums_of_node(pack, total):
+    """The sums of a node, of a mean or of Newton steps."""
+    pairs = has_pairs(pack.kind)
+    weight = moment_weight(total[0], pack.shift)
+    return NodeSums(
+        pairs, pack.shift, weight, np.float64(moment_gradient(total[0], pack.shift)),
+        np.float64(total[1]) if pairs else np.float64(weight),
+    )  # fmt: skip
+
+
 @inner
 def score_of(g, a, g_all, a_all):
     """Worth of a split, times the node's ``A``."""
@@ -71,14 +129,13 @@ def score_of(g, a, g_all, a_all):
 
 
 @inner
-def read_left(cells, n, cumulate, kind, total, total_second, shift, rule, scratch):
+def read_left(cells, n, cumulate, node, rule, scratch):
     """Sums of the left side of each of ``n`` candidates; those not allowed get a worth of 0.
 
     The left side of candidate i is cell i, or, if they cumulate, the cells 0 to i.
     """
-    left, second = scratch.left, scratch.second
-    pairs = kind == NEWTON
-    if pairs:
+    left, second, shift = scratch.left, scratch.second, node.shift
+    if node.pairs:
         for c in range(n):
             left[c] = cells[2 * c]
             second[c] = cells[2 * c + 1]
@@ -88,13 +145,11 @@ def read_left(cells, n, cumulate, kind, total, total_second, shift, rule, scratc
     if cumulate:
         for c in range(1, n):
             left[c] += left[c - 1]
-        if pairs:
+        if node.pairs:
             for c in range(1, n):
                 second[c] += second[c - 1]
-    w_all = moment_weight(total, shift)
-    g_all = np.float64(moment_gradient(total, shift))
-    a_all = np.float64(total_second) if pairs else np.float64(w_all)
-    if pairs:
+    w_all, g_all, a_all = node.weight, node.gradient, node.size
+    if node.pairs:
         for c in range(n):
             w = moment_weight(left[c], shift)
             g = np.float64(moment_gradient(left[c], shift))
@@ -112,15 +167,14 @@ def read_left(cells, n, cumulate, kind, total, total_second, shift, rule, scratc
             allowed = (w >= rule.min_weight) & (w_all - w >= rule.min_weight)
             scratch.gradient[c] = g if allowed else 0.5 * g_all
             scratch.weight[c] = np.float64(w) if allowed else 0.5 * a_all
-    return g_all, a_all
 
 
 @inner
-def best_candidate(n, g_all, a_all, scratch):
+def best_candidate(n, node, scratch):
     """Worth of the best candidate and the first that has it; -1 if none is worth anything."""
     g, a, score = scratch.gradient, scratch.weight, scratch.score
     for c in range(n):
-        score[c] = score_of(g[c], a[c], g_all, a_all)
+        score[c] = score_of(g[c], a[c], node.gradient, node.size)
     # Floats that are not negative have the order of their bits, whose maximum is taken at once.
     bits = score.view(np.int64)
     largest = np.int64(0)
@@ -135,9 +189,7 @@ def best_candidate(n, g_all, a_all, scratch):
 
 
 @inner
-def best_dense_split(
-    cells, n_codes, is_factor, kind, total, total_second, shift, rule, scratch
-):  # fmt: skip
+def best_dense_split(cells, n_codes, is_factor, node, rule, scratch):
     """Best split of a column by its whole histogram.
 
     Parameters
@@ -149,8 +201,7 @@ def best_dense_split(
     is_factor : bool
         "Level c against the rest", missing being a level and code 255 none; else "at most c
         against above c" with missing rows on either side.
-    kind, total, total_second, shift
-        Of the target and of the node.
+    node : NodeSums
     rule : Rule
     scratch : Scratch
 
@@ -165,11 +216,9 @@ def best_dense_split(
     missing_left : bool
         Where missing rows go; where there are none, with the heavier side.
     """
-    size = 2 if kind == NEWTON else 1
+    size = 2 if node.pairs else 1
     n = min(n_codes, OTHER) if is_factor else n_codes
-    score, code, missing_left = best_of_cells(
-        cells, n, is_factor, kind, total, total_second, shift, rule, scratch
-    )
+    score, code, missing_left = best_of_cells(cells, n, is_factor, node, rule, scratch)
     if is_factor:
         return score, code, code == 0
     if code > 0:
@@ -181,25 +230,23 @@ def best_dense_split(
 
 
 @inner
-def best_of_cells(cells, n_cells, is_factor, kind, total, total_second, shift, rule, scratch):
+def best_of_cells(cells, n_cells, is_factor, node, rule, scratch):
     """Best split by a histogram: its score, the last cell on the left (of a factor the only one),
     -1 if there is no split, and the side of the missing rows, which are those of cell 0."""
     score, best, missing_left = 0.0, -1, False
-    size = 2 if kind == NEWTON else 1
+    size = 2 if node.pairs else 1
     for with_missing in range(2):  # missing rows on the right, then on the left
         if with_missing and (is_factor or cells[0] == 0):
             break
         skip = 0 if is_factor or with_missing else 1
         n = n_cells if is_factor else n_cells - 1 - skip
-        g_all, a_all = read_left(
-            cells[size * skip :], n, not is_factor, kind, total, total_second, shift, rule, scratch
-        )
-        found, at = best_candidate(n, g_all, a_all, scratch)
+        read_left(cells[size * skip :], n, not is_factor, node, rule, scratch)
+        found, at = best_candidate(n, node, scratch)
         if found > score or (found == score and 0 <= at + skip < best):
             score, best, missing_left = found, at + skip, with_missing == 1
             if cells[0] == 0:
-                left = moment_weight(scratch.left[at], shift)
-                missing_left = 2 * left >= moment_weight(total, shift)
+                left = moment_weight(scratch.left[at], node.shift)
+                missing_left = 2 * left >= node.weight
     return score, best, missing_left
 
 
@@ -207,27 +254,21 @@ def best_of_cells(cells, n_cells, is_factor, kind, total, total_second, shift, r
 
 
 @inlined
-def best_listed_split(
-    histogram, present, n_present, is_factor, other, kind, total, total_second, shift, rule
-):  # fmt: skip
-    """As :func:`best_dense_split`, by the codes that ``present`` lists, of which code 0 is one.
-
-    `other` is the code of a factor that is no level, -1 if there is none.
-    """
-    pairs = kind == NEWTON
-    w_all = moment_weight(total, shift)
-    g_all = np.float64(moment_gradient(total, shift))
-    a_all = np.float64(total_second) if pairs else np.float64(w_all)
+def best_listed_split(listed, node, rule):
+    """As :func:`best_dense_split`, by the codes that are listed."""
+    histogram, present, is_factor = listed.histogram, listed.present, listed.is_factor
+    pairs, shift = node.pairs, node.shift
+    w_all, g_all, a_all = node.weight, node.gradient, node.size
     best, best_at, best_missing_left = 0.0, -1, False
     left = np.int64(0)
     second = np.int64(0)
     missing = histogram[0]
     missing_second = histogram[1] if pairs else np.int64(0)
-    n = n_present if is_factor else n_present - 1
+    n = listed.n_present if is_factor else listed.n_present - 1
     for t in range(n):
         code = present[t]
         if is_factor:
-            if code == other:
+            if code == listed.other:
                 break
             left = np.int64(0)
             second = np.int64(0)
@@ -252,13 +293,12 @@ def best_listed_split(
 
 
 @inlined
-def best_short_split(
-    histogram, present, n_present, is_factor, other, kind, total, total_second, shift, rule, scratch
-):  # fmt: skip
+def best_short_split(listed, node, rule, scratch):
     """As :func:`best_listed_split` for at most 256 codes, all of them at once; the histogram is 0
     afterwards."""
-    cells = scratch.cells
-    if kind == NEWTON:
+    cells, histogram, present = scratch.cells, listed.histogram, listed.present
+    n_present, is_factor = listed.n_present, listed.is_factor
+    if node.pairs:
         for t in range(n_present):
             code = np.uint64(present[t])  # without a sign: no negative index to look for
             cells[2 * t] = histogram[code << _ONE]
@@ -271,11 +311,9 @@ def best_short_split(
             cells[t] = histogram[code]
             histogram[code] = 0
     n_cells = n_present
-    if is_factor and present[n_present - 1] == other:
+    if is_factor and present[n_present - 1] == listed.other:
         n_cells -= 1
-    score, at, missing_left = best_of_cells(
-        cells, n_cells, is_factor, kind, total, total_second, shift, rule, scratch
-    )
+    score, at, missing_left = best_of_cells(cells, n_cells, is_factor, node, rule, scratch)
     return score, *split_at(present, at, missing_left, is_factor)
 
 

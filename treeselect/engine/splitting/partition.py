@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from treeselect.engine.cache import inlined, inner
@@ -10,6 +12,18 @@ _ONE = np.uint64(1)
 
 _SAMPLE, _ENOUGH = 32, 512
 """Rows looked at to see whether hardly any goes to one side, and rows that are worth a look."""
+
+
+class Question(NamedTuple):
+    """What a split asks of a row's code: see :func:`goes_left`."""
+
+    code: int
+    missing_left: bool
+    is_factor: bool
+
+
+BY_SIDE = Question(1, missing_left=False, is_factor=False)
+"""Of rows whose sides are written down, 1 for the left and 2 for the right."""
 
 
 @inner
@@ -31,24 +45,21 @@ def code_of(data, j, i):
 
 
 @inlined
-def partition_node(data, column, split_code, missing_left, work, begin, end):
+def partition_node(data, column, code, missing_left, work, begin, end):
     """Order the rows of a node by a split: see :func:`partition`."""
-    is_factor = data.is_factor[column]
+    asked = Question(code, missing_left, data.is_factor[column])
     if data.wide_at[column] < 0:
-        return partition(
-            data.codes[column], split_code, missing_left, is_factor, work.rows, work.spare,
-            begin, end,
-        )  # fmt: skip
+        return partition(data.codes[column], asked, work.rows, work.spare, begin, end)
     codes = data.wide[data.wide_at[column]]
     for r in range(begin, end):
         i = work.rows[r]
-        left = goes_left(np.int64(codes[i]), split_code, missing_left, is_factor)
+        left = goes_left(np.int64(codes[i]), asked.code, asked.missing_left, asked.is_factor)
         work.side[i] = np.uint8(1 if left else 2)
-    return partition(work.side, 1, False, False, work.rows, work.spare, begin, end)
+    return partition(work.side, BY_SIDE, work.rows, work.spare, begin, end)
 
 
 @inlined
-def partition(codes, split_code, missing_left, is_factor, rows, spare, begin, end):
+def partition(codes, asked, rows, spare, begin, end):
     """Order ``rows[begin:end]`` in place, left rows first.
 
     Returns where the right side begins. ``spare`` is working memory of the size of ``rows``.
@@ -64,8 +75,8 @@ def partition(codes, split_code, missing_left, is_factor, rows, spare, begin, en
     answer depends on the order, since sums are exact.
     """
     # One comparison for all: left are the codes `low` to `low + span`.
-    low = np.uint8(split_code if is_factor else (0 if missing_left else 1))
-    span = np.uint8(split_code - low)
+    low = np.uint8(asked.code if asked.is_factor else (0 if asked.missing_left else 1))
+    span = np.uint8(asked.code - low)
     n_sampled = 0
     if end - begin >= _ENOUGH:
         for k in range(_SAMPLE):

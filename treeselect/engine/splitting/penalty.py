@@ -102,6 +102,28 @@ def price_list(penalty: SplitPenalty, data: BinnedData, is_open: BoolArray) -> P
     )
 
 
+class Opening(NamedTuple):
+    """Which groups are open, what opening another one costs, and which of two comes first.
+
+    Attributes
+    ----------
+    prices : Prices
+        Changed by discounts.
+    is_open : ndarray of bool, shape (n_groups,)
+        Groups that are free; a group is opened (set to True) by its first split.
+    rank : ndarray of int64, shape (n_groups,)
+        Which of two closed groups wins a tie: the lower rank. An open one always wins.
+    stays : bool
+        Whether a group that a tree has opened is free for the trees after it; otherwise each
+        begins anew.
+    """
+
+    prices: Prices
+    is_open: BoolArray
+    rank: IntArray
+    stays: bool
+
+
 @inner
 def reset_prices(prices):
     """Begin anew, for a tree that has its own used-set."""
@@ -110,8 +132,10 @@ def reset_prices(prices):
 
 
 @inner
-def take_discounts(prices, data, opened):
-    """Make cheaper what gets cheaper by opening a group."""
+def open_group(opening, data, opened):
+    """Open a group, and make cheaper what gets cheaper by it."""
+    prices = opening.prices
+    opening.is_open[opened] = True
     for t in range(prices.start[opened], prices.start[opened + 1]):
         group = prices.group[t]
         for j in range(data.group_start[group], data.group_start[group + 1]):
@@ -119,20 +143,19 @@ def take_discounts(prices, data, opened):
 
 
 @inner
-def open_used(nodes, first, last, prices, data, is_open):
+def open_used(nodes, n_nodes, opening, data):
     """Open the groups of a grown tree, which may have opened them already."""
-    for at in range(first, last):
+    for at in range(n_nodes):
         if nodes.column[at] < 0:
             continue
         group = np.int64(data.group_of[nodes.column[at]])
-        if not is_open[group]:
-            take_discounts(prices, data, group)
-            is_open[group] = True
+        if not opening.is_open[group]:
+            open_group(opening, data, group)
 
 
 @inner
-def penalised_gain(gain, scale, cost, is_open):
+def penalised_gain(opening, group, column, gain):
     """Worth of a split: ``gain`` if the group is open, ``scale * gain - cost`` if not."""
-    if is_open:
+    if opening.is_open[group]:
         return gain
-    return scale * gain - cost
+    return opening.prices.scale[column] * gain - opening.prices.price[column]

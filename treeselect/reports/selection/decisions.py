@@ -1,16 +1,13 @@
-"""What the report says of the decisions of a method that decides by itself."""
+"""What a method that decides by itself has decided."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from treeselect.reports.figures.dots import DotFigure, range_figure
+from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
 from treeselect.results.tables import decision_table
-
-if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +19,19 @@ class DecisionsSection:
     table: Table
 
 
-def decisions_section(result: Fit) -> DecisionsSection | None:
-    """The decisions of a result, None if its method makes none."""
-    if result.step.decisions is None:
+def gather(material: FitMaterial) -> DecisionsSection | None:
+    """The decisions, None of a method that makes none."""
+    fit = material.fit
+    if fit.step.decisions is None:
         return None
-    found, bar = decision_table(result)
+    found, bar = decision_table(fit)
     shown = found.head(MOST_UNITS)
     figure = range_figure(
         names=shown["term"].to_list(),
         values=shown["median"].to_list(),
         lows=shown["low"].to_list(),
         highs=shown["high"].to_list(),
-        filled=[unit in result.groups for unit in shown["term"]],
+        filled=[unit in fit.groups for unit in shown["term"]],
         mark=("greatest shadow", bar),
         more=len(found) - len(shown),
     )
@@ -49,7 +47,7 @@ def decisions_section(result: Fit) -> DecisionsSection | None:
         for row in found.head(MOST_ROWS).to_dict("records")
     )
     columns = ("Unit", "Decision", "Hits", "Rounds", "Importance, median", "Middle 90 %")
-    n_rounds = len(result.step.decisions.history)
+    n_rounds = len(fit.step.decisions.history)
     lead = (
         f"In each of {n_rounds:,} rounds every unit that was not yet rejected competed with"
         " shuffled copies of them all, its shadows; it has a hit where it is more important than"

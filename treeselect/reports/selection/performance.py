@@ -1,17 +1,11 @@
-"""What the report says of the performance: folds in which the whole selection was repeated."""
+"""Performance: folds in which the whole selection was repeated."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from treeselect.arguments.scalars import described
-from treeselect.errors import OptionError
+from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, Table
-from treeselect.resampling.performance import Performance
-
-if TYPE_CHECKING:
-    from treeselect.resampling.fit import Fit
 
 _SAID_ABOVE = ("Call",)
 
@@ -26,23 +20,11 @@ class PerformanceSection:
     sentences: tuple[str, ...]
 
 
-def performance_section(result: Fit, found: object) -> PerformanceSection:
-    """What ``performance()`` of this result found.
-
-    Raises
-    ------
-    OptionError
-        If it is something else.
-    """
-    if not isinstance(found, Performance):
-        raise OptionError(
-            f"`performance` must be what `fit.performance()` gives.\n  Found: {described(found)}."
-        )
-    if (found.call, found.k_of_fit) != (result.call.text, result.k):
-        raise OptionError(
-            "`performance` must be that of the same fit.\n"
-            f"  Found: that of {found.call}, which selected {found.k_of_fit}."
-        )
+def gather(material: FitMaterial) -> PerformanceSection | None:
+    """What ``performance()`` found; None if the user gave nothing of it."""
+    found = material.performance
+    if found is None:
+        return None
     content = found.summary().content
     return PerformanceSection(
         lead=(

@@ -1,9 +1,7 @@
-"""Selectors that others have written: what they are, their seeds, and the columns they take."""
+"""Which columns a selector of others takes, fitted to those of some rows."""
 
 from __future__ import annotations
 
-import functools
-import inspect
 import threading
 import warnings
 from collections.abc import Callable
@@ -13,195 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.arguments.scalars import answer
+from treeselect.algorithms.shared.selectors import (
+    is_pipeline,
+    last_step,
+    seeded,
+    size_parameter,
+    text_of,
+)
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.engine.random import stream_seed
 from treeselect.errors import MethodError, TreeselectError, quoted, said_by
-
-SIZES = ("k", "n_features_to_select", "max_features")
-"""Parameters that tell a selector how many columns to take."""
-
-_LONGEST = 100
-"""Most characters of a value that is shown as it prints itself."""
 
 _ONE_AT_A_TIME = threading.Lock()
 """Warnings are caught for the whole process: two threads would hand each other's filters back."""
-
-_PEDREGOSA = (
-    "F. Pedregosa and others (2011). Scikit-learn: Machine Learning in Python. JMLR 12, 2825-2830."
-)
-
-
-# --- what it is ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What people are told of a selector; all that is left of it in a model file.
-
-    Attributes
-    ----------
-    name : str
-        That of its class; of a pipeline that of the last step's.
-    title : str
-        With the package that it comes from.
-    paper : str
-    text : str
-        The call that makes it, without what is the default.
-    parameters : str
-        All of its parameters.
-    size : str
-        The one with the number of columns; empty if there is none.
-    """
-
-    name: str
-    title: str
-    paper: str
-    text: str
-    parameters: str
-    size: str
-
-
-def looks_like_selector(value: object) -> bool:
-    """Whether it has ``fit`` and ``get_support``, or could have ``support_`` after the fit."""
-    if isinstance(value, type):
-        return False
-    last = _last_step(value)
-    # What predicts and has no `get_support` is a model; of what transforms the fit will tell.
-    could = _has(last, "transform") and not _has(last, "predict")
-    return _has(value, "fit") and (_has(last, "get_support") or could)
-
-
-def _has(value: object, method: str) -> bool:
-    return callable(answer(value, method))
-
-
-def _last_step(selector: Any) -> Any:
-    """The selector itself, or the last step of a pipeline."""
-    return selector.steps[-1][1] if _is_pipeline(selector) else selector
-
-
-def _is_pipeline(selector: Any) -> bool:
-    """Whether it has steps, of which the last one selects."""
-    steps = answer(selector, "steps")
-    return (
-        isinstance(steps, list) and len(steps) > 0 and answer(selector, "named_steps") is not None
-    )
-
-
-def _size_parameter(selector: Any) -> str | None:
-    """The parameter with the number of columns, if there is one."""
-    last = _last_step(selector)
-    known = last.get_params(deep=False) if hasattr(last, "get_params") else {}
-    return next((name for name in SIZES if name in known), None)
-
-
-def words_of(selector: Any) -> Words:
-    """What people are told of it."""
-    last = _last_step(selector)
-    name, package = type(last).__name__, type(last).__module__.split(".")[0]
-    origin = {"sklearn": " of scikit-learn", "__main__": ""}.get(package, f" of {package}")
-    title = f"{name}{origin}{'' if last is selector else ' in a pipeline'}"
-    paper = _PEDREGOSA if package == "sklearn" else f"The selector {name}{origin}."
-    return Words(
-        name=name,
-        title=title,
-        paper=paper,
-        text=text_of(selector),
-        parameters=_parameters_of(selector, full=True),
-        size=_size_parameter(selector) or "",
-    )
-
-
-def text_of(value: Any) -> str:
-    """A parameter as it could be typed; of estimators what differs from the defaults."""
-    if isinstance(value, functools.partial):
-        options = "".join(f", {k}={text_of(v)}" for k, v in value.keywords.items())
-        return f"partial({text_of(value.func)}{options})"
-    if isinstance(value, type) or inspect.isroutine(value):
-        return str(value.__name__)
-    if isinstance(value, list | tuple) and len(value) <= _LONGEST:
-        inside = ", ".join(map(text_of, value))
-        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
-    if hasattr(value, "get_params"):
-        return f"{type(value).__name__}({_parameters_of(value)})"
-    try:
-        text = repr(value)
-    except Exception:  # code of others can fail in any way
-        return f"<{type(value).__name__}>"
-    plain = len(text) <= _LONGEST and " at 0x" not in text and "\n" not in text
-    return text if plain else f"<{type(value).__name__}>"
-
-
-def _parameters_of(estimator: Any, *, full: bool = False) -> str:
-    """Parameters of an estimator: all, or those that differ from the defaults."""
-    if not hasattr(estimator, "get_params"):
-        return ""
-    defaults = {n: p.default for n, p in inspect.signature(type(estimator)).parameters.items()}
-    shown = [
-        f"{name}={text_of(value)}"
-        for name, value in estimator.get_params(deep=False).items()
-        if full or not _is_same(value, defaults.get(name, inspect.Parameter.empty))
-    ]
-    return ", ".join(shown)
-
-
-def _is_same(value: Any, default: Any) -> bool:
-    if value is default:
-        return True
-    plain = (str, int, float, bool, tuple)
-    return type(value) is type(default) and isinstance(value, plain) and bool(value == default)
-
-
-# --- a copy of one's own -------------------------------------------------------------------------
-
-
-def copy_of(selector: Any) -> Any:
-    """An unfitted copy, which no later change of the original reaches.
-
-    Raises
-    ------
-    MethodError
-        If it can't be copied.
-    """
-    from sklearn.base import clone
-
-    try:
-        return clone(selector, safe=False)
-    except Exception as error:  # code of others can fail in any way
-        raise MethodError(
-            f"Can't copy {type(selector).__name__}, which is fitted anew on every set of rows.\n"
-            f"  {said_by(error)}"
-        ) from None
-
-
-def seeded(selector: Any, seed: int) -> Any:
-    """An unfitted copy that draws nothing from elsewhere.
-
-    Each ``random_state`` that is None is set by the seed: of the selector, of the estimators inside
-    it, of splitters and of functions among its parameters (``mutual_info_classif``).
-    """
-    twin = copy_of(selector)
-    known = twin.get_params(deep=True) if hasattr(twin, "get_params") else {}
-    changed: dict[str, Any] = {}
-    for name, value in known.items():
-        own = stream_seed(seed, "selector", name) % 2**31
-        if name.endswith("random_state"):
-            if value is None:
-                changed[name] = own
-        elif inspect.isfunction(value) and _draws(value):
-            changed[name] = functools.partial(value, random_state=own)
-        elif not hasattr(value, "get_params") and getattr(value, "random_state", own) is None:
-            value.random_state = own  # a splitter; the copy has one of its own
-    return twin.set_params(**changed) if changed else twin
-
-
-def _draws(function: Callable[..., Any]) -> bool:
-    found = inspect.signature(function).parameters.get("random_state")
-    return found is not None and found.default is None
-
-
-# --- columns -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +95,7 @@ class ColumnSearch:
         """
         from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest
 
-        kind, alone = type(_last_step(self._selector)), not _is_pipeline(self._selector)
+        kind, alone = type(last_step(self._selector)), not is_pipeline(self._selector)
         if kind is SelectKBest:
             fitted = self._fitted(self._with_size(1))
             return (lambda size: self._read(fitted, k=size)), True
@@ -283,21 +104,21 @@ class ColumnSearch:
             return (lambda size: self._read(self._fitted(_around(fitted, size)))), True
         if kind is RFE and self._x.shape[1] > 1:
             fitted = self._fitted(self._with_size(1))
-            ranking = _last_step(fitted).ranking_
+            ranking = last_step(fitted).ranking_
             if len(np.unique(ranking)) == len(ranking):
                 columns = self._passed(fitted)
                 return (lambda size: self._spread(columns, ranking <= size, 1 / ranking)), True
         return self._refitted, False
 
     def _refitted(self, size: int) -> Support:
-        if size >= len(self._arriving) and _size_parameter(self._selector) != "max_features":
+        if size >= len(self._arriving) and size_parameter(self._selector) != "max_features":
             everything = np.ones(len(self._arriving), dtype=bool)  # some refuse to select all
             return self._spread(self._arriving, everything, everything.astype(np.float64))
         return self._read(self._fitted(self._with_size(size)))
 
     def _with_size(self, size: int) -> Any:
-        twin, name = seeded(self._selector, self._seed), _size_parameter(self._selector)
-        _last_step(twin).set_params(**{str(name): size})
+        twin, name = seeded(self._selector, self._seed), size_parameter(self._selector)
+        last_step(twin).set_params(**{str(name): size})
         return twin
 
     def _fitted(self, selector: Any) -> Any:
@@ -310,7 +131,7 @@ class ColumnSearch:
             except Exception as error:  # code of others can fail in any way
                 n, p = self._x.shape
                 raise MethodError(
-                    f"{type(_last_step(selector)).__name__} can't be fitted to {p:,} columns of"
+                    f"{type(last_step(selector)).__name__} can't be fitted to {p:,} columns of"
                     f" {n:,} rows.\n  {said_by(error)}{self._advice}"
                 ) from None
         for item in caught:
@@ -320,7 +141,7 @@ class ColumnSearch:
         return selector
 
     def _read(self, fitted: Any, **parameters: int) -> Support:
-        last, columns = _last_step(fitted), self._passed(fitted)
+        last, columns = last_step(fitted), self._passed(fitted)
         self._arriving = columns
         if parameters:
             last.set_params(**parameters)
@@ -337,7 +158,7 @@ class ColumnSearch:
     def _passed(self, fitted: Any) -> IntArray:
         """Columns that arrive at the last step of a pipeline."""
         n = self._x.shape[1]
-        if not _is_pipeline(fitted) or len(fitted.steps) == 1:
+        if not is_pipeline(fitted) or len(fitted.steps) == 1:
             return np.arange(n)
         names = [f"x{j}" for j in range(n)]
         place = {name: j for j, name in enumerate(names)}

@@ -1,0 +1,141 @@
+"""The report as a file, and templates of one's own."""
+
+from __future__ import annotations
+
+import re
+from pkgutil import iter_modules
+
+import pytest
+
+from treeselect.errors import OptionError
+from treeselect.reports import comparison, selection
+from treeselect.reports.gather import gather, software_versions
+from treeselect.reports.render import COMPARISON, SELECTION, render
+from treeselect.reports.templates import template_folder
+
+
+def test_report_writes_one_file(fitted, tmp_path):
+    path = fitted.report(tmp_path / "out.html")
+    assert path == tmp_path / "out.html"
+    assert [p.name for p in tmp_path.iterdir()] == ["out.html"]
+    page = path.read_text(encoding="utf-8")
+    for name, version in software_versions().items():
+        assert f"{name} {version}" in page
+
+
+def test_template_of_ones_own(fitted, tmp_path):
+    own = tmp_path / "own.j2"
+    own.write_text("{{ report.title }}|{% include 'report.css' %}", encoding="utf-8")
+    page = fitted.report(tmp_path / "out.html", template=own).read_text(encoding="utf-8")
+    assert page.startswith("Which terms predict died?|:root")
+
+
+def test_templates_can_be_copied(fitted, tmp_path):
+    own = tmp_path / "mine.html.j2"
+    own.write_text((template_folder() / "report.html.j2").read_text(), encoding="utf-8")
+    fitted.report(tmp_path / "a.html", template=own)
+    assert (tmp_path / "a.html").stat().st_size > 5_000
+
+
+def own_page(fit, tmp_path, text):
+    own = tmp_path / "mine.html.j2"
+    own.write_text(text, encoding="utf-8")
+    return fit.report(tmp_path / "a.html", template=own).read_text(encoding="utf-8")
+
+
+def test_a_template_chooses_sections_and_their_order(fitted, tmp_path):
+    page = own_page(
+        fitted,
+        tmp_path,
+        '{% extends "report.html.j2" %}\n'
+        "{% block sections %}\n"
+        "{{ self.path() }}<p>Words of my own.</p>{{ self.terms() }}\n"
+        "{% endblock %}",
+    )
+    assert re.findall('<h2 id="(.*?)"', page) == ["path", "terms"]
+    assert page.index('id="path"') < page.index("Words of my own.") < page.index('id="terms"')
+    whole = render(gather(fitted, written="now", versions={}))
+    for name in ("path", "terms"):
+        found = re.compile(f'<section aria-labelledby="{name}">.*?</section>', re.DOTALL)
+        assert found.search(page)[0] == found.search(whole)[0]
+
+
+def test_a_template_replaces_sections_and_leaves_them_out(fitted, tmp_path):
+    page = own_page(
+        fitted,
+        tmp_path,
+        '{% extends "report.html.j2" %}\n'
+        "{% block notes %}{% endblock %}\n"
+        "{% block interactions %}{% endblock %}\n"
+        '{% block stability %}{{ tables.table(report.stability.table, "Mine") }}{% endblock %}',
+    )
+    left = [
+        name
+        for name in re.findall('<h2 id="(.*?)"', render(gather(fitted, written="now", versions={})))
+        if name != "notes"
+    ]
+    assert re.findall('<h2 id="(.*?)"', page) == [name for name in left if name != "stability"]
+    assert "<h3>Interactions</h3>" not in page
+    assert "<h3>Shapes</h3>" in page
+    assert "<caption>Mine</caption>" in page
+
+
+@pytest.mark.parametrize(
+    ("package", "standard"), [(selection, SELECTION), (comparison, COMPARISON)]
+)
+def test_every_section_that_is_gathered_is_shown(package, standard):
+    folder = template_folder()
+    text = (folder / standard).read_text() + (folder / "page.html.j2").read_text()
+    names = [name for _, name, _ in iter_modules(package.__path__)]
+    assert len(names) > 8
+    for name in names:
+        assert f"{{% block {name} %}}" in text
+        assert f"report.{name}" in text
+
+
+def test_missing_folder_and_template(fitted, tmp_path):
+    with pytest.raises(OptionError, match="Can't find the folder"):
+        fitted.report(tmp_path / "no" / "out.html")
+    with pytest.raises(OptionError, match="It is a folder"):
+        fitted.report(tmp_path)
+    with pytest.raises(OptionError, match="Can't find the template"):
+        fitted.report(tmp_path / "out.html", template=tmp_path / "none.j2")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{{ report.title }}\n{% if %}", r"mine\.j2`.\n  Line 2: "),
+        ("{{ report.nonsense }}", "no attribute 'nonsense'"),
+        ("{% include 'absent.j2' %}", "absent"),
+    ],
+)
+def test_a_broken_template_is_named(fitted, tmp_path, text, says):
+    own = tmp_path / "mine.j2"
+    own.write_text(text, encoding="utf-8")
+    with pytest.raises(OptionError, match=says):
+        fitted.report(tmp_path / "out.html", template=own)
+    assert [p.name for p in tmp_path.iterdir()] == ["mine.j2"]
+
+
+def test_a_failed_write_leaves_the_old_file(fitted, tmp_path, monkeypatch):
+    path = tmp_path / "out.html"
+    path.write_text("old", encoding="utf-8")
+
+    def fail(*names):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("treeselect.writing.os.replace", fail)
+    with pytest.raises(OptionError, match="disk full"):
+        fitted.report(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["out.html"]
+    assert path.read_text(encoding="utf-8") == "old"
+
+
+def test_performance_must_be_that_of_the_fit(cross_validated, fitted, tmp_path):
+    with pytest.raises(OptionError, match=r"must be what `fit.performance\(\)` gives"):
+        cross_validated.report(tmp_path / "r.html", performance=0.9)
+    with pytest.raises(OptionError, match="must be that of the same fit"):
+        cross_validated.report(tmp_path / "r.html", performance=fitted.performance(2))
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,47 @@
+"""How often selected units recur on resamples."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from treeselect.results.recurrence import (
+    each_selected_all,
+    kept_units,
+    recurrence,
+    sizes_of_resamples,
+)
+
+
+def drawn(fit, counts, *, kept=(), n=20):
+    """Resamples of a fit of which so many, the first ones, selected each unit."""
+    units = fit.resampled.units
+    selected = np.array([np.arange(n) < counts.get(unit, 0) for unit in units]).T
+    return dataclasses.replace(
+        fit.resampled, selected=selected, assessed=~np.isin(units, list(kept))
+    )
+
+
+def test_units_that_recur_nearly_always_are_told_from_the_others(fitted):
+    first, second = fitted.groups
+    found = recurrence(fitted, drawn(fitted, {first: 19, second: 18}))
+    assert (found.often, found.others) == ((first,), (second,))
+    assert (found.rarest, found.frequency) == (second, 0.9)
+
+
+def test_what_is_kept_does_not_count(fitted):
+    first, second = fitted.groups
+    resampled = drawn(fitted, {first: 20, second: 5}, kept=[first])
+    found = recurrence(fitted, resampled)
+    assert (found.often, found.others) == ((), (second,))
+    assert kept_units(resampled) == {first}
+    none = recurrence(fitted, drawn(fitted, {}, kept=[first, second]))
+    assert (none.often, none.others, none.rarest, none.frequency) == ((), (), None, 1.0)
+
+
+def test_sizes_of_resamples(fitted):
+    first, second = fitted.groups
+    assert sizes_of_resamples(drawn(fitted, {first: 20, second: 5})) == (1, 2)
+    assert not each_selected_all(drawn(fitted, {first: 20}))
+    assert each_selected_all(drawn(fitted, dict.fromkeys(fitted.resampled.units, 20)))

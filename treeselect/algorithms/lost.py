@@ -1,0 +1,144 @@
+"""What is left of a method in a model file where its own code is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import Any
+
+from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.method import Method
+from treeselect.algorithms.shared.task import Task
+from treeselect.errors import MethodError, quoted
+
+_TEXTS = ("name", "title", "paper", "origin", "tuning_name")
+_FLAGS = ("scores_out_of_bag", "was_fitted")
+_PLAIN = (str, int, float, bool, type(None))
+
+
+@dataclass(frozen=True)
+class LostMethod(Method):
+    """A method whose code is not here: it tells what it was, and selects nothing any more.
+
+    Parameters
+    ----------
+    said : mapping of str to object
+        What :func:`told` made of the method that it was.
+    """
+
+    said: Mapping[str, Any] = field(hash=False)
+
+    @property
+    def name(self) -> str:
+        """As of the method that it was, like all that follows."""
+        return str(self.said["name"])
+
+    @property
+    def title(self) -> str:
+        """Name for people."""
+        return str(self.said["title"])
+
+    @property
+    def paper(self) -> str:
+        """Reference for people."""
+        return str(self.said["paper"])
+
+    @property
+    def tuning_name(self) -> str:  # type: ignore[override]  # of each object
+        """Option that held the tuning value."""
+        return str(self.said["tuning_name"])
+
+    @property
+    def tuning_value(self) -> float | str | None:
+        """The tuning value that was fixed, if one was."""
+        value = self.said["tuning_value"]
+        return value if isinstance(value, float | int | None) else str(value)
+
+    @property
+    def scores_out_of_bag(self) -> bool:  # type: ignore[override]  # of each object
+        """Whether training scores were those of out-of-bag predictions."""
+        return bool(self.said["scores_out_of_bag"])
+
+    @property
+    def was_fitted(self) -> bool:
+        """Whether its trees were grown before."""
+        return bool(self.said["was_fitted"])
+
+    @property
+    def missing(self) -> str:
+        """What is missing, in words."""
+        return (
+            f"The method {quoted(self.name)}, which selected here, is that of"
+            f" {self.said['origin']}, and can't be found."
+        )
+
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Nothing: a MethodError that tells what is missing."""
+        raise MethodError(f"{self.missing}\n  The model predicts; to select again, install it.")
+
+    def options(self) -> dict[str, Any]:
+        """All options that it had."""
+        return dict(self.said["options"])
+
+    def changed(self) -> dict[str, Any]:
+        """Those that were not the default."""
+        return {name: self.options().get(name) for name in map(str, self.said["changed"])}
+
+    def tuned(self, value: float | None) -> LostMethod:
+        """Itself, which does nothing at any value."""
+        return self
+
+    def record(self) -> tuple[str, dict[str, Any]]:
+        """Name and options, as they were in the file."""
+        return self.name, self.options()
+
+
+def lost(said: Mapping[str, Any]) -> LostMethod:
+    """The method of which a file tells; a ValueError if that is not what :func:`told` makes."""
+    texts = all(isinstance(said.get(name), str) for name in _TEXTS)
+    flags = all(isinstance(said.get(name), bool) for name in _FLAGS)
+    options, changed = said.get("options"), said.get("changed")
+    if not texts or not flags or not isinstance(options, dict) or not isinstance(changed, list):
+        raise ValueError("a method that tells nothing of itself")
+    return LostMethod(said)
+
+
+def told(method: Method, name: str) -> dict[str, Any]:
+    """What a file tells of others' method, by the name that finds it, for where its code is not."""
+    if isinstance(method, LostMethod):
+        return dict(method.said)
+    return {
+        "name": name,
+        "title": method.title,
+        "paper": method.paper,
+        "origin": _origin(type(method).__module__.split(".")[0]),
+        "tuning_name": method.tuning_name,
+        "tuning_value": method.tuning_value,
+        "scores_out_of_bag": method.scores_out_of_bag,
+        "was_fitted": method.was_fitted,
+        "options": plain_options(method.options()),
+        "changed": list(method.changed()),
+    }
+
+
+def plain_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options that a file can hold; of others their text."""
+    return {name: value if _is_plain(value) else repr(value) for name, value in options.items()}
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return type(value) in _PLAIN
+
+
+def _origin(module: str) -> str:
+    """The package that a module is from, with its version."""
+    if module == "__main__":
+        return "a script"
+    found = metadata.packages_distributions().get(module)
+    if not found:
+        return f"the module {quoted(module)}"
+    version = metadata.version(found[0])
+    return f"the package {quoted(found[0])} {version}"

@@ -1,0 +1,126 @@
+"""Methods of other packages: those that were registered, and those that packages announce.
+
+A package announces a method as an entry point of the group ``treeselect.methods``. It is loaded
+when somebody asks for its name, or for a list of all methods.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from importlib import metadata
+from typing import Any
+
+from treeselect.algorithms.shared.method import Method, check_kind
+from treeselect.arguments.scalars import described
+from treeselect.errors import MethodError, quoted, said_by
+
+GROUP = "treeselect.methods"
+
+_REGISTERED: dict[str, type[Method]] = {}
+
+
+def add(name: str, kind: type[Any], taken: Iterable[str]) -> None:
+    """Keep a method under a name (see ``registry.register_method``)."""
+    if not isinstance(name, str) or not name.isidentifier() or name != name.lower():
+        raise MethodError(
+            "`name` must be a word of small letters, digits and underscores.\n"
+            f"  Found: {described(name)}."
+        )
+    if not isinstance(kind, type):
+        raise MethodError(f"`kind` must be a class of methods.\n  Found: {described(kind)}.")
+    check_kind(kind)
+    known = _REGISTERED.get(name)
+    if name in taken or (known is not None and known is not kind):
+        raise MethodError(f"The name {quoted(name)} is taken by another method.\n  Choose another.")
+    _try_defaults(kind)
+    _REGISTERED[name] = kind
+
+
+def _try_defaults(kind: type[Any]) -> None:
+    """Raise a MethodError unless a method can be made by its name alone."""
+    needed = [
+        field.name
+        for field in dataclasses.fields(kind)
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    ]
+    if needed:
+        raise MethodError(
+            f"{kind.__name__} must have a default for each option, to be made by its name.\n"
+            f"  Found: none for {quoted(needed[0])}."
+        )
+
+
+def find(name: str) -> type[Method] | None:
+    """The class registered under a name, or announced by a package; None if there is none.
+
+    Raises
+    ------
+    MethodError
+        If a package announces it, and it can't be loaded.
+    """
+    if name not in _REGISTERED:
+        announced = [point for point in _announced() if point.name == name]
+        if announced:
+            _REGISTERED[name] = _loaded(announced)
+    return _REGISTERED.get(name)
+
+
+def found(taken: Iterable[str]) -> dict[str, type[Method]]:
+    """All of them by name, those that packages announce included.
+
+    Raises
+    ------
+    MethodError
+        If one of them can't be loaded, or has a name that is taken.
+    """
+    for point in _announced():
+        if point.name in taken:
+            raise MethodError(
+                f"{_package(point)} announces a method by the name {quoted(point.name)}, which is"
+                " taken.\n  Ask its authors for another name, or uninstall it."
+            )
+        find(point.name)
+    return dict(_REGISTERED)
+
+
+def names() -> list[str]:
+    """Names of all of them; nothing is loaded."""
+    return list(dict.fromkeys([*_REGISTERED, *(point.name for point in _announced())]))
+
+
+def name_of(kind: type[Any]) -> str | None:
+    """The name that a class is registered under; None if it is not."""
+    return next((name for name, known in _REGISTERED.items() if known is kind), None)
+
+
+def _announced() -> list[metadata.EntryPoint]:
+    return sorted(metadata.entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+
+
+def _package(point: metadata.EntryPoint) -> str:
+    name = "of an unknown package" if point.dist is None else quoted(point.dist.name)
+    return f"The package {name}"
+
+
+def _loaded(points: list[metadata.EntryPoint]) -> type[Method]:
+    """The class that an entry point names."""
+    first = points[0]
+    if len({point.value for point in points}) > 1:
+        packages = " and ".join(_package(point).removeprefix("The package ") for point in points)
+        raise MethodError(
+            f"The packages {packages} both announce a method {quoted(first.name)}.\n"
+            "  Uninstall one of them."
+        )
+    try:
+        kind: Any = first.load()
+        if not isinstance(kind, type):
+            raise MethodError(f"Found: {described(kind)}, which is no class.")
+        check_kind(kind)
+        _try_defaults(kind)
+    except Exception as error:  # code of others can fail in any way
+        raise MethodError(
+            f"{_package(first)} announces the method {quoted(first.name)}, which can't be loaded.\n"
+            f"  {said_by(error)}"
+        ) from None
+    return kind

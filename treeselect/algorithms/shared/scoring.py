@@ -1,0 +1,105 @@
+"""Forests on some units, and how well they predict the rows that their trees have not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.algorithms.shared.regularised import (
+    forest_target,
+    out_of_bag_mean,
+    out_of_bag_score,
+)
+from treeselect.algorithms.shared.task import Task
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.data.binning import BinnedData, select_groups
+from treeselect.engine.data.targets import Target, copies
+from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.ensembles.out_of_bag import out_of_bag
+from treeselect.engine.growing.growth import UNBOUNDED, Growth
+from treeselect.engine.growing.nodes import Trees
+from treeselect.engine.splitting.candidates import n_able
+
+SCORED_TREES = 100
+"""Trees of the forests that tell the score of a set."""
+
+
+class OutOfBagFit(NamedTuple):
+    """What a forest predicts for rows that a tree has not seen.
+
+    Attributes
+    ----------
+    score : float
+    fitted : ndarray of float, shape (n_rows,) or (n_rows, n_classes)
+        Mean response of each row; NaN where all trees have seen it.
+    """
+
+    score: float
+    fitted: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class GrownForest:
+    """A forest, and what it was grown from."""
+
+    trees: Trees
+    data: BinnedData
+    target: Target
+    counts: IntArray
+    seed: int
+
+
+def usual_candidates(problem: Problem, n: int) -> int:
+    """Units of so many that are tried at a node: the root for classes, a third for numbers."""
+    return int(np.ceil(np.sqrt(n) if problem.family.has_classes else n / 3))
+
+
+def grown_forest(
+    task: Task, groups: BoolArray, n_trees: int, rules: Callable[[int], Growth]
+) -> GrownForest | None:
+    """A forest on some units on bootstrap bags of the rows, by rules for so many units that can
+    split; None if there are no units."""
+    problem, weight, seed = task.problem, task.weight, task.seed
+    if not groups.any():
+        return None
+    part = select_groups(problem.data, groups)
+    target, _ = forest_target(problem, weight, "gini")
+    counts = copies(weight)
+    trees = bagged_forest(
+        part, target, counts, n_trees=n_trees,
+        growth=rules(n_able(part, weight)), seed=seed,
+        rank=np.ascontiguousarray(problem.groups.ranks(seed)[groups]),
+        sampling=BOOTSTRAP, n_threads=task.n_threads,
+    )  # fmt: skip
+    return GrownForest(trees, part, target, counts, seed)
+
+
+def out_of_bag_fit(grown: GrownForest | None, problem: Problem, weight: WeightArray) -> OutOfBagFit:
+    """What it predicts for rows that a tree has not seen; without a forest the constant model."""
+    if grown is None:
+        return OutOfBagFit(problem.family.null_score, problem.family.mean(problem.constant(weight)))
+    outside = out_of_bag(grown.trees, grown.data, grown.counts, BOOTSTRAP, grown.seed)
+    total = np.nan_to_num(outside.prediction) * outside.n_trees[:, np.newaxis]
+    seen = outside.n_trees.astype(np.float64)
+    return OutOfBagFit(
+        out_of_bag_score(problem, weight, total, seen),
+        out_of_bag_mean(problem, weight, total, seen),
+    )
+
+
+def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> float:
+    """Out-of-bag score of a forest on some units, with the leaves of the one that predicts; NaN if
+    the problem wants no scores."""
+    problem = task.problem
+    if not problem.wants_scores:
+        return float("nan")
+
+    def rules(n: int) -> Growth:
+        return Growth(UNBOUNDED, problem.family.min_leaf, usual_candidates(problem, n), 0.0)
+
+    grown = grown_forest(task.seeded("score"), groups, n_trees, rules)
+    return out_of_bag_fit(grown, problem, task.weight).score

@@ -1,0 +1,208 @@
+"""Selectors that others have written: what they are, copies of them, and their seeds."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from treeselect.arguments.scalars import answer
+from treeselect.engine.random import stream_seed
+from treeselect.errors import MethodError, said_by
+
+SIZES = ("k", "n_features_to_select", "max_features")
+"""Parameters that tell a selector how many columns to take."""
+
+_LONGEST = 100
+"""Most characters of a value that is shown as it prints itself."""
+
+_PEDREGOSA = (
+    "F. Pedregosa and others (2011). Scikit-learn: Machine Learning in Python. JMLR 12, 2825-2830."
+)
+
+
+# --- what it is ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What people are told of a selector; all that is left of it in a model file.
+
+    Attributes
+    ----------
+    name : str
+        That of its class; of a pipeline that of the last step's.
+    title : str
+        With the package that it comes from.
+    paper : str
+    text : str
+        The call that makes it, without what is the default.
+    parameters : str
+        All of its parameters.
+    size : str
+        The one with the number of columns; empty if there is none.
+    """
+
+    name: str
+    title: str
+    paper: str
+    text: str
+    parameters: str
+    size: str
+
+
+def looks_like_selector(value: object) -> bool:
+    """Whether it has ``fit`` and ``get_support``, or could have ``support_`` after the fit."""
+    if isinstance(value, type):
+        return False
+    last = last_step(value)
+    # What predicts and has no `get_support` is a model; of what transforms the fit will tell.
+    could = _has(last, "transform") and not _has(last, "predict")
+    return _has(value, "fit") and (_has(last, "get_support") or could)
+
+
+def not_a_method(found: object) -> MethodError:
+    """The error for what is neither a method nor a selector."""
+    what = type(found).__name__
+    advice = "It has no `get_support()`." if answer(found, "fit") is not None else ""
+    if isinstance(found, type):
+        what, advice = f"the class {found.__name__}", f"Write `{found.__name__}(...)`."
+    elif callable(answer(found, "path")):
+        advice = "It has a `path`: let its class inherit from `treeselect.Method`."
+    elif advice and answer(found, "predict") is not None:
+        advice += " An estimator becomes a selector in `SelectFromModel` or `RFE`."
+    return MethodError(
+        "`method` must be a name or a method such as ControlBurn(), or a selector of scikit-learn"
+        f" such as SelectKBest().\n  Found: {what}. {advice}".rstrip()
+    )
+
+
+def _has(value: object, method: str) -> bool:
+    return callable(answer(value, method))
+
+
+def last_step(selector: Any) -> Any:
+    """The selector itself, or the last step of a pipeline."""
+    return selector.steps[-1][1] if is_pipeline(selector) else selector
+
+
+def is_pipeline(selector: Any) -> bool:
+    """Whether it has steps, of which the last one selects."""
+    steps = answer(selector, "steps")
+    return (
+        isinstance(steps, list) and len(steps) > 0 and answer(selector, "named_steps") is not None
+    )
+
+
+def size_parameter(selector: Any) -> str | None:
+    """The parameter with the number of columns, if there is one."""
+    last = last_step(selector)
+    known = last.get_params(deep=False) if hasattr(last, "get_params") else {}
+    return next((name for name in SIZES if name in known), None)
+
+
+def words_of(selector: Any) -> Words:
+    """What people are told of it."""
+    last = last_step(selector)
+    name, package = type(last).__name__, type(last).__module__.split(".")[0]
+    origin = {"sklearn": " of scikit-learn", "__main__": ""}.get(package, f" of {package}")
+    title = f"{name}{origin}{'' if last is selector else ' in a pipeline'}"
+    paper = _PEDREGOSA if package == "sklearn" else f"The selector {name}{origin}."
+    return Words(
+        name=name,
+        title=title,
+        paper=paper,
+        text=text_of(selector),
+        parameters=_parameters_of(selector, full=True),
+        size=size_parameter(selector) or "",
+    )
+
+
+def text_of(value: Any) -> str:
+    """A parameter as it could be typed; of estimators what differs from the defaults."""
+    if isinstance(value, functools.partial):
+        options = "".join(f", {k}={text_of(v)}" for k, v in value.keywords.items())
+        return f"partial({text_of(value.func)}{options})"
+    if isinstance(value, type) or inspect.isroutine(value):
+        return str(value.__name__)
+    if isinstance(value, list | tuple) and len(value) <= _LONGEST:
+        inside = ", ".join(map(text_of, value))
+        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    if hasattr(value, "get_params"):
+        return f"{type(value).__name__}({_parameters_of(value)})"
+    try:
+        text = repr(value)
+    except Exception:  # code of others can fail in any way
+        return f"<{type(value).__name__}>"
+    plain = len(text) <= _LONGEST and " at 0x" not in text and "\n" not in text
+    return text if plain else f"<{type(value).__name__}>"
+
+
+def _parameters_of(estimator: Any, *, full: bool = False) -> str:
+    """Parameters of an estimator: all, or those that differ from the defaults."""
+    if not hasattr(estimator, "get_params"):
+        return ""
+    defaults = {n: p.default for n, p in inspect.signature(type(estimator)).parameters.items()}
+    shown = [
+        f"{name}={text_of(value)}"
+        for name, value in estimator.get_params(deep=False).items()
+        if full or not _is_same(value, defaults.get(name, inspect.Parameter.empty))
+    ]
+    return ", ".join(shown)
+
+
+def _is_same(value: Any, default: Any) -> bool:
+    if value is default:
+        return True
+    plain = (str, int, float, bool, tuple)
+    return type(value) is type(default) and isinstance(value, plain) and bool(value == default)
+
+
+# --- a copy of one's own -------------------------------------------------------------------------
+
+
+def copy_of(selector: Any) -> Any:
+    """An unfitted copy, which no later change of the original reaches.
+
+    Raises
+    ------
+    MethodError
+        If it can't be copied.
+    """
+    from sklearn.base import clone
+
+    try:
+        return clone(selector, safe=False)
+    except Exception as error:  # code of others can fail in any way
+        raise MethodError(
+            f"Can't copy {type(selector).__name__}, which is fitted anew on every set of rows.\n"
+            f"  {said_by(error)}"
+        ) from None
+
+
+def seeded(selector: Any, seed: int) -> Any:
+    """An unfitted copy that draws nothing from elsewhere.
+
+    Each ``random_state`` that is None is set by the seed: of the selector, of the estimators inside
+    it, of splitters and of functions among its parameters (``mutual_info_classif``).
+    """
+    twin = copy_of(selector)
+    known = twin.get_params(deep=True) if hasattr(twin, "get_params") else {}
+    changed: dict[str, Any] = {}
+    for name, value in known.items():
+        own = stream_seed(seed, "selector", name) % 2**31
+        if name.endswith("random_state"):
+            if value is None:
+                changed[name] = own
+        elif inspect.isfunction(value) and _draws(value):
+            changed[name] = functools.partial(value, random_state=own)
+        elif not hasattr(value, "get_params") and getattr(value, "random_state", own) is None:
+            value.random_state = own  # a splitter; the copy has one of its own
+    return twin.set_params(**changed) if changed else twin
+
+
+def _draws(function: Callable[..., Any]) -> bool:
+    found = inspect.signature(function).parameters.get("random_state")
+    return found is not None and found.default is None

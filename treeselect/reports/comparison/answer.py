@@ -1,0 +1,74 @@
+"""The answer in a sentence or three, at the head of the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from treeselect.comparison.verdict import Verdict, verdict
+from treeselect.reports.material import ContestMaterial
+from treeselect.reports.parts import enumeration
+
+if TYPE_CHECKING:
+    pass
+
+
+def gather(material: ContestMaterial) -> tuple[str, ...]:
+    """Which method is best, which can't be told from it, and which are on the front."""
+    found, ranked = material.found, material.ranked
+    best = ranked.to_dict("records")[0]
+    reached = (
+        f"{best['score']:.3f} (standard error {best['standard_error']:.3f}) with"
+        f" {_units(best['n_selected'])}"
+    )
+    score, response = found.score_name, found.response
+    if len(ranked) == 1:
+        return (f"On held-out rows, {best['method']} reaches {score} {reached} for {response}.",)
+    first = (
+        f"Of {len(ranked)} methods, {best['method']} has the best mean {score} for {response} on"
+        f" held-out rows: {reached}."
+    )
+    said = verdict(ranked, material.differences)
+    return first, _told_apart(said), *_front(said)
+
+
+def _units(mean: float) -> str:
+    """ "3 units" or "2.6 units on average"."""
+    if not float(mean).is_integer():
+        return f"{mean:.1f} units on average"
+    return f"{mean:.0f} unit{'' if mean == 1 else 's'}"
+
+
+def _told_apart(said: Verdict) -> str:
+    """Which methods the intervals tell from the best."""
+    if not said.worse:
+        return "The 95 % intervals of the paired differences tell no other method from it."
+    verb = "scores" if len(said.worse) == 1 else "score"
+    if not said.alike:
+        which = enumeration(said.worse) if len(said.worse) == 1 else "all others"
+        return f"By the 95 % intervals of the paired differences, {which} {verb} less."
+    return (
+        f"The 95 % intervals of the paired differences do not tell {enumeration(said.alike)} from"
+        f" it; {enumeration(said.worse)} {verb} less."
+    )
+
+
+def _front(said: Verdict) -> tuple[str, ...]:
+    """Which methods no other beats in everything, the smallest and the most stable of them."""
+    what = "the front of score, number of units and stability"
+    if not said.front:
+        return ()
+    if len(said.front) == 1:
+        return (f"{said.front[0]} alone is on {what}.",)
+    count = f"{said.fewest:.0f}" if said.fewest.is_integer() else f"{said.fewest:.1f}"
+    verb = "selects" if len(said.smallest) == 1 else "select"
+    text = f"On {what} are {enumeration(said.front)}:"
+    text += f" {enumeration(said.smallest)} {verb} the fewest units ({count})"
+    if said.stablest:
+        verb = "is" if len(said.stablest) == 1 else "are"
+        who = (
+            f" and {verb}"
+            if said.stablest == said.smallest
+            else f", {enumeration(said.stablest)} {verb}"
+        )
+        text += f"{who} the most stable ({said.highest:.2f})"
+    return (f"{text}.",)

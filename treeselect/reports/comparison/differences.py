@@ -1,0 +1,51 @@
+"""Paired differences from the best method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from treeselect.comparison.words import difference_cells, size_text
+from treeselect.reports.figures.differences import DifferenceFigure, difference_figure
+from treeselect.reports.material import ContestMaterial
+from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceSection:
+    """Paired differences from the best method."""
+
+    lead: str
+    figure: DifferenceFigure
+    table: Table
+
+
+def gather(material: ContestMaterial) -> DifferenceSection | None:
+    """Differences from the best, the least first; None of one method."""
+    found = material.found
+    if len(found.runs) == 1:
+        return None
+    table = material.differences.sort_values("difference", ascending=False, kind="stable")
+    shown = table.head(MOST_UNITS)
+    figure = difference_figure(
+        shown["method"].tolist(),
+        shown["difference"].tolist(),
+        shown["ci_low"].tolist(),
+        shown["ci_high"].tolist(),
+        len(table) - len(shown),
+    )
+    rows = tuple(
+        (
+            str(row["method"]),
+            size_text(row["k"], np.nan),
+            *difference_cells(row),
+        )
+        for row in table.head(MOST_ROWS).to_dict("records")
+    )
+    columns = ("Method", "k", "Difference", "95 % interval", "p")
+    lead = (
+        f"{found.score_name} of each method less that of {found.best}, fold by fold: mean and 95 %"
+        " interval. Filled dots are those whose interval leaves out 0."
+    )
+    return DifferenceSection(lead, figure, Table(columns, rows, max(len(table) - MOST_ROWS, 0)))

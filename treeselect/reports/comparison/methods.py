@@ -1,0 +1,21 @@
+"""The methods, the best scores first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treeselect.comparison.words import comparison_columns, comparison_rows
+from treeselect.reports.material import ContestMaterial
+from treeselect.reports.parts import MOST_ROWS, Table
+
+
+def gather(material: ContestMaterial) -> Table:
+    """The table of the summary."""
+    columns, rows = comparison_columns(material.found), comparison_rows(material.found)
+    return Table(
+        columns,
+        rows[:MOST_ROWS],
+        max(len(rows) - MOST_ROWS, 0),
+        bar_column=columns.index("Stability"),
+        bars=tuple(float(np.clip(s, 0.0, 1.0)) for s in material.ranked["stability"].fillna(0.0)),
+    )

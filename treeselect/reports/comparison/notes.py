@@ -1,0 +1,12 @@
+"""What a reader should know of the comparison."""
+
+from __future__ import annotations
+
+from treeselect.comparison.words import comparison_notes, method_notes
+from treeselect.reports.material import ContestMaterial
+
+
+def gather(material: ContestMaterial) -> tuple[str, ...]:
+    """The summary's notes; what the methods are stands with their papers."""
+    about_methods = method_notes(material.found)
+    return tuple(note for note in comparison_notes(material.found) if note not in about_methods)

@@ -1,0 +1,54 @@
+"""Score against the number of units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treeselect.comparison.lines import MOST_LINES
+from treeselect.reports.by_size import line_series, table_by_size
+from treeselect.reports.figures.series import SeriesFigure, series_figure
+from treeselect.reports.material import ContestMaterial
+from treeselect.reports.parts import Table
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSection:
+    """Lines over the number of units, how to read them, and their numbers.
+
+    Attributes
+    ----------
+    lead : str
+    figure : SeriesFigure
+    score : str
+        Name of the score.
+    table : Table
+    """
+
+    lead: str
+    figure: SeriesFigure
+    score: str
+    table: Table
+
+
+def gather(material: ContestMaterial) -> ScoreSection:
+    """Scores of each method at each size."""
+    found, lines = material.found, material.lines
+    shown = [
+        line_series(line, i, [p.score for p in line.points], [p.error for p in line.points])
+        for i, line in enumerate(lines[:MOST_LINES])
+    ]
+    lead = (
+        f"{found.score_name} on held-out rows, mean over the folds, with one standard error to each"
+        " side; bars stand side by side where sizes are the same. A ring marks the size at which a"
+        " method is compared."
+    )
+    if any(run.sizes is None for run in found.runs):
+        lead += " A method whose tuning value is given is one point, at its mean number of units."
+    if any(0 in (run.sizes or ()) for run in found.runs):
+        lead += " Sizes at which no fold selects anything are left out: the constant model."
+    table = table_by_size(
+        found, lines, lambda row: f"{row['score']:.3f} ({row['standard_error']:.3f})"
+    )
+    return ScoreSection(
+        lead, series_figure(shown, len(lines) - len(shown)), found.score_name, table
+    )

@@ -1,0 +1,78 @@
+"""What sections are gathered from: a fit or a comparison, and what several sections read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from treeselect.comparison.lines import ScoreLine, score_lines
+from treeselect.printing import SummaryContent
+from treeselect.results.summary import summarise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.comparison.record import Contest
+    from treeselect.resampling.fit import Fit
+    from treeselect.resampling.performance import Performance
+
+
+@dataclass(frozen=True)
+class FitMaterial:
+    """Of a report on a selection.
+
+    Attributes
+    ----------
+    fit : Fit
+    performance : Performance or None
+        Of this fit.
+    versions : mapping of str to str
+        Of the software.
+    written : str
+        Date and time of writing.
+    """
+
+    fit: Fit
+    performance: Performance | None
+    versions: Mapping[str, str]
+    written: str
+
+    @cached_property
+    def summary(self) -> SummaryContent:
+        """What the printed summary says."""
+        return summarise(self.fit)
+
+
+@dataclass(frozen=True)
+class ContestMaterial:
+    """Of a report on a comparison.
+
+    Attributes
+    ----------
+    found : Contest
+    versions : mapping of str to str
+        Of the software.
+    written : str
+        Date and time of writing.
+    """
+
+    found: Contest
+    versions: Mapping[str, str]
+    written: str
+
+    @cached_property
+    def ranked(self) -> pd.DataFrame:
+        """A row for each method, the best scores first."""
+        return self.found.ranked_table()
+
+    @cached_property
+    def differences(self) -> pd.DataFrame:
+        """Of each other method from the best."""
+        return self.found.difference_table()
+
+    @cached_property
+    def lines(self) -> Sequence[ScoreLine]:
+        """Methods along their sizes, the best scores first."""
+        return score_lines(self.found)

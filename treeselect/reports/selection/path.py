@@ -1,0 +1,105 @@
+"""How many terms: the score against the number of units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeselect.reports.figures.path import PathFigure, path_figure
+from treeselect.reports.material import FitMaterial
+from treeselect.reports.parts import Table, enumeration, table_around
+from treeselect.results.tables import path_table
+
+if TYPE_CHECKING:
+    from treeselect.resampling.fit import Fit
+
+
+@dataclass(frozen=True, slots=True)
+class PathSection:
+    """The path.
+
+    Attributes
+    ----------
+    notes : tuple of str
+        How to read the figure.
+    figure : PathFigure
+    score : str
+        Name of the figure's score.
+    table : Table
+    """
+
+    notes: tuple[str, ...]
+    figure: PathFigure
+    score: str
+    table: Table
+
+
+def gather(material: FitMaterial) -> PathSection:
+    """The path as figure and table."""
+    fit = material.fit
+    return PathSection(
+        _notes(fit), _figure(fit), fit.design.response.family.score_name, _table(fit)
+    )
+
+
+def _notes(fit: Fit) -> tuple[str, ...]:
+    score = fit.design.response.family.score_name
+    if fit.scores is None:
+        first = (
+            f"{score} of the method's own ensemble on its training rows: it tends to rise with"
+            " every unit and does not tell how well new rows are predicted."
+        )
+        if fit.chosen_method.scores_out_of_bag:
+            first = (
+                f"{score} of the method's own ensemble, each row predicted by the trees that have"
+                " not seen it. The units were chosen on all rows, so it is optimistic for new ones."
+            )
+    else:
+        first = (
+            f"{score} on held-out rows, mean of {len(fit.scores.scores)} folds, with one"
+            " standard error to each side. The same folds chose the number of units, so the score"
+            " at the chosen number can be slightly optimistic."
+        )
+    marked = f"The dashed line marks the chosen number, {fit.k:,}"
+    if fit.step.cut_from is not None:
+        marked += (
+            ", which no step of the path has; the training score of the selection is that of the"
+            f" step with {fit.step.cut_from:,} units, from which it was cut"
+        )
+    return first, f"{marked}."
+
+
+def _figure(fit: Fit) -> PathFigure:
+    path = path_table(fit)
+    validated = fit.scores is not None
+    return path_figure(
+        sizes=path["k"].to_list(),
+        scores=path["cv_score" if validated else "train_score"].to_list(),
+        errors=path["cv_se"].to_list() if validated else None,
+        chosen=fit.k,
+    )
+
+
+def _table(fit: Fit) -> Table:
+    validated = fit.scores is not None
+    score = fit.design.response.family.score_name
+    tuning = fit.chosen_method.tuning_name
+    columns = ["Units (k)", tuning, f"{score}, training"]
+    columns += [f"{score}, cross-validated", "s.e."] if validated else []
+    columns += ["Terms"]
+    rows = []
+    for row in path_table(fit).to_dict("records"):
+        penalty = f"{row['tuning']:.3g}" if np.isfinite(row["tuning"]) else "∞"
+        cells = [_size(row["k"], fit), penalty, f"{row['train_score']:.3f}"]
+        cells += [f"{row['cv_score']:.3f}", f"{row['cv_se']:.3f}"] if validated else []
+        cells += [enumeration(row["terms"], 12) if row["terms"] else "none"]
+        rows.append(tuple(cells))
+    return table_around(columns, rows, [step.size for step in fit.steps], fit.k)
+
+
+def _size(size: int, fit: Fit) -> str:
+    if size == fit.k:
+        return f"{size} (chosen)"
+    return f"{size} (cut to {fit.k})" if size == fit.step.cut_from else str(size)
