@@ -23,6 +23,7 @@ from treeselect import ControlBurn
 from treeselect.algorithms.burning.pools import TreePool
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
+from treeselect.designs.weights import row_weights
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.blas import one_thread
 from treeselect.engine.sparse.gram_forest import sparse_forest
@@ -61,7 +62,9 @@ def grown(n: int, *, numbers: bool) -> tuple[Problem, TreePool]:
     fit = treeselect.select("y ~ .", simulate(n, numbers=numbers), k=1, seed=1, forests=1)
     problem = fit.design.problem
     method = ControlBurn(forests=8)
-    pool, _ = method.forest.pool(Task(problem, np.ones(n, dtype=np.int64), seed=1, max_size=10))
+    pool, _ = method.forest.pool(
+        Task(problem, row_weights(np.ones(n, dtype=np.int64)), seed=1, max_size=10)
+    )
     chosen = np.linspace(0, len(pool.trees) - 1, min(N_TREES, len(pool.trees))).astype(int)
     return problem, TreePool(
         [pool.leaves[t] for t in chosen], [pool.values[t] for t in chosen], pool.gains[chosen],
@@ -165,7 +168,7 @@ def main() -> None:
         fit = treeselect.select("y ~ .", frame, k=1, seed=1, forests=1, n_trees=1)
         task, ones = fit.design.problem, np.ones(rows, dtype=np.int64)
         begin = time.process_time()
-        ControlBurn().path(Task(task, ones, max_size=10, seed=1))
+        ControlBurn().path(Task(task, row_weights(ones), max_size=10, seed=1))
         times.append(time.process_time() - begin)
     exponent = np.log(times[1] / times[0]) / np.log(many / few)
     show(f"growth of the path in rows, {few} to {many}, exponent", f"{exponent:.2f}", "1.05")

@@ -72,11 +72,11 @@ def one_set(method, seed, n_rows, n_columns, size):
             "y ~ .", noise(seed, n_rows, n_columns), method=method, k=size, seed=seed, n_jobs=1,
             progress=False, **REDUCED.get(method, {}),
         )  # fmt: skip
-        chosen, weight = fit.chosen_method, fit.design.weight
+        chosen, weights = fit.chosen_method, fit.design.row_weights
         problem = dataclasses.replace(fit.design.problem_for(chosen), wants_scores=False)
         nested, outside, sizes = [], [], []
-        for number, split in enumerate(split_rows(problem, weight, Folds(OUTER), seed)):
-            train, test = split.weights(weight)
+        for number, split in enumerate(split_rows(problem, weights, Folds(OUTER), seed)):
+            train, test = split.weights(weights)
             own_seed = stream_seed(seed, "nested", number)
             found = run_selection(
                 problem, chosen, train, Choice("1se", Folds(INNER)), seed=own_seed, progress=False

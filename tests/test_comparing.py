@@ -14,6 +14,7 @@ import treeselect
 from treeselect import GRRF, MRMR, RRF, ControlBurn
 from treeselect.algorithms.shared.task import Task
 from treeselect.comparison.running import read_methods, read_sizes
+from treeselect.designs.weights import row_weights
 from treeselect.errors import DataError, MethodError, OptionError
 from treeselect.resampling.cross_validation import follow_fold
 from treeselect.resampling.folds import Split
@@ -48,11 +49,11 @@ def test_a_fold_is_a_path_on_its_training_rows(mixed):
     fit = treeselect.select(FORMULA, mixed, method=QUICK, k=2, seed=1)
     problem, weight = fit.design.problem_for(QUICK), fit.design.weight
     split = Split(np.arange(0, 300), np.arange(300, 400))
-    found = follow_fold(problem, QUICK, weight, split, (0, 2, 3), 7)
+    found = follow_fold(problem, QUICK, row_weights(weight), split, (0, 2, 3), 7)
     train = np.where(np.arange(400) < 300, weight, 0)
-    steps = QUICK.path(Task(problem, train, max_size=3, seed=7))
+    steps = QUICK.path(Task(problem, row_weights(train), max_size=3, seed=7))
     step = [s for s in steps if s.size <= 2][-1]
-    model = QUICK.final_model(Task(problem, train, max_size=9, seed=7), step)
+    model = QUICK.final_model(Task(problem, row_weights(train), max_size=9, seed=7), step)
     assert sorted(found.units[1]) == np.flatnonzero(step.selected).tolist()
     expected = roc_auc_score(problem.y[300:], model.predict(problem)[300:])
     np.testing.assert_allclose(found.scores[:2], [0.5, expected])

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from treeselect.algorithms.burning.subsets import BestSubset
     from treeselect.algorithms.cfs import CFS
     from treeselect.algorithms.controlburn import ControlBurn
-    from treeselect.algorithms.elimination import RecursiveElimination
     from treeselect.algorithms.fcbf import FCBF
     from treeselect.algorithms.foreign import ForeignSelector
     from treeselect.algorithms.gbfs import GBFS
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.mrmr import MRMR
     from treeselect.algorithms.rboost import RBoost
     from treeselect.algorithms.registry import methods, register_method
+    from treeselect.algorithms.rfe import RecursiveElimination
     from treeselect.algorithms.rrf import GRRF, RRF
     from treeselect.algorithms.shared.base import Step
     from treeselect.algorithms.shared.method import Method
@@ -112,7 +112,7 @@ _HOME = {
     "Problem": "treeselect.designs.problem",
     "RBoost": "treeselect.algorithms.rboost",
     "RRF": "treeselect.algorithms.rrf",
-    "RecursiveElimination": "treeselect.algorithms.elimination",
+    "RecursiveElimination": "treeselect.algorithms.rfe",
     "SVMRFE": "treeselect.algorithms.svm",
     "SelectionResult": "treeselect.result",
     "SingleFeature": "treeselect.algorithms.burning.forests",

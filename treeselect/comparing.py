@@ -147,17 +147,17 @@ def compare(
     announce_compilation(progress)
     asked = asked.for_rows(model_data.response.rows)
     splits = split_rows(
-        model_data.problem, model_data.weight, asked, stream_seed(seed, "cross-validation")
+        model_data.problem, model_data.row_weights, asked, stream_seed(seed, "cross-validation")
     )
     problems = model_data.problems_for([method for _, method in contestants])
     runs = run_methods(
-        problems, contestants, model_data.weight, splits, sizes, seed, workers, progress
+        problems, contestants, model_data.row_weights, splits, sizes, seed, workers, progress
     )
     arguments = {
         "methods": method_texts(methods), "k": plain_sizes(k), "folds": folds, "repeats": repeats,
         **request.arguments(),
     }  # fmt: skip
-    used = model_data.weight > 0
+    used = model_data.row_weights.used
     response = model_data.response
     names = model_data.arrays.groups.names
     return Comparison(

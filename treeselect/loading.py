@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import warnings
 
 from treeselect.arguments.checks import check_flag
 from treeselect.arguments.paths import file_path
-from treeselect.errors import ModelFileError
+from treeselect.errors import ModelFileError, TreeselectWarning
 from treeselect.modelfile.file import read_fit
 from treeselect.result import SelectionResult
 
@@ -50,5 +51,8 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
     """
     trusted = check_flag("trusted", trusted)
     found = read_fit(file_path(path, error=ModelFileError), trusted=trusted)
+    lost = found.chosen_method.missing
+    if lost is not None:
+        warnings.warn(lost, TreeselectWarning, stacklevel=2)
     known = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
     return SelectionResult(**known)

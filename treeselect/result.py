@@ -302,7 +302,7 @@ class SelectionResult(ReadableFit):
         found = assess(
             here.problem_for(method),
             method,
-            here.weight,
+            here.row_weights,
             self.step.selected,
             n_resamples=n,
             k=self.k if k is None else k,

@@ -204,7 +204,7 @@ def select(
     found = run_selection(
         problem,
         chosen_method,
-        model_data.weight,
+        model_data.row_weights,
         choice,
         seed=seed,
         workers=workers_for(n_jobs),

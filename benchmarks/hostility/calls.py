@@ -255,9 +255,8 @@ _PROCESSES = (
 @functools.cache
 def _options() -> dict[str, list[str]]:
     from treeselect.algorithms.registry import METHODS
-    from treeselect.algorithms.shared.base import option_defaults
 
-    return {name: list(option_defaults(kind)) for name, kind in METHODS.items()}
+    return {name: list(kind.defaults()) for name, kind in METHODS.items()}
 
 
 def _option_names(method: str) -> list[str]:

@@ -34,6 +34,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from treeselect import GBFS, GRRF, RRF, ControlBurn, RBoost
 from treeselect.algorithms.shared.task import Task
+from treeselect.designs.weights import row_weights
 from treeselect.engine.data.binning import select_groups, take_rows
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.resampling.choosing import step_of_size
@@ -90,7 +91,9 @@ def one_fold(frame, n_copies, fold, methods, largest):
             )
             chosen = {k: np.isin(np.arange(len(names)), order[:k]) for k in range(1, largest + 1)}
         else:
-            path = METHODS[label].path(Task(problem, weight, max_size=largest, seed=fold))
+            path = METHODS[label].path(
+                Task(problem, row_weights(weight), max_size=largest, seed=fold)
+            )
             chosen = {
                 k: step_of_size(path, k, problem.groups.keep).selected
                 for k in range(1, largest + 1)

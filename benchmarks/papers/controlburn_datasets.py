@@ -41,6 +41,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from treeselect import ControlBurn
 from treeselect.algorithms.shared.task import Task
+from treeselect.designs.weights import row_weights
 from treeselect.engine.data.binning import select_groups, take_rows
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.resampling.choosing import step_of_size
@@ -125,7 +126,7 @@ def chosen_units(frame, problem, weight, seed):
         for label, order in orders.items()
     }
     for label, method in METHODS.items():
-        path = method.path(Task(problem, weight, max_size=max(sizes), seed=seed))
+        path = method.path(Task(problem, row_weights(weight), max_size=max(sizes), seed=seed))
         chosen[label] = {
             k: step_of_size(path, k, problem.groups.keep).selected for k in sizes
         }  # fmt: skip

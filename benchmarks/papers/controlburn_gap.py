@@ -36,6 +36,7 @@ from sklearn.linear_model import SGDClassifier
 
 from treeselect import ControlBurn, datasets
 from treeselect.algorithms.shared.task import Task
+from treeselect.designs.weights import row_weights
 from treeselect.engine.blas import one_thread
 from treeselect.engine.sparse.gram_forest import sparse_forest
 
@@ -66,7 +67,7 @@ def grown(frame, seed):
     problem = frame_problem(frame, "target")
     weight = np.ones(len(problem.y), dtype=np.int64)
     forest, most = ControlBurn.published().forest, len(problem.groups.names)
-    pool, _ = forest.pool(Task(problem, weight, seed=seed, max_size=most))
+    pool, _ = forest.pool(Task(problem, row_weights(weight), seed=seed, max_size=most))
     rows = np.arange(len(problem.y))
     sparse = sparse_forest(
         pool.columns(rows, 1), problem.family.loss, problem.y, weight, problem.constant(weight),

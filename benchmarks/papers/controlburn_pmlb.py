@@ -38,6 +38,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from treeselect import ControlBurn
 from treeselect.algorithms.shared.task import Task
+from treeselect.designs.weights import row_weights
 from treeselect.engine.data.binning import select_groups, take_rows
 from treeselect.engine.data.targets import mean_target
 from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
@@ -124,7 +125,9 @@ def one_fold(name, frame, fold, forms):
             orders[label] = by_importance(problem, weight, fold)
         else:
             most = min(LARGEST, n_groups)
-            paths[label] = METHODS[label].path(Task(problem, weight, max_size=most, seed=fold))
+            paths[label] = METHODS[label].path(
+                Task(problem, row_weights(weight), max_size=most, seed=fold)
+            )
     known = {}
     rows = []
     for k in range(1, min(LARGEST, n_groups - 1) + 1):

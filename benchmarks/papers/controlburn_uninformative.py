@@ -34,6 +34,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from treeselect import ControlBurn, datasets
 from treeselect.algorithms.shared.task import Task
+from treeselect.designs.weights import row_weights
 from treeselect.resampling.choosing import step_of_size
 
 METHODS = {"default": ControlBurn(), "paper": ControlBurn.published()}
@@ -90,7 +91,7 @@ def one_draw(name, frame, draw):
     kept = {("MDI, scikit-learn", share): every.nlargest(k).index for share, k in sizes.items()}
     ones = np.ones(len(frame), dtype=np.int64)
     for label, method in METHODS.items():
-        path = method.path(Task(problem, ones, max_size=len(names), seed=draw))
+        path = method.path(Task(problem, row_weights(ones), max_size=len(names), seed=draw))
         for share, k in sizes.items():
             selected = step_of_size(path, k, problem.groups.keep).selected
             kept[label, share] = names if k == len(names) else names[selected]

@@ -29,6 +29,7 @@ from sklearn.linear_model import LogisticRegressionCV
 from treeselect import GBFS
 from treeselect.algorithms.gbfs import Ensembles
 from treeselect.algorithms.shared.task import Task
+from treeselect.designs.weights import row_weights
 from treeselect.engine.data.binning import take_rows
 from treeselect.engine.ensembles.prediction import predict_sum
 
@@ -67,7 +68,7 @@ def one_split(X, bags, y, seed, quick):
     train[rng.permutation(len(y))[: int(0.8 * len(y))]] = True
     problem, weight = class_problem(X, y, bags), train.astype(np.int64)
     method = GBFS(n_trees=20 if quick else None)
-    task = Task(problem, weight, max_size=2, seed=seed)
+    task = Task(problem, row_weights(weight), max_size=2, seed=seed)
     ensembles = Ensembles(method, task)
     path = method.path(task)
     test = np.flatnonzero(~train)

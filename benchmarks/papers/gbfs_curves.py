@@ -30,6 +30,7 @@ from sklearn.svm import SVC
 from treeselect import GBFS
 from treeselect.algorithms.gbfs import Ensembles
 from treeselect.algorithms.shared.task import Task
+from treeselect.designs.weights import row_weights
 from treeselect.engine.data.binning import take_rows
 from treeselect.engine.data.targets import mean_target
 from treeselect.engine.ensembles.forests import bagged_forest
@@ -87,7 +88,9 @@ def at_price(problem, train, mu, n_trees, X):
     weight = train.astype(np.int64)
     method = GBFS(n_trees=n_trees)
     begin = time.process_time()
-    found = Ensembles(method, Task(problem, weight, max_size=1, seed=1)).grow(mu / train.sum())
+    found = Ensembles(method, Task(problem, row_weights(weight), max_size=1, seed=1)).grow(
+        mu / train.sum()
+    )
     seconds = time.process_time() - begin
     used = group_gains(found.trees, problem.data).sum(axis=0) > 0
     test = np.flatnonzero(~train)

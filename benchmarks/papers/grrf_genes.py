@@ -30,6 +30,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from treeselect import GRRF, RRF
 from treeselect.algorithms.shared.task import Task
+from treeselect.designs.weights import row_weights
 
 SETS = {
     "colon": "colon", "leukemia": "leukemia", "lymphoma": "lymphoma", "srbct_khan": "srbct",
@@ -119,7 +120,9 @@ def one_split(name, X, y, train, replicate, names, forms, n_trees):
     for form in forms:
         for method in names:
             chosen = method_of(method, form, n_trees)
-            (step,) = chosen.path(Task(problem, ones, max_size=X.shape[1], seed=replicate))
+            (step,) = chosen.path(
+                Task(problem, row_weights(ones), max_size=X.shape[1], seed=replicate)
+            )
             record(form, method, step.selected)
     return rows
 

@@ -27,6 +27,7 @@ from common import (
 
 from treeselect import GRRF, RRF
 from treeselect.algorithms.shared.task import Task
+from treeselect.designs.weights import row_weights
 
 LAMBDAS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 GAMMAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -55,7 +56,7 @@ def select(X, y, method, seed):
     """Columns that are selected."""
     problem = class_problem(X, y)
     path = method.path(
-        Task(problem, np.ones(len(y), dtype=np.int64), max_size=X.shape[1], seed=seed)
+        Task(problem, row_weights(np.ones(len(y), dtype=np.int64)), max_size=X.shape[1], seed=seed)
     )
     return path[-1].selected
 

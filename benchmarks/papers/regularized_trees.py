@@ -30,6 +30,7 @@ from sklearn.svm import LinearSVC
 
 from treeselect import RRF, RBoost
 from treeselect.algorithms.shared.task import Task
+from treeselect.designs.weights import row_weights
 from treeselect.engine.data.binning import select_groups
 from treeselect.engine.data.targets import class_target
 from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
@@ -100,7 +101,9 @@ def one_fold(name, frame, target, replicate, half, n_trees):
     for kind, method in (("RRF", RRF), ("RBoost", RBoost)):
         for n in n_trees:
             chosen = method(lam=0.5, n_trees=n, criterion="entropy", gain="decrease")
-            (step,) = chosen.path(Task(problem, weight, max_size=10**6, seed=replicate))
+            (step,) = chosen.path(
+                Task(problem, row_weights(weight), max_size=10**6, seed=replicate)
+            )
             accuracy = forest_accuracy(problem, train, step.selected, replicate)
             rows.append((name, replicate, half, kind, n, step.size, accuracy))
             if kind == "RRF" and n == 100 and name in ("musk", "arrhythmia"):

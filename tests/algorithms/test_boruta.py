@@ -15,6 +15,7 @@ from treeselect import Boruta
 from treeselect.algorithms.boruta import adjusted, with_shadows
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.families import POISSON, multinomial
+from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
 from treeselect.modelfile.packing import pack
 from treeselect.modelfile.unpacking import unpack
@@ -63,7 +64,9 @@ def test_every_family_and_an_offset(linear):
         (y, problem.family, known, rest),
     ):
         here = dataclasses.replace(problem, y=response, family=family, offset=offset)
-        (step,) = Boruta(level=0.01, **FEW).path(Task(here, weight, max_size=9, seed=2))
+        (step,) = Boruta(level=0.01, **FEW).path(
+            Task(here, row_weights(weight), max_size=9, seed=2)
+        )
         assert set(names[step.selected]) == expected
 
 
@@ -75,14 +78,14 @@ def test_of_noise_nothing_is_confirmed():
         data["y"] = rng.normal(size=150)
         problem, weight = problem_of(data)
         method = Boruta(level=0.01, n_trees=30, max_rounds=20)
-        confirmed += method.path(Task(problem, weight, max_size=8, seed=seed))[-1].size
+        confirmed += method.path(Task(problem, row_weights(weight), max_size=8, seed=seed))[-1].size
     assert confirmed <= 1
 
 
 def test_the_path_goes_by_p_values_and_levels_cut_it(linear):
     problem, weight = problem_of(linear)
     names = np.array(problem.groups.names)
-    steps = Boruta(**FEW).path(Task(problem, weight, max_size=9, seed=2))
+    steps = Boruta(**FEW).path(Task(problem, row_weights(weight), max_size=9, seed=2))
     assert [step.size for step in steps] == list(range(10))
     assert set(names[steps[3].selected]) == {"a", "copy", "site"}
     tunings = [step.tuning for step in steps[1:]]
@@ -118,7 +121,7 @@ def test_p_values_are_adjusted():
 
 def test_kept_units_are_always_in(linear):
     problem, weight = problem_of(linear, keep=["n0"])
-    steps = Boruta(**FEW).path(Task(problem, weight, max_size=3, seed=2))
+    steps = Boruta(**FEW).path(Task(problem, row_weights(weight), max_size=3, seed=2))
     assert [step.size for step in steps] == [1, 2, 3]
     assert all(step.selected[problem.groups.keep].all() for step in steps)
 

@@ -15,6 +15,7 @@ from treeselect.algorithms.cfs import MeritSearch
 from treeselect.algorithms.shared.information import Uncertainties, uncertainties
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.families import POISSON, multinomial
+from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
 
 
@@ -37,7 +38,7 @@ def problem_of(data, **arguments):
 
 def tables(problem, weight):
     """Symmetrical uncertainty of each unit with the response, and of each pair."""
-    units = uncertainties(problem, weight, 10)
+    units = uncertainties(problem, row_weights(weight), 10)
     n = len(problem.groups.names)
     return units.relevance(), np.array([units.between(i, np.arange(n)) for i in range(n)])
 
@@ -58,7 +59,7 @@ def test_the_search_finds_the_best_of_all_subsets(seed):
     data["y"] = data["a"] + data["b"] + data["c"] - data["d"] + rng.normal(size=150)
     problem, weight = problem_of(data)
     relevance, pairs = tables(problem, weight)
-    search = MeritSearch(uncertainties(problem, weight, 10), problem.groups, seed, 0.0)
+    search = MeritSearch(uncertainties(problem, row_weights(weight), 10), problem.groups, seed, 0.0)
     subsets = [s for k in range(1, 8) for s in itertools.combinations(range(7), k)]
     best = max(subsets, key=lambda s: merit(s, relevance, pairs))
     assert search.best().units == best
@@ -94,7 +95,7 @@ def test_what_repeats_waits_and_signal_comes_before_it(linear):
     counts = np.random.default_rng(0).poisson(np.exp(y)).astype(float)
     for response, family in ((y, None), (classes, multinomial(3)), (counts, POISSON)):
         here = dataclasses.replace(problem, y=response, family=family or problem.family)
-        steps = CFS().path(Task(here, weight, max_size=6, seed=2))
+        steps = CFS().path(Task(here, row_weights(weight), max_size=6, seed=2))
         assert [step.size for step in steps] == list(range(7))
         two = set(names[steps[2].selected])
         assert two in ({"a", "site"}, {"near", "site"})
@@ -106,11 +107,11 @@ def test_what_repeats_waits_and_signal_comes_before_it(linear):
 def test_a_gain_takes_the_set_of_the_path_that_is_worth_it(linear):
     problem, weight = problem_of(linear)
     relevance, pairs = tables(problem, weight)
-    steps = CFS().path(Task(problem, weight, max_size=6, seed=2))
+    steps = CFS().path(Task(problem, row_weights(weight), max_size=6, seed=2))
     merits = [0.0] + [merit(np.flatnonzero(s.selected), relevance, pairs) for s in steps[1:]]
     chosen = []
     for gain in (1.0, 0.1, 0.0, -0.02, -1.0):
-        (one,) = CFS(gain=gain).path(Task(problem, weight, max_size=6, seed=2))
+        (one,) = CFS(gain=gain).path(Task(problem, row_weights(weight), max_size=6, seed=2))
         best = int(np.argmax(np.array(merits) - gain * np.arange(7)))
         np.testing.assert_array_equal(one.selected, steps[best].selected)
         chosen.append(one.size)
@@ -124,10 +125,12 @@ def test_copies_share_places_across_seeds_and_kept_units_are_in(linear):
     names = np.array(problem.groups.names)
     found = set()
     for seed in range(10):
-        found |= set(names[CFS().path(Task(problem, weight, max_size=1, seed=seed))[1].selected])
+        found |= set(
+            names[CFS().path(Task(problem, row_weights(weight), max_size=1, seed=seed))[1].selected]
+        )
     assert found == {"a", "near"}
     kept, weight = problem_of(linear, keep=["n0", "n1"])
-    steps = CFS().path(Task(kept, weight, max_size=4, seed=2))
+    steps = CFS().path(Task(kept, row_weights(weight), max_size=4, seed=2))
     assert [step.size for step in steps] == [2, 3, 4]
     assert all(step.selected[kept.groups.keep].all() for step in steps)
 

@@ -12,12 +12,13 @@ import pytest
 import treeselect
 from treeselect import ControlBurn
 from treeselect.algorithms.shared.task import Task
+from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError, TreeselectWarning
 
 
 def path_of(fit, method, **arguments):
     arguments = {"max_size": 6, "seed": 3} | arguments
-    return method.path(Task(fit.design.problem, fit.design.weight, **arguments))
+    return method.path(Task(fit.design.problem, fit.design.row_weights, **arguments))
 
 
 def test_path_starts_empty_and_grows(fitted):
@@ -78,7 +79,7 @@ def test_prices_do_not_depend_on_their_unit(fitted):
         problem, groups=dataclasses.replace(groups, item_costs=2 * groups.item_costs)
     )
     one, two = (
-        ControlBurn(forests=2).path(Task(p, fitted.design.weight, max_size=4, seed=1))
+        ControlBurn(forests=2).path(Task(p, fitted.design.row_weights, max_size=4, seed=1))
         for p in (problem, double)
     )
     assert [s.size for s in one] == [s.size for s in two]
@@ -111,7 +112,9 @@ def test_feature_sparse_trees_use_fewer_units(fitted):
     for cost in (0.0, 0.02, 0.1):
         method = ControlBurn(forests=1, tree_cost=cost, max_depth=4)
         per_tree.append(
-            method.forest.pool(Task(problem, weight, seed=1, max_size=9))[0].uses.sum(axis=1).mean()
+            method.forest.pool(Task(problem, row_weights(weight), seed=1, max_size=9))[0]
+            .uses.sum(axis=1)
+            .mean()
         )
     assert per_tree[0] > per_tree[1] > per_tree[2] > 0
     assert path_of(fitted, ControlBurn(forests=1, tree_cost=50.0))[-1].size == 0

@@ -14,6 +14,7 @@ from treeselect.algorithms.fcbf import predominant
 from treeselect.algorithms.shared.information import Uncertainties, uncertainties
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.families import POISSON, multinomial
+from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
 
 
@@ -75,16 +76,18 @@ def test_what_repeats_goes_and_signal_comes_before_noise(linear):
     counts = np.random.default_rng(0).poisson(np.exp(y / 2)).astype(float)
     for response, family in ((y, None), (classes, multinomial(3)), (counts, POISSON)):
         here = dataclasses.replace(problem, y=response, family=family or problem.family)
-        steps = FCBF().path(Task(here, weight, max_size=6, seed=2))
+        steps = FCBF().path(Task(here, row_weights(weight), max_size=6, seed=2))
         assert [step.size for step in steps] == list(range(len(steps)))
         assert set(names[steps[2].selected]) == {"a", "site"}
         assert not any("near" in names[step.selected] for step in steps)
         tunings = [step.tuning for step in steps]
         assert tunings == sorted(tunings, reverse=True)
-        relevance = uncertainties(here, weight, 10).relevance()
+        relevance = uncertainties(here, row_weights(weight), 10).relevance()
         for step in steps[1:]:
             assert step.tuning == relevance[step.selected].min()
-            (one,) = FCBF(delta=step.tuning).path(Task(here, weight, max_size=6, seed=2))
+            (one,) = FCBF(delta=step.tuning).path(
+                Task(here, row_weights(weight), max_size=6, seed=2)
+            )
             np.testing.assert_array_equal(one.selected, step.selected)
 
 
@@ -100,13 +103,13 @@ def test_of_copies_one_is_left_and_kept_units_let_weaker_ones_go(linear):
     names = np.array(problem.groups.names)
     found = set()
     for seed in range(10):
-        steps = FCBF().path(Task(problem, weight, max_size=6, seed=seed))
+        steps = FCBF().path(Task(problem, row_weights(weight), max_size=6, seed=seed))
         assert steps[-1].selected[np.isin(names, ["a", "near"])].sum() == 1
         found |= set(names[steps[-1].selected]) & {"a", "near"}
     assert found == {"a", "near"}
     for keep, others in ((["near", "n0"], {"a", "site"}), (["a", "n0"], {"site"})):
         kept, weight = problem_of(linear, keep=keep)
-        steps = FCBF().path(Task(kept, weight, max_size=6, seed=2))
+        steps = FCBF().path(Task(kept, row_weights(weight), max_size=6, seed=2))
         assert steps[0].size == 2
         assert all(step.selected[kept.groups.keep].all() for step in steps)
         came = set(names[steps[-1].selected]) - set(keep)

@@ -81,7 +81,7 @@ def test_every_step_is_what_scikit_learn_selects(linear, of_size):
     method = ForeignSelector(of_size(2))
     fit = select(linear, of_size(2), k=1)
     problem, names = fit.design.problem_for(method), np.array(fit.design.arrays.groups.names)
-    steps = method.path(Task(problem, fit.design.weight, max_size=7, seed=5))
+    steps = method.path(Task(problem, fit.design.row_weights, max_size=7, seed=5))
     assert [step.size for step in steps] == list(range(8))
     assert [step.tuning for step in steps] == [np.inf, *range(1, 8)]
     for step in steps[1:]:
@@ -320,7 +320,7 @@ def test_it_can_be_sent_to_another_process(linear):
     fit = select(linear, SelectKBest(f_regression), k=2)
     problem, method = fit.design.problem_for(fit.chosen_method), fit.chosen_method
     for one in (method, pickle.loads(pickle.dumps(method))):
-        step = one.path(Task(problem, fit.design.weight, max_size=2, seed=1))[-1]
+        step = one.path(Task(problem, fit.design.row_weights, max_size=2, seed=1))[-1]
         np.testing.assert_array_equal(step.selected, fit.step.selected)
 
 

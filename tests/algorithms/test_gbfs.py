@@ -9,6 +9,7 @@ import pytest
 import treeselect
 from treeselect import GBFS
 from treeselect.algorithms.shared.task import Task
+from treeselect.designs.weights import row_weights
 from treeselect.engine.ensembles.boosting import Boosting, boost
 from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import group_gains
@@ -33,7 +34,7 @@ def problem_of(data, formula="inside ~ . - z", **arguments):
 
 def step(problem, weight, seed=1, **options):
     method = GBFS(**{"prune": False} | options)
-    return method.path(Task(problem, weight, max_size=9, seed=seed))[-1]
+    return method.path(Task(problem, row_weights(weight), max_size=9, seed=seed))[-1]
 
 
 def test_a_price_of_0_is_plain_boosting(simulated):
@@ -65,7 +66,7 @@ def test_the_first_split_pays_half_the_decrease_of_the_squared_error_per_row(sim
     just = {"n_trees": 1, "max_depth": 1}
     assert step(problem, weight, mu=best * 1.001, **just).size == 0
     assert step(problem, weight, mu=best * 0.999, **just).size == 1
-    path = GBFS(**just).path(Task(problem, weight, max_size=9, seed=1))
+    path = GBFS(**just).path(Task(problem, row_weights(weight), max_size=9, seed=1))
     assert path[0].tuning == pytest.approx(best, rel=1e-6)
     assert path[0].size == 0
 
@@ -142,8 +143,8 @@ def test_validation_stops_before_all_trees_are_grown():
         return boost(*args, **kwargs)
 
     with mock.patch.object(gbfs, "boost", counting):
-        method.path(Task(problem, weight, max_size=3, seed=1))
-        GBFS(mu=0.0, max_depth=None).path(Task(problem, weight, max_size=3, seed=1))
+        method.path(Task(problem, row_weights(weight), max_size=3, seed=1))
+        GBFS(mu=0.0, max_depth=None).path(Task(problem, row_weights(weight), max_size=3, seed=1))
     assert seen[:5] == [2000] * 5  # five splits of few rows
     assert seen[5] < 200
     assert seen[6:21] == [2000] * 15  # for each of three depths

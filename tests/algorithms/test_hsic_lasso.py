@@ -15,6 +15,7 @@ from treeselect.algorithms import hsic_lasso
 from treeselect.algorithms.hsic_lasso import KernelFits, response_kernel, unit_kernel
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.families import POISSON, multinomial
+from treeselect.designs.weights import row_weights
 from treeselect.engine.linear.hsic import all_rows
 from treeselect.errors import MethodError
 
@@ -44,7 +45,7 @@ def problem_of(data, formula="y ~ .", **arguments):
 
 def fits_of(problem, weight, seed=1):
     mass = weight[weight > 0] * 1.0
-    return KernelFits(Task(problem, weight, max_size=1, seed=seed), all_rows(mass))
+    return KernelFits(Task(problem, row_weights(weight), max_size=1, seed=seed), all_rows(mass))
 
 
 def test_single_numbers_and_factors_have_the_kernels_of_the_paper(curves):
@@ -102,7 +103,7 @@ def test_the_solution_is_that_of_non_negative_least_squares(curves, lam):
     fits = fits_of(problem, weight)
     np.testing.assert_allclose(fits.relevance, k.T @ response, atol=1e-10)
     np.testing.assert_allclose(fits.at(lam), wanted, atol=1e-8)
-    (step,) = HSICLasso(lam=lam).path(Task(problem, weight, max_size=6, seed=1))
+    (step,) = HSICLasso(lam=lam).path(Task(problem, row_weights(weight), max_size=6, seed=1))
     np.testing.assert_array_equal(step.selected, wanted > 0)
     np.testing.assert_allclose(step.importance, wanted / max(wanted.sum(), 1e-9), atol=1e-8)
 
@@ -150,14 +151,16 @@ def test_signal_comes_before_noise_in_every_family(curves):
     counts = np.random.default_rng(0).poisson(np.exp(y / 2)).astype(float)
     for response, family in ((y, None), (classes, multinomial(3)), (counts, POISSON)):
         here = dataclasses.replace(problem, y=response, family=family or problem.family)
-        steps = HSICLasso().path(Task(here, weight, max_size=6, seed=2))
+        steps = HSICLasso().path(Task(here, row_weights(weight), max_size=6, seed=2))
         assert [step.size for step in steps][:4] == [0, 1, 2, 3]
         assert set(names[steps[3].selected]) == {"a", "b", "site"}
         tunings = [step.tuning for step in steps]
         assert tunings[0] == np.inf
         assert tunings == sorted(tunings, reverse=True)
         for step in steps[1:4]:
-            (one,) = HSICLasso(lam=step.tuning).path(Task(here, weight, max_size=6, seed=2))
+            (one,) = HSICLasso(lam=step.tuning).path(
+                Task(here, row_weights(weight), max_size=6, seed=2)
+            )
             np.testing.assert_array_equal(one.selected, step.selected)
             np.testing.assert_allclose(one.importance, step.importance, atol=1e-9)
 
@@ -184,7 +187,7 @@ def test_free_units_do_not_hide_the_others(curves, monkeypatch):
     monkeypatch.setattr(hsic_lasso, "_FIRST_UNITS", 1)
     problem, weight = problem_of(curves, costs={"a": 0.0})
     names = np.array(problem.groups.names)
-    steps = HSICLasso().path(Task(problem, weight, max_size=3, seed=1))
+    steps = HSICLasso().path(Task(problem, row_weights(weight), max_size=3, seed=1))
     assert set(names[steps[-1].selected]) == {"a", "b", "site"}
 
 
@@ -207,15 +210,17 @@ def test_whole_weights_are_copies_of_rows(curves):
 
 def test_blocks_find_the_same_signals(curves):
     problem, weight = problem_of(curves)
-    whole = HSICLasso(block_size=300).path(Task(problem, weight, max_size=3, seed=2))
+    whole = HSICLasso(block_size=300).path(Task(problem, row_weights(weight), max_size=3, seed=2))
     for step, one in zip(
-        HSICLasso().path(Task(problem, weight, max_size=3, seed=2)), whole, strict=True
+        HSICLasso().path(Task(problem, row_weights(weight), max_size=3, seed=2)), whole, strict=True
     ):
         np.testing.assert_array_equal(step.importance, one.importance)
     method = HSICLasso(block_size=40, n_shuffles=3)
-    steps = method.path(Task(problem, weight, max_size=3, seed=2))
+    steps = method.path(Task(problem, row_weights(weight), max_size=3, seed=2))
     np.testing.assert_array_equal(steps[3].selected, whole[3].selected)
-    again, other = (method.path(Task(problem, weight, max_size=3, seed=s)) for s in (2, 3))
+    again, other = (
+        method.path(Task(problem, row_weights(weight), max_size=3, seed=s)) for s in (2, 3)
+    )
     assert [s.tuning for s in again] == [s.tuning for s in steps]
     assert [s.tuning for s in other] != [s.tuning for s in steps]
 
@@ -223,7 +228,7 @@ def test_blocks_find_the_same_signals(curves):
 def test_blocks_are_for_many_rows_or_for_those_who_ask():
     def shape(n, **options):
         weight = np.append(np.ones(n, dtype=np.int64), 0)
-        return HSICLasso(**options)._blocks(weight, 1).rows.shape
+        return HSICLasso(**options)._blocks(row_weights(weight), 1).rows.shape
 
     assert shape(1000) == (1, 1000)
     assert shape(1001) == (11, 91)
@@ -237,17 +242,17 @@ def test_copies_share_places_and_kept_and_free_units_are_not_penalised(curves):
     names = np.array(problem.groups.names)
     found = set()
     for seed in range(8):
-        steps = HSICLasso().path(Task(problem, weight, max_size=2, seed=seed))
+        steps = HSICLasso().path(Task(problem, row_weights(weight), max_size=2, seed=seed))
         assert set(names[steps[1].selected]) == {"a"}
         found |= set(names[steps[2].selected])
         assert not {"b", "near"} <= set(names[steps[2].selected])
     assert found == {"a", "b", "near"}
     kept, weight = problem_of(data, keep=["n0"])
-    steps = HSICLasso().path(Task(kept, weight, max_size=3, seed=2))
+    steps = HSICLasso().path(Task(kept, row_weights(weight), max_size=3, seed=2))
     assert [step.size for step in steps] == [1, 2, 3]
     assert all(step.selected[kept.groups.keep].all() for step in steps)
     free, weight = problem_of(data, costs={"a": 0.0})
-    (first, *_) = HSICLasso().path(Task(free, weight, max_size=3, seed=2))
+    (first, *_) = HSICLasso().path(Task(free, row_weights(weight), max_size=3, seed=2))
     assert set(names[first.selected]) == {"a"}
 
 

@@ -14,6 +14,7 @@ from treeselect import ForestImportance
 from treeselect.algorithms.shared.ranking import KINDS
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.families import POISSON, multinomial
+from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
 
 FEW = {"n_trees": 60}
@@ -52,7 +53,9 @@ def test_signal_comes_before_noise_in_every_family(linear, kind):
     counts = np.random.default_rng(0).poisson(np.exp(y / 3)).astype(float)
     for response, family in ((y, None), (classes, multinomial(3)), (counts, POISSON)):
         here = dataclasses.replace(problem, y=response, family=family or problem.family)
-        steps = ForestImportance(kind=kind, **FEW).path(Task(here, weight, max_size=5, seed=2))
+        steps = ForestImportance(kind=kind, **FEW).path(
+            Task(here, row_weights(weight), max_size=5, seed=2)
+        )
         assert entered(problem, steps)[:3] == ["a", "b", "c"]
         assert [step.size for step in steps] == list(range(6))
         assert steps[0].tuning == np.inf
@@ -65,15 +68,17 @@ def test_signal_comes_before_noise_in_every_family(linear, kind):
 
 def test_a_threshold_cuts_the_path_where_it_says(linear):
     problem, weight = problem_of(linear)
-    steps = ForestImportance(**FEW).path(Task(problem, weight, max_size=8, seed=2))
+    steps = ForestImportance(**FEW).path(Task(problem, row_weights(weight), max_size=8, seed=2))
     for step in steps[1:]:
         (one,) = ForestImportance(threshold=step.tuning, **FEW).path(
-            Task(problem, weight, max_size=8, seed=2)
+            Task(problem, row_weights(weight), max_size=8, seed=2)
         )
         np.testing.assert_array_equal(one.selected, step.selected)
         np.testing.assert_array_equal(one.importance, step.importance)
         assert one.train_score == step.train_score
-    (most,) = ForestImportance(threshold=1.0, **FEW).path(Task(problem, weight, max_size=8, seed=2))
+    (most,) = ForestImportance(threshold=1.0, **FEW).path(
+        Task(problem, row_weights(weight), max_size=8, seed=2)
+    )
     assert most.size == 1
 
 
@@ -84,7 +89,9 @@ def test_the_decrease_of_impurity_is_that_of_scikit_learn(linear):
     names = list(problem.groups.names)
     twin = RandomForestRegressor(300, max_features=3, random_state=0)
     twin.fit(linear[names], linear["y"])
-    step = ForestImportance(n_trees=300, mtry=3).path(Task(problem, weight, max_size=8, seed=2))[-1]
+    step = ForestImportance(n_trees=300, mtry=3).path(
+        Task(problem, row_weights(weight), max_size=8, seed=2)
+    )[-1]
     np.testing.assert_allclose(step.importance, twin.feature_importances_, atol=0.02)
 
 
@@ -94,7 +101,7 @@ def test_many_valued_noise_is_not_favoured_outside_the_bags():
     data = pd.DataFrame({f"v{k}": rng.integers(k, size=400) for k in (3, 10, 400)})
     data["y"] = rng.integers(2, size=400)
     problem, weight = problem_of(data)
-    task, every = Task(problem, weight, max_size=3, seed=1), np.ones(3, dtype=bool)
+    task, every = Task(problem, row_weights(weight), max_size=3, seed=1), np.ones(3, dtype=bool)
     at = [problem.groups.names.index(name) for name in ("v3", "v10", "v400")]
     found = {kind: ForestImportance(kind=kind, n_trees=200).measure(task, every) for kind in KINDS}
     biased = found["mdi"].importance[at]
@@ -109,7 +116,9 @@ def test_copies_share_places_across_seeds_and_their_importance(linear):
     problem, weight = problem_of(data)
     first = []
     for seed in range(12):
-        steps = ForestImportance(n_trees=30).path(Task(problem, weight, max_size=2, seed=seed))
+        steps = ForestImportance(n_trees=30).path(
+            Task(problem, row_weights(weight), max_size=2, seed=seed)
+        )
         assert sorted(entered(problem, steps)) == ["a", "copy"]
         first.append(entered(problem, steps)[0])
     assert set(first) == {"a", "copy"}
@@ -117,7 +126,7 @@ def test_copies_share_places_across_seeds_and_their_importance(linear):
 
 def test_kept_units_come_first_and_groups_as_one(linear):
     problem, weight = problem_of(linear, keep=["n3", "n1"])
-    steps = ForestImportance(**FEW).path(Task(problem, weight, max_size=4, seed=2))
+    steps = ForestImportance(**FEW).path(Task(problem, row_weights(weight), max_size=4, seed=2))
     assert [step.size for step in steps] == [2, 3, 4]
     assert entered(problem, steps) == ["a", "b"]
     fit = treeselect.select(

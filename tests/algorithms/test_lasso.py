@@ -15,6 +15,7 @@ from treeselect.algorithms.lasso import LassoFits
 from treeselect.algorithms.shared.standardised import linear_columns
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.families import POISSON, multinomial
+from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
 
 
@@ -43,7 +44,7 @@ def test_signal_comes_before_noise_in_every_family(linear):
     counts = np.random.default_rng(0).poisson(np.exp(y / 3)).astype(float)
     for response, family in ((y, None), (classes, multinomial(3)), (counts, POISSON)):
         here = dataclasses.replace(problem, y=response, family=family or problem.family)
-        steps = Lasso().path(Task(here, weight, max_size=7, seed=2))
+        steps = Lasso().path(Task(here, row_weights(weight), max_size=7, seed=2))
         assert [step.size for step in steps][:4] == [0, 1, 2, 3]
         assert set(names[steps[3].selected]) == {"a", "b", "site"}
         assert set(names[steps[3].importance > 0]) == {"a", "b", "site"}
@@ -56,8 +57,8 @@ def test_signal_comes_before_noise_in_every_family(linear):
 
 def test_a_penalty_gives_the_step_of_the_path(linear):
     problem, weight = problem_of(linear)
-    for step in Lasso().path(Task(problem, weight, max_size=5, seed=2))[1:]:
-        (one,) = Lasso(lam=step.tuning).path(Task(problem, weight, max_size=5, seed=2))
+    for step in Lasso().path(Task(problem, row_weights(weight), max_size=5, seed=2))[1:]:
+        (one,) = Lasso(lam=step.tuning).path(Task(problem, row_weights(weight), max_size=5, seed=2))
         np.testing.assert_array_equal(one.selected, step.selected)
         np.testing.assert_allclose(one.importance, step.importance, atol=1e-6)
         assert one.train_score == pytest.approx(step.train_score, abs=1e-6)
@@ -72,7 +73,7 @@ def test_single_numbers_are_scikit_learns_lasso(linear):
     names = list(problem.groups.names)
     x = StandardScaler().fit_transform(data[names])
     for lam in (0.5, 0.1, 0.02):
-        (step,) = Lasso(lam=lam).path(Task(problem, weight, max_size=5, seed=2))
+        (step,) = Lasso(lam=lam).path(Task(problem, row_weights(weight), max_size=5, seed=2))
         twin = Twin(alpha=lam, tol=1e-12, max_iter=100_000).fit(x, data["y"])
         share = np.abs(twin.coef_) / np.abs(twin.coef_).sum()
         np.testing.assert_allclose(step.importance, share, atol=1e-5)
@@ -125,7 +126,7 @@ def test_prices_and_kept_units(linear):
     free = treeselect.select("y ~ .", linear, method="lasso", k=3, seed=1, costs={"n1": 0.0})
     assert "n1" in free.selected
     problem, weight = problem_of(linear, keep=["n0", "n1"])
-    steps = Lasso().path(Task(problem, weight, max_size=4, seed=2))
+    steps = Lasso().path(Task(problem, row_weights(weight), max_size=4, seed=2))
     assert [step.size for step in steps] == [2, 3, 4]
     assert (steps[0].importance > 0).sum() == 2
     assert all(step.selected[problem.groups.keep].all() for step in steps)
@@ -137,7 +138,7 @@ def test_a_price_of_a_unit_is_a_multiple_of_its_penalty(linear):
         problem, groups=dataclasses.replace(problem.groups, item_costs=np.full(6, 2.0))
     )
     a, b = (
-        LassoFits(Task(p, weight, max_size=1, seed=1)).at(lam)
+        LassoFits(Task(p, row_weights(weight), max_size=1, seed=1)).at(lam)
         for p, lam in ((problem, 0.2), (twice, 0.1))
     )
     np.testing.assert_allclose(a.importance, b.importance, atol=1e-9)
@@ -149,7 +150,7 @@ def test_of_copies_one_is_taken_and_they_share_places_across_seeds(linear):
     names = np.array(problem.groups.names)
     found = set()
     for seed in range(8):
-        steps = Lasso().path(Task(problem, weight, max_size=3, seed=seed))
+        steps = Lasso().path(Task(problem, row_weights(weight), max_size=3, seed=seed))
         three = set(names[steps[-1].selected])
         assert [step.size for step in steps] == [0, 1, 2, 3]
         assert len(three & {"a", "copy"}) == len(three & {"site", "place"}) == 1
@@ -164,7 +165,7 @@ def test_more_columns_than_rows(linear):
     fit = treeselect.select("y ~ .", few, method="lasso", k=3, seed=1)
     assert set(fit.selected) == {"a", "b", "site"}
     problem, weight = fit.design.problem_for(fit.chosen_method), fit.design.weight
-    sizes = [s.size for s in Lasso().path(Task(problem, weight, max_size=12, seed=1))]
+    sizes = [s.size for s in Lasso().path(Task(problem, row_weights(weight), max_size=12, seed=1))]
     assert sizes == list(range(13))
 
 

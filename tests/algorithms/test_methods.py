@@ -14,6 +14,7 @@ from treeselect.algorithms.registry import METHODS
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.modeldata import RowCounts
+from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
 from treeselect.resampling.choosing import step_of_size
 
@@ -90,7 +91,8 @@ def test_scores_that_nobody_looks_at_change_nothing(mixed, method):
     problem, weight = fit.design.problem_for(fit.chosen_method), fit.design.weight
     blind = dataclasses.replace(problem, wants_scores=False)
     plain, quick = (
-        fit.chosen_method.path(Task(here, weight, max_size=3, seed=4)) for here in (problem, blind)
+        fit.chosen_method.path(Task(here, row_weights(weight), max_size=3, seed=4))
+        for here in (problem, blind)
     )
     for one, other in zip(plain, quick, strict=True):
         assert one.tuning == other.tuning
@@ -285,7 +287,8 @@ def test_scores_do_not_hang_on_the_last_bits_of_predictions(mixed, method):
     family = dataclasses.replace(problem.family, mean=lambda eta: expit(eta) * off[: len(eta)])
     shaken = dataclasses.replace(problem, family=family)
     plain, other = (
-        fit.chosen_method.path(Task(here, weight, max_size=3, seed=1)) for here in (problem, shaken)
+        fit.chosen_method.path(Task(here, row_weights(weight), max_size=3, seed=1))
+        for here in (problem, shaken)
     )
     scores = [step.train_score for step in plain]
     assert scores == [step.train_score for step in other]
@@ -319,7 +322,7 @@ def test_three_classes_and_counts_have_paths(mixed, method):
     counts = np.random.default_rng(0).poisson(np.exp(dose / 4)).astype(float)
     for y, family in ((classes, multinomial(3)), (counts, POISSON)):
         here = dataclasses.replace(problem, y=y, family=family)
-        steps = chosen.path(Task(here, weight, max_size=2, seed=1))
+        steps = chosen.path(Task(here, row_weights(weight), max_size=2, seed=1))
         best = next(step for step in steps if step.size >= 2)
         names = np.array(problem.groups.names)[np.argsort(-best.importance)[:3]]
         assert {"signal", "copy", "site"} & set(names[:1])
@@ -335,7 +338,7 @@ def test_an_exposure_is_an_offset_of_counts():
     for offset, first in ((None, "a"), (fit.design.offset, "b")):
         problem = dataclasses.replace(fit.design.problem, family=POISSON, offset=offset)
         steps = METHODS["gbfs"](n_trees=30).path(
-            Task(problem, fit.design.weight, max_size=1, seed=1)
+            Task(problem, fit.design.row_weights, max_size=1, seed=1)
         )
         one = step_of_size(steps, 1, problem.groups.keep)
         assert np.array(problem.groups.names)[one.selected].tolist() == [first]

@@ -13,6 +13,7 @@ from treeselect import MRMR
 from treeselect.algorithms.shared.information import coarsened, mutual_information, unit_cells
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.families import POISSON, multinomial
+from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
 
 
@@ -69,7 +70,7 @@ def test_what_repeats_waits_and_signal_comes_before_it(linear, scheme):
     counts = np.random.default_rng(0).poisson(np.exp(y)).astype(float)
     for response, family in ((y, None), (classes, multinomial(3)), (counts, POISSON)):
         here = dataclasses.replace(problem, y=response, family=family or problem.family)
-        steps = MRMR(scheme=scheme).path(Task(here, weight, max_size=6, seed=2))
+        steps = MRMR(scheme=scheme).path(Task(here, row_weights(weight), max_size=6, seed=2))
         assert [step.size for step in steps] == list(range(7))
         first, two = (set(names[steps[size].selected]) for size in (1, 2))
         assert first < {"a", "near"}
@@ -80,9 +81,11 @@ def test_what_repeats_waits_and_signal_comes_before_it(linear, scheme):
 
 def test_a_threshold_ends_the_path(linear):
     problem, weight = problem_of(linear)
-    steps = MRMR().path(Task(problem, weight, max_size=6, seed=2))
+    steps = MRMR().path(Task(problem, row_weights(weight), max_size=6, seed=2))
     for step in steps[1:3]:
-        (one,) = MRMR(threshold=step.tuning).path(Task(problem, weight, max_size=6, seed=2))
+        (one,) = MRMR(threshold=step.tuning).path(
+            Task(problem, row_weights(weight), max_size=6, seed=2)
+        )
         np.testing.assert_array_equal(one.selected, step.selected)
 
 
@@ -91,10 +94,14 @@ def test_copies_share_places_across_seeds_and_kept_units_are_in(linear):
     names = np.array(problem.groups.names)
     found = set()
     for seed in range(10):
-        found |= set(names[MRMR().path(Task(problem, weight, max_size=1, seed=seed))[1].selected])
+        found |= set(
+            names[
+                MRMR().path(Task(problem, row_weights(weight), max_size=1, seed=seed))[1].selected
+            ]
+        )
     assert found == {"a", "near"}
     kept, weight = problem_of(linear, keep=["n0"])
-    steps = MRMR().path(Task(kept, weight, max_size=3, seed=2))
+    steps = MRMR().path(Task(kept, row_weights(weight), max_size=3, seed=2))
     assert [step.size for step in steps] == [1, 2, 3]
     assert all(step.selected[kept.groups.keep].all() for step in steps)
 

@@ -13,6 +13,7 @@ from treeselect import GRRF, RRF
 from treeselect.algorithms.shared.regularised import grow_shared
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
+from treeselect.designs.weights import RowWeights
 from treeselect.engine.data.targets import class_target
 from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
 from treeselect.engine.growing.growth import BREADTH_FIRST, UNBOUNDED, Growth
@@ -32,21 +33,21 @@ def friedman():
     return data
 
 
-def problem_of(data, **arguments) -> tuple[Problem, np.ndarray]:
+def problem_of(data, **arguments) -> tuple[Problem, RowWeights]:
     fit = treeselect.select(
         "y ~ .", data, method=RRF(n_trees=1), k=max(1, len(arguments.get("keep", ()))), seed=1,
         **arguments,
     )  # fmt: skip
-    return fit.design.problem_for(RRF()), fit.design.weight
+    return fit.design.problem_for(RRF()), fit.design.row_weights
 
 
 def test_lambda_1_with_random_ties_and_ordinary_sampling_is_the_plain_forest(friedman):
-    problem, weight = problem_of(friedman)
+    problem, weights = problem_of(friedman)
     n_groups = len(problem.groups.names)
     method = RRF(lam=1.0, mtry=n_groups, ties="random", replace=True, sample_fraction=1.0, **FEW)
-    (step,) = method.path(Task(problem, weight, max_size=n_groups, seed=5))
+    (step,) = method.path(Task(problem, weights, max_size=n_groups, seed=5))
     plain = bagged_forest(
-        problem.exact, class_target(problem.y, 2), weight, n_trees=30,
+        problem.exact, class_target(problem.y, 2), weights.values, n_trees=30,
         growth=Growth(UNBOUNDED, 1, n_groups, 0.0, order=BREADTH_FIRST, random_ties=True),
         seed=stream_seed(5, "trees", 0), rank=problem.groups.ranks(5), sampling=BOOTSTRAP,
     )  # fmt: skip
@@ -56,10 +57,10 @@ def test_lambda_1_with_random_ties_and_ordinary_sampling_is_the_plain_forest(fri
 
 
 def test_gamma_0_is_rrf_with_the_base_coefficient(friedman):
-    problem, weight = problem_of(friedman)
+    problem, weights = problem_of(friedman)
     for lam in (0.6, 1.0):
         a, b = (
-            method.path(Task(problem, weight, max_size=9, seed=2))[0]
+            method.path(Task(problem, weights, max_size=9, seed=2))[0]
             for method in (GRRF(gamma=0.0, lam=lam, **FEW), RRF(lam=lam, **FEW))
         )
         np.testing.assert_array_equal(a.selected, b.selected)
@@ -68,22 +69,22 @@ def test_gamma_0_is_rrf_with_the_base_coefficient(friedman):
 
 
 def test_lambda_0_leaves_what_is_kept_and_a_small_one_very_few(friedman):
-    problem, weight = problem_of(friedman)
-    nothing = RRF(lam=0.0, **FEW).path(Task(problem, weight, max_size=9, seed=2))[0]
+    problem, weights = problem_of(friedman)
+    nothing = RRF(lam=0.0, **FEW).path(Task(problem, weights, max_size=9, seed=2))[0]
     assert nothing.size == 0
     assert nothing.importance.sum() == 0
-    assert RRF(lam=0.05, **FEW).path(Task(problem, weight, max_size=9, seed=2))[0].size <= 2
-    kept, weight = problem_of(friedman, keep=["X6", "X7"])
+    assert RRF(lam=0.05, **FEW).path(Task(problem, weights, max_size=9, seed=2))[0].size <= 2
+    kept, weights = problem_of(friedman, keep=["X6", "X7"])
     names = np.array(kept.groups.names)
-    only = RRF(lam=0.0, **FEW).path(Task(kept, weight, max_size=9, seed=2))[0]
+    only = RRF(lam=0.0, **FEW).path(Task(kept, weights, max_size=9, seed=2))[0]
     assert set(names[only.selected]) == {"X6", "X7"}
     assert only.importance.sum() == pytest.approx(1.0)
 
 
 def test_sizes_rise_with_lambda(friedman):
-    problem, weight = problem_of(friedman)
+    problem, weights = problem_of(friedman)
     sizes = [
-        RRF(lam=lam, **FEW).path(Task(problem, weight, max_size=9, seed=2))[0].size
+        RRF(lam=lam, **FEW).path(Task(problem, weights, max_size=9, seed=2))[0].size
         for lam in (0.3, 0.7, 1.0)
     ]
     assert sizes[0] <= 2
@@ -92,14 +93,14 @@ def test_sizes_rise_with_lambda(friedman):
 
 def test_ties_with_a_unit_in_use_go_to_it_so_that_copies_stay_out(friedman):
     """peers.md, section 1: lambda 1 lets both copies of every pair in, if a coin decides."""
-    problem, weight = problem_of(friedman)
+    problem, weights = problem_of(friedman)
     names = np.array(problem.groups.names)
     pairs = [[f"X{j}", f"X{j + 10}"] for j in range(1, 6)]
     both = {}
     for ties in ("used", "random"):
-        step = RRF(lam=1.0, ties=ties, n_trees=100).path(Task(problem, weight, max_size=9, seed=2))[
-            0
-        ]
+        step = RRF(lam=1.0, ties=ties, n_trees=100).path(
+            Task(problem, weights, max_size=9, seed=2)
+        )[0]
         used = set(names[step.selected])
         both[ties] = sum(used >= set(pair) for pair in pairs)
     assert both == {"used": 0, "random": 5}
@@ -107,11 +108,11 @@ def test_ties_with_a_unit_in_use_go_to_it_so_that_copies_stay_out(friedman):
 
 def test_a_guided_forest_finds_the_five_groups(friedman):
     """Table 1 of the paper, gamma 0.5: 4.95 of 5 groups, 0.75 others."""
-    problem, weight = problem_of(friedman)
+    problem, weights = problem_of(friedman)
     names = np.array(problem.groups.names)
     found = []
     for seed in range(5):
-        step = GRRF(gamma=0.5, n_trees=200).path(Task(problem, weight, max_size=9, seed=seed))[0]
+        step = GRRF(gamma=0.5, n_trees=200).path(Task(problem, weights, max_size=9, seed=seed))[0]
         used = [int(name[1:]) for name in names[step.selected]]
         groups = {(j - 1) % 10 for j in used if (j - 1) % 10 < 5}
         found.append((len(groups), len(used) - len(groups)))
@@ -133,30 +134,30 @@ def test_numbers_do_not_depend_on_their_mean(friedman):
 
 
 def test_prices_are_powers_of_the_coefficient(friedman):
-    problem, weight = problem_of(friedman)
+    problem, weights = problem_of(friedman)
     costs = np.where(np.array(problem.groups.names) == "X4", 3.0, 1.0)
     priced = dataclasses.replace(
         problem, groups=dataclasses.replace(problem.groups, item_costs=costs)
     )
     method = RRF(lam=0.7, **FEW)
-    step = method.path(Task(priced, weight, max_size=9, seed=2))[0]
-    direct = grow_shared(Task(priced, weight, max_size=9, seed=2), method._rules(), 0.7**costs)
+    step = method.path(Task(priced, weights, max_size=9, seed=2))[0]
+    direct = grow_shared(Task(priced, weights, max_size=9, seed=2), method._rules(), 0.7**costs)
     np.testing.assert_array_equal(step.selected, direct.gains > 0)
-    free, weight = problem_of(friedman, costs={"X6": 0.0})
-    step = RRF(lam=0.01, n_trees=30).path(Task(free, weight, max_size=9, seed=2))[0]
+    free, weights = problem_of(friedman, costs={"X6": 0.0})
+    step = RRF(lam=0.01, n_trees=30).path(Task(free, weights, max_size=9, seed=2))[0]
     assert step.selected[free.groups.names.index("X6")]
 
 
 def test_the_path_reaches_the_size_that_is_asked_for(friedman):
-    problem, weight = problem_of(friedman)
+    problem, weights = problem_of(friedman)
     method = RRF(**FEW)
     for size in (3, 6):
-        steps = method.path(Task(problem, weight, max_size=size, seed=1, every_size=False))
+        steps = method.path(Task(problem, weights, max_size=size, seed=1, every_size=False))
         assert size in [step.size for step in steps]
         assert [s.size for s in steps] == sorted({s.size for s in steps})
         assert all(0 <= s.tuning <= 1 for s in steps)
         again = method.path(
-            Task(problem, weight, max_size=size, seed=1, every_size=False, n_threads=2)
+            Task(problem, weights, max_size=size, seed=1, every_size=False, n_threads=2)
         )
         assert [(s.tuning, s.size) for s in steps] == [(s.tuning, s.size) for s in again]
 

@@ -16,6 +16,7 @@ from treeselect import Stepwise
 from treeselect.algorithms.shared.task import Task
 from treeselect.algorithms.stepwise import Search
 from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, multinomial
+from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
 
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -77,7 +78,7 @@ def test_every_step_is_that_of_r(problem, data, response, direction):
         method = Stepwise(
             penalty=2 if run["criterion"] == "aic" else np.log(150), direction=direction
         )
-        search = Search(Task(here, ones(here), max_size=4, seed=1), method)
+        search = Search(Task(here, row_weights(ones(here)), max_size=4, seed=1), method)
         fits = search.falling()
         units = np.array(here.groups.names)[search._order]
         moves = []
@@ -89,7 +90,7 @@ def test_every_step_is_that_of_r(problem, data, response, direction):
         values = [search.criterion(fit) - search.criterion(null) for fit in fits]
         # R wrote six digits.
         np.testing.assert_allclose(values, [float(v) for v in run["values"].split()], atol=2e-6)
-        (step,) = method.path(Task(here, ones(here), max_size=1, seed=1))
+        (step,) = method.path(Task(here, row_weights(ones(here)), max_size=1, seed=1))
         assert names_of(here, step.selected) == set(run["terms"].split())
         assert step.tuning == method.penalty
 
@@ -112,7 +113,9 @@ def misfit_by_statsmodels(response, data, terms):
 @RESPONSES
 def test_the_forward_path_is_that_of_a_naive_twin(problem, data, response):
     here = of_response(problem, data, response)
-    steps = Stepwise(direction="forward").path(Task(here, ones(here), max_size=4, seed=1))
+    steps = Stepwise(direction="forward").path(
+        Task(here, row_weights(ones(here)), max_size=4, seed=1)
+    )
     known, fits = [], [misfit_by_statsmodels(response, data, [])]
     for step in steps[1:]:
         tried = {}
@@ -139,7 +142,7 @@ def test_one_term_is_the_best_of_all_models_of_one_term(problem, data, response)
     here = of_response(problem, data, response)
     for criterion, penalty in (("bic", np.log(150)), ("aic", 2.0)):
         method = Stepwise(criterion=criterion, direction="forward")
-        step = method.path(Task(here, ones(here), max_size=1, seed=1))[1]
+        step = method.path(Task(here, row_weights(ones(here)), max_size=1, seed=1))[1]
         tried = {}
         for term in TERMS:
             misfit, n_coefs = misfit_by_statsmodels(response, data, [term])
@@ -153,7 +156,8 @@ def test_going_back_finds_sets_that_are_no_worse_of_any_size(problem, data):
         best = {}
         for direction in ("forward", "both", "backward"):
             search = Search(
-                Task(here, ones(here), max_size=4, seed=1), Stepwise(direction=direction)
+                Task(here, row_weights(ones(here)), max_size=4, seed=1),
+                Stepwise(direction=direction),
             )
             found = search.of_each_size(6)
             best[direction] = np.array([search.criterion(found[size]) for size in range(6)])
@@ -165,7 +169,7 @@ def test_going_back_finds_sets_that_are_no_worse_of_any_size(problem, data):
         assert (best["both"] <= best["forward"] + 1e-6).all()
     number = of_response(problem, data, "number")
     both, forward = (
-        Stepwise(direction=d).path(Task(number, ones(number), max_size=4, seed=1))[4]
+        Stepwise(direction=d).path(Task(number, row_weights(ones(number)), max_size=4, seed=1))[4]
         for d in ("both", "forward")
     )
     assert names_of(number, both.selected) == {"x1", "x2", "x3", "site"}
@@ -182,10 +186,11 @@ def test_whole_weights_are_copies_and_relative_ones_have_no_unit(problem, data, 
         copied, y=here.y[rows], family=here.family,
         offset=None if here.offset is None else here.offset[rows],
     )  # fmt: skip
-    a = Stepwise().path(Task(here, count, max_size=4, seed=1))
-    b = Stepwise().path(Task(copied, ones(copied), max_size=4, seed=1))
+    a = Stepwise().path(Task(here, row_weights(count), max_size=4, seed=1))
+    b = Stepwise().path(Task(copied, row_weights(ones(copied)), max_size=4, seed=1))
     low, high = (
-        Stepwise().path(Task(here, count * unit, max_size=4, seed=1)) for unit in (0.1, 7.0)
+        Stepwise().path(Task(here, row_weights(count * unit), max_size=4, seed=1))
+        for unit in (0.1, 7.0)
     )
     for one, other in (*zip(a, b, strict=True), *zip(low, high, strict=True)):
         np.testing.assert_array_equal(one.selected, other.selected)
@@ -229,7 +234,7 @@ def test_copies_never_come_both_and_share_places_across_seeds(data):
         found = set()
         for seed in range(12):
             method = Stepwise(penalty=2.0, direction=direction)
-            (step,) = method.path(Task(problem, weight, max_size=3, seed=seed))
+            (step,) = method.path(Task(problem, row_weights(weight), max_size=3, seed=seed))
             assert len(names_of(problem, step.selected) & {"x1", "copy"}) == 1
             assert step.size == 2
             found |= names_of(problem, step.selected)
@@ -241,7 +246,7 @@ def test_a_missing_value_is_a_column_of_its_unit(data):
     gone = data["number"] > 0.5
     frame = data.assign(holes=np.where(gone, np.nan, data["x4"]))
     problem, weight = problem_of(frame, "number ~ holes + x1 + shade")
-    search = Search(Task(problem, weight, max_size=4, seed=1), Stepwise())
+    search = Search(Task(problem, row_weights(weight), max_size=4, seed=1), Stepwise())
     at = np.flatnonzero(search._order == problem.groups.names.index("holes"))
     null = search._glm.fit(np.zeros(3, dtype=bool))
     misfit, added = search._glm.additions(null, at)
@@ -249,14 +254,16 @@ def test_a_missing_value_is_a_column_of_its_unit(data):
     twin = sm.OLS(frame["number"], sm.add_constant(np.column_stack([filled, gone * 1.0]))).fit()
     assert added[0] == 2
     assert misfit[0] == pytest.approx(150 * np.log(twin.ssr / 150), rel=1e-3)
-    step = Stepwise().path(Task(problem, weight, max_size=1, seed=1))[1]
+    step = Stepwise().path(Task(problem, row_weights(weight), max_size=1, seed=1))[1]
     assert names_of(problem, step.selected) == {"holes"}
 
 
 def test_kept_units_and_groups(data):
     for direction in ("both", "forward", "backward"):
         problem, weight = problem_of(data, keep=["x4", "x5"])
-        steps = Stepwise(direction=direction).path(Task(problem, weight, max_size=4, seed=1))
+        steps = Stepwise(direction=direction).path(
+            Task(problem, row_weights(weight), max_size=4, seed=1)
+        )
         assert [step.size for step in steps] == [2, 3, 4]
         assert steps[0].tuning == np.inf
         assert all(step.selected[problem.groups.keep].all() for step in steps)
@@ -270,7 +277,9 @@ def test_kept_units_and_groups(data):
 def test_a_penalty_of_nothing_takes_all_and_a_high_one_none(problem, data):
     here = of_response(problem, data, "two")
     for penalty, size in ((0.0, 9), (1e6, 0)):
-        (step,) = Stepwise(penalty=penalty).path(Task(here, ones(here), max_size=3, seed=1))
+        (step,) = Stepwise(penalty=penalty).path(
+            Task(here, row_weights(ones(here)), max_size=3, seed=1)
+        )
         assert step.size == size
 
 

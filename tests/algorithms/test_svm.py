@@ -15,6 +15,7 @@ from treeselect import SVMRFE
 from treeselect.algorithms.shared.task import Task
 from treeselect.algorithms.svm import LinearMachine
 from treeselect.designs.families import POISSON, multinomial
+from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
 
 
@@ -37,7 +38,7 @@ def problem_of(data, formula="y ~ .", **arguments):
 
 
 def machine_of(problem, weight, C=1.0, epsilon=0.1):
-    return LinearMachine(Task(problem, weight, max_size=1, seed=1), C, epsilon)
+    return LinearMachine(Task(problem, row_weights(weight), max_size=1, seed=1), C, epsilon)
 
 
 def classes_of(data):
@@ -56,7 +57,7 @@ def test_signal_outlives_noise_in_every_family(linear):
         (y, problem.family), (two, binomial), (three, multinomial(3)), (counts, POISSON),
     ):  # fmt: skip
         here = dataclasses.replace(problem, y=response, family=family)
-        steps = SVMRFE().path(Task(here, weight, max_size=7, seed=2))
+        steps = SVMRFE().path(Task(here, row_weights(weight), max_size=7, seed=2))
         assert [step.size for step in steps] == list(range(8))
         assert set(names[steps[3].selected]) == {"a", "b", "site"}
         for small, large in pairwise(steps):
@@ -72,7 +73,7 @@ def test_the_same_numbers_as_scikit_learns_elimination(linear):
     problem, weight = problem_of(data)
     names = np.array(problem.groups.names)
     x = StandardScaler().fit_transform(data[names])
-    steps = SVMRFE(C=0.5).path(Task(problem, weight, max_size=6, seed=2))
+    steps = SVMRFE(C=0.5).path(Task(problem, row_weights(weight), max_size=6, seed=2))
     twin = LinearSVC(C=0.5, dual=False, intercept_scaling=10.0, tol=1e-8)
     for size in range(1, 7):
         found = RFE(twin, n_features_to_select=size).fit(x, data["y"])
@@ -149,7 +150,7 @@ def test_copies_share_places_across_seeds(linear):
     problem, weight = problem_of(data)
     names, found = np.array(problem.groups.names), set()
     for seed in range(12):
-        steps = SVMRFE().path(Task(problem, weight, max_size=1, seed=seed))
+        steps = SVMRFE().path(Task(problem, row_weights(weight), max_size=1, seed=seed))
         found |= set(names[steps[1].selected])
     assert found == {"a", "copy"}
 
@@ -167,7 +168,7 @@ def test_an_offset_takes_what_it_explains_from_classes_and_counts():
     ):  # fmt: skip
         for offset, first in ((None, "a"), (part, "b")):
             here = dataclasses.replace(problem, y=y, family=family, offset=offset)
-            step = SVMRFE().path(Task(here, weight, max_size=1, seed=2))[1]
+            step = SVMRFE().path(Task(here, row_weights(weight), max_size=1, seed=2))[1]
             assert np.array(problem.groups.names)[step.selected].tolist() == [first]
 
 
@@ -176,10 +177,15 @@ def test_many_go_by_shares_and_thirty_one_by_one():
     data = pd.DataFrame(rng.normal(size=(120, 80)), columns=[f"x{j}" for j in range(80)])
     data["y"] = (data["x0"] + data["x1"] > 0).astype(int)
     problem, weight = problem_of(data)
-    sizes = [s.size for s in SVMRFE(step=0.5).path(Task(problem, weight, max_size=80, seed=1))]
+    sizes = [
+        s.size
+        for s in SVMRFE(step=0.5).path(Task(problem, row_weights(weight), max_size=80, seed=1))
+    ]
     assert sizes == [*range(31), 40, 80]
-    for step in SVMRFE(step=0.5).path(Task(problem, weight, max_size=3, seed=1))[1:]:
-        (one,) = SVMRFE(step=0.5, share=step.tuning).path(Task(problem, weight, max_size=3, seed=1))
+    for step in SVMRFE(step=0.5).path(Task(problem, row_weights(weight), max_size=3, seed=1))[1:]:
+        (one,) = SVMRFE(step=0.5, share=step.tuning).path(
+            Task(problem, row_weights(weight), max_size=3, seed=1)
+        )
         np.testing.assert_array_equal(one.selected, step.selected)
     fit = treeselect.select("y ~ .", data, method="svm_rfe", k=2, seed=1)
     assert set(fit.selected) == {"x0", "x1"}
@@ -189,7 +195,7 @@ def test_kept_units_never_go_and_columns_without_values_never_come(linear):
     data = linear.assign(same=1.0)
     data.loc[::7, "a"] = np.nan
     problem, weight = problem_of(data, keep=["n0", "n1"])
-    steps = SVMRFE().path(Task(problem, weight, max_size=8, seed=2))
+    steps = SVMRFE().path(Task(problem, row_weights(weight), max_size=8, seed=2))
     assert [step.size for step in steps] == [2, 3, 4, 5, 6, 7]
     assert all(step.selected[problem.groups.keep].all() for step in steps)
     names = np.array(problem.groups.names)
@@ -199,7 +205,7 @@ def test_kept_units_never_go_and_columns_without_values_never_come(linear):
 
 def test_rows_of_one_class_tell_nothing(linear):
     problem, weight = problem_of(classes_of(linear))
-    steps = SVMRFE().path(Task(problem, weight * (problem.y == 1), max_size=2, seed=2))
+    steps = SVMRFE().path(Task(problem, row_weights(weight * (problem.y == 1)), max_size=2, seed=2))
     assert [step.size for step in steps] == [0]
 
 

@@ -15,6 +15,7 @@ from treeselect.algorithms.shared.regularised import forest_target
 from treeselect.algorithms.shared.task import Task
 from treeselect.algorithms.varselrf import out_of_bag_error
 from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, multinomial
+from treeselect.designs.weights import no_weights, row_weights
 from treeselect.engine.data.binning import select_groups
 from treeselect.engine.data.targets import copies
 from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
@@ -70,7 +71,7 @@ def in_family(problem, family):
 def test_errors_are_those_of_the_forests_out_of_bag(problem, family):
     here = in_family(problem, family)
     weight = weight_of(here)
-    steps = VarSelRF(**FEW).path(Task(here, weight, max_size=4, seed=2))
+    steps = VarSelRF(**FEW).path(Task(here, row_weights(weight), max_size=4, seed=2))
     assert [step.size for step in steps] == [0, 1, 2, 3, 4]
     for step in steps[2:]:
         part = select_groups(here.data, step.selected)
@@ -107,16 +108,18 @@ def test_the_error_of_classes_has_the_standard_error_of_a_share(problem):
     fitted = rng.random(len(here.y))
     fitted[3] = np.nan
     for weight in (weight_of(here), rng.integers(0, 4, size=len(here.y))):
-        error, standard_error = out_of_bag_error(here, weight, fitted)
+        error, standard_error = out_of_bag_error(here, row_weights(weight), fitted)
         wrong, told = (fitted > 0.5) != (here.y == 1), np.arange(len(fitted)) != 3
         n = weight[told].sum()
         assert error == pytest.approx((weight * wrong)[told].sum() / n)
         assert standard_error == pytest.approx(np.sqrt(error * (1 - error) / n))
         rows = np.repeat(np.arange(len(here.y)), weight)  # copies of rows
         copied = dataclasses.replace(here, y=here.y[rows])
-        again = out_of_bag_error(copied, np.ones(len(rows), dtype=np.int64), fitted[rows])
+        again = out_of_bag_error(copied, no_weights(len(rows)), fitted[rows])
         assert again == pytest.approx((error, standard_error))
-    low, high = (out_of_bag_error(here, 1.0 * weight * unit, fitted) for unit in (0.1, 7.0))
+    low, high = (
+        out_of_bag_error(here, row_weights(1.0 * weight * unit), fitted) for unit in (0.1, 7.0)
+    )
     assert low == pytest.approx(high)
 
 
@@ -124,12 +127,14 @@ def test_the_rule_takes_the_smallest_set_within_so_many_standard_errors(problem)
     """All sets of the authors' loop, and their choice."""
     here, sizes = in_family(problem, BINOMIAL), [12, 10, 8, 6, 5, 4, 3, 2]
     weight = weight_of(here)
-    found = VarSelRF(c_sd=0.0, **FEW)._eliminate(Task(here, weight, max_size=12, seed=2))
+    found = VarSelRF(c_sd=0.0, **FEW)._eliminate(
+        Task(here, row_weights(weight), max_size=12, seed=2)
+    )
     assert [int(left.sum()) for left, _ in found] == sizes
     errors = np.array([judged.error for _, judged in found])
     best = int(errors.argmin())
     for c_sd in (0.0, 0.5, 1.0, 3.0, 100.0):
-        steps = VarSelRF(c_sd=c_sd, **FEW).path(Task(here, weight, max_size=3, seed=2))
+        steps = VarSelRF(c_sd=c_sd, **FEW).path(Task(here, row_weights(weight), max_size=3, seed=2))
         within = errors <= errors[best] + c_sd * np.sqrt(errors[best] * (1 - errors[best]) / 250)
         smallest = max(np.flatnonzero(within))
         assert steps[-1].size == sizes[smallest]
@@ -143,7 +148,7 @@ def test_the_rule_takes_the_smallest_set_within_so_many_standard_errors(problem)
 
 def test_tuning_values_are_the_least_that_lead_there(problem):
     here = in_family(problem, BINOMIAL)
-    steps = VarSelRF(**FEW).path(Task(here, weight_of(here), max_size=12, seed=2))
+    steps = VarSelRF(**FEW).path(Task(here, row_weights(weight_of(here)), max_size=12, seed=2))
     tunings = [step.tuning for step in steps]
     assert tunings[0] == np.inf
     assert tunings == sorted(tunings, reverse=True)
@@ -158,16 +163,19 @@ def test_tuning_values_are_the_least_that_lead_there(problem):
 def test_units_go_in_the_order_of_the_first_forest_unless_asked(problem):
     here = in_family(problem, GAUSSIAN)
     weight, order = weight_of(here), None
-    steps = VarSelRF(**FEW).path(Task(here, weight, max_size=12, seed=3))
+    steps = VarSelRF(**FEW).path(Task(here, row_weights(weight), max_size=12, seed=3))
     for small, large in pairwise(steps):
         assert not (small.selected & ~large.selected).any()
     first = VarSelRF(**FEW).measure(
-        Task(here, weight, max_size=12, seed=3).seeded("elimination", 12), np.ones(12, dtype=bool)
+        Task(here, row_weights(weight), max_size=12, seed=3).seeded("elimination", 12),
+        np.ones(12, dtype=bool),
     )
     order = np.argsort(-first.importance)
     for step in steps:
         assert set(np.flatnonzero(step.selected)) == set(order[: step.size])
-    anew = VarSelRF(recompute=True, **FEW).path(Task(here, weight, max_size=12, seed=3))
+    anew = VarSelRF(recompute=True, **FEW).path(
+        Task(here, row_weights(weight), max_size=12, seed=3)
+    )
     assert [s.size for s in anew] == [s.size for s in steps]
     np.testing.assert_array_equal(anew[12].importance, steps[12].importance)
     assert any((a.selected != b.selected).any() for a, b in zip(anew, steps, strict=True))
@@ -180,10 +188,10 @@ def test_many_go_by_shares_and_thirty_one_by_one():
     here = problem_of(data)
     weight = weight_of(here)
     method = VarSelRF(step=0.3, n_trees=60)
-    sizes = [s.size for s in method.path(Task(here, weight, max_size=50, seed=1))]
+    sizes = [s.size for s in method.path(Task(here, row_weights(weight), max_size=50, seed=1))]
     assert sizes == [*range(31), 35, 50]
     asked = dataclasses.replace(method, c_sd=0.0)._eliminate(
-        Task(here, weight, max_size=50, seed=1)
+        Task(here, row_weights(weight), max_size=50, seed=1)
     )
     assert [int(left.sum()) for left, _ in asked] == [50, 35, 25, 17, 12, 8, 6, 4, 3, 2]
     assert treeselect.select("y ~ .", data, method=method, k=33, seed=1).k == 33
@@ -193,9 +201,9 @@ def test_many_go_by_shares_and_thirty_one_by_one():
 def test_kept_units_never_go_and_few_units_stay(data):
     here = problem_of(data, keep=["n0", "n1", "n2"])
     weight = weight_of(here)
-    steps = VarSelRF(**FEW).path(Task(here, weight, max_size=5, seed=2))
+    steps = VarSelRF(**FEW).path(Task(here, row_weights(weight), max_size=5, seed=2))
     assert [step.size for step in steps] == [3, 4, 5]
-    (*_, last) = VarSelRF(c_sd=1e6, **FEW).path(Task(here, weight, max_size=5, seed=2))
+    (*_, last) = VarSelRF(c_sd=1e6, **FEW).path(Task(here, row_weights(weight), max_size=5, seed=2))
     assert last.selected[here.groups.keep].all()
     assert last.size == 3
     fit = treeselect.select("y ~ a", data, method="varselrf", c_sd=1, n_trees=10, seed=1)

@@ -17,6 +17,7 @@ from treeselect.designs.matrix import model_matrix
 from treeselect.designs.modeldata import ModelData, RowCounts
 from treeselect.designs.response import read_response
 from treeselect.designs.units import make_units
+from treeselect.designs.weights import no_weights
 from treeselect.engine.data.binning import OTHER
 from treeselect.errors import DataError, NewDataError
 from treeselect.formula import parse_formula
@@ -148,9 +149,9 @@ def test_f4_f5_model_matrix_is_the_complete_part_of_the_design(frame, terms):
     design, spec, notes = build_design(parsed, used, units)
     sources = used[list(spec.variables)]
     counts = RowCounts(len(used), response.n_dropped, 0)
-    weight = np.ones(len(used), int)
+    weights = no_weights(len(used))
     data = ModelData(
-        design, spec, response, weight, False, None, False, counts, tuple(notes), sources
+        design, spec, response, weights, False, None, False, counts, tuple(notes), sources
     )
     assert design.n_rows == len(used) == len(frame) - response.n_dropped
     if sources.dropna().empty:

@@ -14,6 +14,7 @@ import treeselect
 from treeselect.algorithms.shared.task import Task
 from treeselect.cli.main import main
 from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, family_of, multinomial
+from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError, OptionError
 
 
@@ -125,9 +126,11 @@ def test_a_class_without_rows_in_a_resample_is_no_obstacle(flowers, method):
     fit = treeselect.select("kind ~ .", rare, method=method, k=2, seed=1, n_trees=20)
     weight = np.where(np.arange(450) < 2, 0, 1)
     problem = fit.design.problem_for(fit.chosen_method)
-    steps = fit.chosen_method.path(Task(problem, weight, max_size=2, seed=1))
+    steps = fit.chosen_method.path(Task(problem, row_weights(weight), max_size=2, seed=1))
     assert all(np.isfinite(step.train_score) for step in steps)
-    model = fit.chosen_method.final_model(Task(problem, weight, max_size=9, seed=1), steps[-1])
+    model = fit.chosen_method.final_model(
+        Task(problem, row_weights(weight), max_size=9, seed=1), steps[-1]
+    )
     assert not model.predict(problem)[:, 3].any()
     assert fit.resample(5).stability.n_resamples == 5
 

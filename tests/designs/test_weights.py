@@ -7,10 +7,31 @@ import pandas as pd
 import pytest
 
 import treeselect
+from treeselect.designs.weights import RowWeights, read_weights
 from treeselect.errors import DataError
 
 FORMULA = "died ~ scale(signal) + bs(dose, 4, extrapolation='clip') + site + colour"
 QUICK = {"seed": 2, "method": "rrf", "n_trees": 20, "new_levels": "missing"}
+
+
+def test_weights_are_copies_if_all_are_whole():
+    frame = pd.DataFrame({"w": [2.0, 0.0, 1.0], "v": [0.5, 0.0, 1.0]})
+    copies, relative = read_weights("w", frame), read_weights("v", frame)
+    assert (copies.are_copies, relative.are_copies) == (True, False)
+    assert (copies.values.dtype, relative.values.dtype) == (np.int64, np.float64)
+    assert copies.used.tolist() == relative.used.tolist() == [True, False, True]
+    assert read_weights(None, frame).are_equal
+    assert not copies.are_equal
+    assert not relative.of(np.array([2, 2])).are_equal
+
+
+def test_groups_go_with_their_rows():
+    weights = RowWeights(np.array([2, 1, 3]), are_copies=True).in_groups(np.array([5, 5, 7]))
+    part = weights.of(np.array([2, 0]))
+    assert (len(part), part.values.tolist(), part.groups.tolist()) == (2, [3, 2], [7, 5])
+    each, rows = part.written_out()
+    assert each.are_equal
+    assert (rows.tolist(), each.groups.tolist()) == ([0, 0, 0, 1, 1], [7, 7, 7, 5, 5])
 
 
 @pytest.fixture(scope="module")

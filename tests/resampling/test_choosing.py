@@ -8,6 +8,7 @@ import pytest
 
 import treeselect
 from treeselect.algorithms.shared.base import Step
+from treeselect.designs.weights import row_weights
 from treeselect.errors import OptionError
 from treeselect.resampling.choosing import best_size, one_standard_error_size, step_of_size
 from treeselect.resampling.cross_validation import ScoreBySize
@@ -78,7 +79,7 @@ def test_a_size_that_the_path_jumps_over_is_cut(size, keep, selected, cut_from):
 def test_folds_spread_the_classes_and_leave_out_rows_without_weight(fitted):
     problem, weight = fitted.design.problem, fitted.design.weight.copy()
     weight[:40] = 0
-    fold = assign_folds(problem, weight, 4, seed=1)
+    fold = assign_folds(problem, row_weights(weight), 4, seed=1)
     assert (fold[:40] == -1).all()
     shares = [problem.y[fold == f].mean() for f in range(4)]
     assert max(shares) - min(shares) < 0.02

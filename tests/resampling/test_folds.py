@@ -17,6 +17,7 @@ from sklearn.model_selection import (
 )
 
 import treeselect
+from treeselect.designs.weights import row_weights
 from treeselect.errors import OptionError
 from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.choosing import one_standard_error_size
@@ -42,7 +43,9 @@ def numeric(cross_validated):
 def splits(problem, folds=5, repeats=1, groups=None, weight=None, seed=1):
     frame = pd.DataFrame(index=range(N))
     weight = np.ones(N, dtype=np.int64) if weight is None else weight
-    return split_rows(problem, weight, read_folds(folds, repeats, groups, frame), seed=seed)
+    return split_rows(
+        problem, row_weights(weight), read_folds(folds, repeats, groups, frame), seed=seed
+    )
 
 
 # --- the rule ----------------------------------------------------------------------------------
@@ -142,9 +145,9 @@ def test_every_fit_of_a_time_series_sees_the_past_only(mixed, monkeypatch):
 
     seen, path = [], ControlBurn.path
 
-    def recorded(self, problem, weight, **arguments):
-        seen.append(np.flatnonzero(weight))
-        return path(self, problem, weight, **arguments)
+    def recorded(self, task):
+        seen.append(task.weights.rows)
+        return path(self, task)
 
     monkeypatch.setattr(ControlBurn, "path", recorded)
     data = mixed.assign(dose=mixed["dose"].mask(np.arange(N) < 40))  # rows 40, 41, ... are used

@@ -13,6 +13,7 @@ from sklearn.ensemble import RandomForestRegressor
 from statsmodels.tools.sm_exceptions import SpecificationWarning
 
 import treeselect
+from treeselect.designs.weights import row_weights
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError
 from treeselect.resampling import cross_validation, splitting
@@ -72,7 +73,7 @@ def test_one_split_is_least_squares_on_the_rows_that_were_not_selected_on(strong
     data, fit = strong
     found = fit.inference(split=0.4, level=0.9)
     first, second = part_rows(
-        fit.design.problem, fit.design.weight, 0.4, stream_seed(3, "inference", 0)
+        fit.design.problem, fit.design.row_weights, 0.4, stream_seed(3, "inference", 0)
     )
     assert (len(first), len(second)) == (60, 90)
     assert sorted([*first, *second]) == list(range(150))
@@ -100,10 +101,10 @@ def test_selection_is_that_of_the_first_part_alone(strong):
     _, fit = strong
     own = stream_seed(3, "inference", 0)
     problem, weight = fit.design.problem, fit.design.weight
-    first, _ = part_rows(problem, weight, 0.5, own)
+    first, _ = part_rows(problem, row_weights(weight), 0.5, own)
     chosen = choose(
-        problem, fit.chosen_method, np.isin(np.arange(150), first).astype(np.int64), Choice(3),
-        seed=own,
+        problem, fit.chosen_method, row_weights(np.isin(np.arange(150), first).astype(np.int64)),
+        Choice(3), seed=own,
     )  # fmt: skip
     names = np.array(fit.design.arrays.groups.names)[chosen.step.selected]
     assert set(fit.inference().splits[0].selected) == set(names)
@@ -171,9 +172,9 @@ def test_the_rule_is_that_of_the_fit(strong, k):
     found = fit.inference(repeats=2)
     assert ("1 s.e. rule" if k == "1se" else "best score") in str(found.summary())
     problem, own = fit.design.problem, stream_seed(1, "inference", 1)
-    first, _ = part_rows(problem, fit.design.weight, 0.5, own)
+    first, _ = part_rows(problem, fit.design.row_weights, 0.5, own)
     weight = np.isin(np.arange(150), first).astype(np.int64)
-    chosen = choose(problem, fit.chosen_method, weight, Choice(k, Folds(3)), seed=own)
+    chosen = choose(problem, fit.chosen_method, row_weights(weight), Choice(k, Folds(3)), seed=own)
     assert len(found.splits[1].selected) == chosen.step.size
 
 
@@ -200,7 +201,7 @@ def test_classes_are_spread_evenly_and_tested(mixed):
     data = mixed.assign(kind=np.array(["a", "b", "c"])[np.digitize(mixed["dose"], [-3, 2])])
     fit = treeselect.select("kind ~ signal + noise", data, k=2, seed=1, **QUICK)
     first, second = part_rows(
-        fit.design.problem, fit.design.weight, 0.5, stream_seed(1, "inference", 0)
+        fit.design.problem, fit.design.row_weights, 0.5, stream_seed(1, "inference", 0)
     )
     y = fit.design.response.y
     counts = np.bincount(y[first].astype(int)) - np.bincount(y[second].astype(int))
@@ -271,7 +272,7 @@ def test_no_ward_is_in_both_parts(classes):
     fit = treeselect.select(formula, data, k=1, seed=1, fold_groups="ward", **LASSO)
     own, problem = fit.choice.folds.groups, fit.design.problem
     for seed in range(5):
-        first, second = part_rows(problem, fit.design.weight, 0.5, seed, own)
+        first, second = part_rows(problem, fit.design.row_weights.in_groups(own), 0.5, seed)
         assert sorted([*first, *second]) == list(range(len(data) - 2))
         wards_of = [set(data.loc[fit.design.response.rows[r], "ward"]) for r in (first, second)]
         assert not wards_of[0] & wards_of[1]
@@ -290,8 +291,10 @@ def test_a_ward_of_each_row_gives_the_rows_that_are_drawn_without_wards(response
     problem, weight = fit.design.problem, fit.design.weight
     groups = np.random.default_rng(0).permutation(600)
     for split in (0.3, 0.5):
-        found = part_rows(problem, weight, split, 7, groups)
-        for rows, expected in zip(found, part_rows(problem, weight, split, 7), strict=True):
+        found = part_rows(problem, row_weights(weight, groups), split, 7)
+        for rows, expected in zip(
+            found, part_rows(problem, row_weights(weight), split, 7), strict=True
+        ):
             np.testing.assert_array_equal(rows, expected)
     if response == "y":
         order = np.random.default_rng(7).permutation(np.flatnonzero(weight))
@@ -308,7 +311,7 @@ def test_weights_are_copies_for_the_draw_of_wards():
         fit = treeselect.select("kind ~ x - ward", own, k=1, seed=1, fold_groups="ward",
                                 **options, **LASSO)  # fmt: skip
         design, groups = fit.design, fit.choice.folds.groups
-        first, second = part_rows(design.problem, design.weight, 0.4, 3, groups)
+        first, second = part_rows(design.problem, design.row_weights.in_groups(groups), 0.4, 3)
         ward = own["ward"].iloc[design.response.rows]  # not of rows of weight 0
         found.append([set(ward.iloc[rows]) for rows in (first, second)])
     assert found[0] == found[1]
@@ -318,10 +321,13 @@ def test_wards_are_drawn_again_if_a_part_has_too_few_rows():
     data = wards(13, n_groups=46, size=1).assign(ward=np.repeat(np.arange(6), [30, 12, 1, 1, 1, 1]))
     fit = treeselect.select("y ~ x", data, k=1, seed=1, fold_groups="ward", **LASSO)
     problem, weight, choice = fit.design.problem, fit.design.weight, fit.choice
-    first = [part_rows(problem, weight, 0.5, seed, choice.folds.groups) for seed in range(30)]
+    first = [
+        part_rows(problem, row_weights(weight, choice.folds.groups), 0.5, seed)
+        for seed in range(30)
+    ]
     enough = [min(len(a), len(b)) >= 10 for a, b in first]
     assert 0 < sum(enough) < 30  # with the two large wards on one side
-    drawn = draw_parts(problem, weight, 0.5, choice, range(30))
+    drawn = draw_parts(problem, row_weights(weight), 0.5, choice, range(30))
     for part, once, good in zip(drawn, first, enough, strict=True):
         assert min(len(part.train), len(part.test)) >= 10
         assert (len(part.train) == len(once[0]) and (part.train == once[0]).all()) == good
@@ -390,8 +396,9 @@ def test_standard_errors_are_those_of_statsmodels_by_groups(family, weighted):
     )
     there = fit.design.response.rows  # not those of weight 0
     rows = there[part_rows(
-        fit.design.problem, fit.design.weight, 0.5, stream_seed(1, "inference", 0),
-        pd.factorize(data["ward"])[0][there],
+        fit.design.problem,
+        fit.design.row_weights.in_groups(pd.factorize(data["ward"])[0][there]),
+        0.5, stream_seed(1, "inference", 0),
     )[1]]  # fmt: skip
     expected = by_hand(data, rows, family, weights, log_time)
     table = found.tidy()
@@ -420,8 +427,8 @@ def test_standard_errors_of_classes_by_the_formula():
     )
     fitted = fit.inference().splits[0].fit
     rows = part_rows(
-        fit.design.problem, fit.design.weight, 0.5, stream_seed(1, "inference", 0),
-        fit.choice.folds.groups,
+        fit.design.problem, fit.design.row_weights.in_groups(fit.choice.folds.groups), 0.5,
+        stream_seed(1, "inference", 0),
     )[1]  # fmt: skip
     matrix = sm.add_constant(data.iloc[rows][["n0", "x"]].to_numpy())
     code = data["kind"].iloc[rows].astype(int).to_numpy()
@@ -500,7 +507,7 @@ def test_a_column_of_one_ward_has_no_standard_error():
     with_rare = 0
     for number, split in enumerate(found.splits):
         second = part_rows(
-            rows, fit.design.weight, 0.5, stream_seed(1, "inference", number), groups
+            rows, fit.design.row_weights.in_groups(groups), 0.5, stream_seed(1, "inference", number)
         )[1]
         if "w3" in set(data["ward"].iloc[second]):
             assert "can't be computed of `site[T.rare]`: what" in split.failure

@@ -154,9 +154,9 @@ def test_groups_of_the_fit_are_kept_together(mixed, monkeypatch):
 
     seen, path = [], ControlBurn.path
 
-    def recorded(self, problem, weight, **arguments):
-        seen.append(set(np.flatnonzero(weight)))
-        return path(self, problem, weight, **arguments)
+    def recorded(self, task):
+        seen.append(set(task.weights.rows))
+        return path(self, task)
 
     data = mixed.assign(ward=CLUSTERS)
     fit = treeselect.select("died ~ signal + noise", data, fold_groups="ward", seed=1, **QUICK)

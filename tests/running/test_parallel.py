@@ -75,7 +75,7 @@ def test_no_kernel_is_compiled_for_arrays_of_another_process(mixed, method):
     fit = treeselect.select("died ~ . - dose", mixed, method=method, k=1, n_trees=10, seed=1)
     problem, rows = fit.design.problem_for(fit.chosen_method), np.arange(len(mixed))
     split = Split(rows[rows % 3 > 0], rows[rows % 3 == 0])
-    call = (problem, fit.chosen_method, fit.design.weight, split, (0, 1), 1)
+    call = (problem, fit.chosen_method, fit.design.row_weights, split, (0, 1), 1)
     assert most_units(problem.groups) > 1
     ours = parallel._call(parallel.os.getpid(), follow_fold, call, 1)
     before = signatures()

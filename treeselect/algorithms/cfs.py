@@ -106,10 +106,10 @@ class CFS(PrunedMethod):
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of the best sets by their size (see ``Method.path``)."""
-        problem, weight, seed = task.problem, task.weight, task.seed
+        problem, seed = task.problem, task.seed
         refuse_costs(self, problem.groups)
         n = len(problem.groups.names)
-        units = uncertainties(problem, weight, self.n_bins)
+        units = uncertainties(problem, task.weights, self.n_bins)
         search = MeritSearch(units, problem.groups, seed, self.gain or 0.0)
 
         def step_of(found: UnitSet, tuning: float) -> Step:

@@ -277,8 +277,7 @@ class ControlBurn(Method):
 
 def _check_weight(task: Task) -> None:
     """Raise a MethodError if the trees can't take the weights."""
-    is_real = not np.issubdtype(task.weight.dtype, np.integer)
-    if task.problem.family.n_classes > 2 and is_real:
+    if task.problem.family.n_classes > 2 and not task.weights.are_copies:
         raise MethodError(
             "ControlBurn takes whole `weights` only if there are more than two classes: one"
             " tree serves all of them.\n"

@@ -97,11 +97,11 @@ class FCBF(PrunedMethod):
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of predominant units (see ``Method.path``)."""
-        problem, weight, seed = task.problem, task.weight, task.seed
+        problem, seed = task.problem, task.seed
         groups = problem.groups
         refuse_costs(self, groups)
         n, n_kept = len(groups.names), int(groups.keep.sum())
-        units = uncertainties(problem, weight, self.n_bins)
+        units = uncertainties(problem, task.weights, self.n_bins)
         relevance = units.relevance()
         ranking = falling(relevance, groups.ranks(seed))
         passed = (relevance > 0) & (relevance >= (self.delta or 0.0)) | groups.keep

@@ -31,9 +31,9 @@ from treeselect.algorithms.shared.standardised import LinearColumns, linear_colu
 from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import described, plain, whole
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.blas import one_thread
-from treeselect.engine.data.targets import are_copies
 from treeselect.errors import MethodError, listing
 
 IN_FILES = "selector"
@@ -290,7 +290,7 @@ class ForeignSelector(PrunedMethod):
             y = y.astype(np.int64)
         elif problem.offset is not None:
             y = y - problem.offset[rows]
-        copies, shares = self._copies(weight[rows])
+        copies, shares = self._copies(task.weights.of(rows))
         x = columns.x if copies is None else np.repeat(columns.x, copies, axis=0)
         scaled = (
             "\n  Columns had mean 0 and variance 1; `standardise=False` leaves them as they are."
@@ -304,13 +304,14 @@ class ForeignSelector(PrunedMethod):
             advice=scaled if self.standardise else "",
         )
 
-    def _copies(self, weight: WeightArray) -> tuple[Any, FloatArray | None]:
+    def _copies(self, weights: RowWeights) -> tuple[Any, FloatArray | None]:
         """How often to repeat each row, and what to pass as ``sample_weight``."""
-        if (weight == weight[0]).all() and (weight[0] == 1 or not are_copies(weight)):
+        weight = weights.values
+        if (weight == weight[0]).all() and (weight[0] == 1 or not weights.are_copies):
             return None, None
         if "sample_weight" in inspect.signature(self.selector.fit).parameters:
             return None, weight.astype(np.float64)
-        if are_copies(weight):
+        if weights.are_copies:
             return weight, None
         times = weight / weight.min()
         if np.abs(times - np.rint(times)).max() > _WHOLE * times.max():

@@ -16,6 +16,7 @@ from treeselect.algorithms.shared.standardised import of_number, standardised
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import Design
 from treeselect.designs.problem import Problem
+from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.blas import one_thread
 from treeselect.engine.linear.homotopy import Homotopy
@@ -131,7 +132,7 @@ class HSICLasso(PrunedMethod):
             return ranked_step(lam, selected, weights, score)
 
         with one_thread():
-            fits = KernelFits(task, self._blocks(task.weight, task.seed))
+            fits = KernelFits(task, self._blocks(task.weights, task.seed))
             if self.lam is not None:
                 found = [(self.lam, fits.at(self.lam))]
             else:
@@ -141,8 +142,8 @@ class HSICLasso(PrunedMethod):
         steps = [step_at(lam, weights) for lam, weights in found]
         return self.path_along(steps, task)
 
-    def _blocks(self, weight: WeightArray, seed: int) -> Blocks:
-        _, mass = row_mass(weight)
+    def _blocks(self, weights: RowWeights, seed: int) -> Blocks:
+        _, mass = row_mass(weights)
         size = self.block_size or (len(mass) if len(mass) <= _MOST_ROWS else _USUAL_BLOCK)
         if size >= len(mass):
             return all_rows(mass)
@@ -169,7 +170,7 @@ class KernelFits:
     def __init__(self, task: Task, blocks: Blocks) -> None:
         problem, weight = task.problem, task.weight
         assert problem.design is not None
-        rows, mass = row_mass(weight)
+        rows, mass = row_mass(task.weights)
         groups = problem.groups
         self._blocks, self._keep = blocks, groups.keep
         self._kernels = [

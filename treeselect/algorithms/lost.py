@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
 from typing import Any
 
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.method import Method
 from treeselect.algorithms.shared.task import Task
 from treeselect.errors import MethodError, quoted
+from treeselect.shown import shown
 
 _TEXTS = ("name", "title", "paper", "origin", "tuning_name")
 _FLAGS = ("scores_out_of_bag", "was_fitted")
@@ -25,9 +25,12 @@ class LostMethod(Method):
     ----------
     said : mapping of str to object
         What :func:`told` made of the method that it was.
+    why : str
+        Why it could not be found.
     """
 
     said: Mapping[str, Any] = field(hash=False)
+    why: str
 
     @property
     def name(self) -> str:
@@ -43,6 +46,11 @@ class LostMethod(Method):
     def paper(self) -> str:
         """Reference for people."""
         return str(self.said["paper"])
+
+    @property
+    def origin(self) -> str:
+        """The package that it was from."""
+        return str(self.said["origin"])
 
     @property
     def tuning_name(self) -> str:  # type: ignore[override]  # of each object
@@ -67,15 +75,16 @@ class LostMethod(Method):
 
     @property
     def missing(self) -> str:
-        """What is missing, in words."""
+        """What is missing, and why it could not be found."""
         return (
             f"The method {quoted(self.name)}, which selected here, is that of"
-            f" {self.said['origin']}, and can't be found."
+            f" {shown(self.origin)}, and can't be found: the model predicts, and can't select"
+            f" again.\n  {self.why}"
         )
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Nothing: a MethodError that tells what is missing."""
-        raise MethodError(f"{self.missing}\n  The model predicts; to select again, install it.")
+        raise MethodError(self.missing)
 
     def options(self) -> dict[str, Any]:
         """All options that it had."""
@@ -94,25 +103,22 @@ class LostMethod(Method):
         return self.name, self.options()
 
 
-def lost(said: Mapping[str, Any]) -> LostMethod:
-    """The method of which a file tells; a ValueError if that is not what :func:`told` makes."""
+def check_told(said: Mapping[str, Any]) -> None:
+    """Raise a ValueError if that is not what :func:`told` makes."""
     texts = all(isinstance(said.get(name), str) for name in _TEXTS)
     flags = all(isinstance(said.get(name), bool) for name in _FLAGS)
     options, changed = said.get("options"), said.get("changed")
     if not texts or not flags or not isinstance(options, dict) or not isinstance(changed, list):
         raise ValueError("a method that tells nothing of itself")
-    return LostMethod(said)
 
 
 def told(method: Method, name: str) -> dict[str, Any]:
     """What a file tells of others' method, by the name that finds it, for where its code is not."""
-    if isinstance(method, LostMethod):
-        return dict(method.said)
     return {
         "name": name,
         "title": method.title,
         "paper": method.paper,
-        "origin": _origin(type(method).__module__.split(".")[0]),
+        "origin": method.origin,
         "tuning_name": method.tuning_name,
         "tuning_value": method.tuning_value,
         "scores_out_of_bag": method.scores_out_of_bag,
@@ -131,14 +137,3 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_is_plain, value))
     return type(value) in _PLAIN
-
-
-def _origin(module: str) -> str:
-    """The package that a module is from, with its version."""
-    if module == "__main__":
-        return "a script"
-    found = metadata.packages_distributions().get(module)
-    if not found:
-        return f"the module {quoted(module)}"
-    version = metadata.version(found[0])
-    return f"the package {quoted(found[0])} {version}"

@@ -129,7 +129,7 @@ class MRMR(PrunedMethod):
         """Relevance of each unit, the units in the order in which they come in, and the criterion
         of each that is not kept."""
         problem, groups = task.problem, task.problem.groups
-        rows, mass = row_mass(task.weight)
+        rows, mass = row_mass(task.weights)
         cells = [
             unit_cells(problem.data, g, rows, mass, self.n_bins) for g in range(len(groups.names))
         ]

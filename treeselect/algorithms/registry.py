@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +10,16 @@ from treeselect.algorithms import plugins
 from treeselect.algorithms.boruta import Boruta
 from treeselect.algorithms.cfs import CFS
 from treeselect.algorithms.controlburn import ControlBurn
-from treeselect.algorithms.elimination import RecursiveElimination
 from treeselect.algorithms.fcbf import FCBF
 from treeselect.algorithms.foreign import IN_FILES, ForeignSelector, foreign_selector
 from treeselect.algorithms.gbfs import GBFS
 from treeselect.algorithms.hsic_lasso import HSICLasso
 from treeselect.algorithms.importance import ForestImportance
 from treeselect.algorithms.lasso import Lasso
-from treeselect.algorithms.lost import lost, plain_options, told
+from treeselect.algorithms.lost import LostMethod, check_told, plain_options, told
 from treeselect.algorithms.mrmr import MRMR
 from treeselect.algorithms.rboost import RBoost
+from treeselect.algorithms.rfe import RecursiveElimination
 from treeselect.algorithms.rrf import GRRF, RRF
 from treeselect.algorithms.shared.method import Method, check_kind, is_method
 from treeselect.algorithms.shared.selectors import text_of
@@ -31,7 +30,6 @@ from treeselect.arguments.checks import is_one_of
 from treeselect.arguments.scalars import described
 from treeselect.errors import (
     MethodError,
-    TreeselectWarning,
     did_you_mean,
     listing,
     near,
@@ -165,17 +163,11 @@ def method_of_record(
             _check_options(ForeignSelector, options)
             return ForeignSelector.lost(options)
         return find_method(str(name), options)
-    what_is_left = lost(said)
+    check_told(said)
     try:
         return find_method(str(name), options)
     except Exception as error:  # others' code can fail in any way, or be another by now
-        warnings.warn(
-            f"{what_is_left.missing} The model predicts, and can't select again.\n"
-            f"  {said_by(error)}",
-            TreeselectWarning,
-            stacklevel=2,
-        )
-    return what_is_left
+        return LostMethod(said, said_by(error))
 
 
 def methods() -> pd.DataFrame:

@@ -20,7 +20,6 @@ from treeselect.algorithms.shared.standardised import linear_columns
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray
 from treeselect.engine.blas import one_thread
-from treeselect.engine.data.targets import are_copies
 from treeselect.engine.linear.glm import Glm, GlmFit
 from treeselect.errors import MethodError
 
@@ -153,7 +152,7 @@ class Search:
             columns.x,
             columns.start,
             problem.y[self._rows],
-            self._weight * (1.0 if are_copies(self._weight) else 1 / self._weight.mean()),
+            self._weight * (1.0 if task.weights.are_copies else 1 / self._weight.mean()),
             problem.family.loss,
             None if problem.offset is None else problem.offset[self._rows],
         )

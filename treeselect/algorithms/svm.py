@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.backward import check_shares, path_of_shares
 from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.elimination import check_shares, path_of_shares
 from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import check_flag, check_number
 from treeselect.algorithms.shared.scoring import score_of
@@ -18,7 +18,6 @@ from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.blas import one_thread
-from treeselect.engine.data.targets import are_copies
 
 _TOLERANCE = 1e-6
 _MOST_STEPS = 100_000
@@ -156,7 +155,7 @@ class LinearMachine:
         columns = linear_columns(problem.design, weight, order)
         self._x = columns.x
         self._unit = np.repeat(order, np.diff(columns.start))
-        self._mass = weight[rows] * (1.0 if are_copies(weight) else 1 / weight[rows].mean())
+        self._mass = weight[rows] * (1.0 if task.weights.are_copies else 1 / weight[rows].mean())
         self._C, self._epsilon = C, epsilon
         self._has_classes = problem.family.has_classes and problem.offset is None
         self._y = problem.y[rows]

@@ -9,14 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.backward import eliminate, fewer
 from treeselect.algorithms.shared.base import Step, ranked_step
+from treeselect.algorithms.shared.elimination import eliminate, fewer
 from treeselect.algorithms.shared.options import check_flag, check_number, refuse_costs
 from treeselect.algorithms.shared.ranking import Kind, MeasuredForest, RankingForest
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
-from treeselect.engine.data.targets import are_copies
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import at_least, first_smallest, largest_in_row
 from treeselect.engine.splitting.candidates import can_split
 
@@ -139,7 +139,7 @@ class VarSelRF(RankingForest):
             first = first or forest
             by = forest if ranks_units else first
             importance = np.where(left, by.importance, -np.inf)
-            error, standard_error = out_of_bag_error(problem, weight, outside.fitted)
+            error, standard_error = out_of_bag_error(problem, task.weights, outside.fitted)
             return JudgedSet(importance, error, standard_error, outside.score)
 
         n_kept = int(groups.keep.sum())
@@ -176,19 +176,19 @@ class JudgedSet:
 
 
 def out_of_bag_error(
-    problem: Problem, weight: WeightArray, fitted: FloatArray
+    problem: Problem, weights: RowWeights, fitted: FloatArray
 ) -> tuple[float, float]:
     """Mean error of the rows with a prediction, and its standard error over rows.
 
     Parameters
     ----------
-    problem, weight
-        As for ``Method.path``.
+    problem : Problem
+    weights : RowWeights
     fitted : ndarray of float, shape (n_rows,) or (n_rows, n_classes)
         Mean response; NaN where there is none.
     """
-    rows = (weight > 0) & ~np.isnan(fitted.reshape(len(fitted), -1)[:, 0])
-    y, mean, mass = problem.y[rows], fitted[rows], weight[rows]
+    rows = weights.used & ~np.isnan(fitted.reshape(len(fitted), -1)[:, 0])
+    y, mean, mass = problem.y[rows], fitted[rows], weights.values[rows]
     loss = problem.family.loss
     if problem.family.has_classes:
         label = largest_in_row(mean) if mean.ndim == 2 else ~at_least(0.5, mean)
@@ -198,7 +198,7 @@ def out_of_bag_error(
     else:
         eta = problem.family.link(np.maximum(mean, _LEAST_MEAN))
         errors = 2 * (loss.value(y, eta) - loss.least(y))
-    n = mass.sum() if are_copies(mass) else len(mass)
+    n = mass.sum() if weights.are_copies else len(mass)
     error = float(np.average(errors, weights=mass))
     variance = float(np.average((errors - error) ** 2, weights=mass))
     return error, float(np.sqrt(variance / n))

@@ -15,7 +15,8 @@ from treeselect.arguments.scalars import described
 from treeselect.comparison.record import Run
 from treeselect.designs.design import FeatureGroups, check_size
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import IntArray, WeightArray
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, TreeselectError, quoted
 from treeselect.resampling.choosing import most_units
@@ -147,7 +148,7 @@ def fold_repeats(folds: Folds, n_splits: int) -> IntArray:
 def run_methods(
     problems: Sequence[Problem],
     contestants: Sequence[Contestant],
-    weight: WeightArray,
+    weights: RowWeights,
     splits: Sequence[Split],
     sizes: tuple[int, ...],
     seed: int,
@@ -158,7 +159,7 @@ def run_methods(
     own = stream_seed(seed, "cross-validation")
     asked = [sizes if method.tuning_value is None else None for _, method in contestants]
     calls = [
-        (problem, contestant, weight, split, of_method, stream_seed(own, "fold", number), number)
+        (problem, contestant, weights, split, of_method, stream_seed(own, "fold", number), number)
         for number, split in enumerate(splits)
         for problem, contestant, of_method in zip(problems, contestants, asked, strict=True)
     ]
@@ -179,7 +180,7 @@ def run_methods(
 def _one_cell(
     problem: Problem,
     contestant: Contestant,
-    weight: WeightArray,
+    weights: RowWeights,
     split: Split,
     sizes: tuple[int, ...] | None,
     seed: int,
@@ -189,7 +190,7 @@ def _one_cell(
 ) -> FoldPath:
     try:
         return follow_fold(
-            problem, contestant.method, weight, split, sizes, seed, n_threads=n_threads
+            problem, contestant.method, weights, split, sizes, seed, n_threads=n_threads
         )
     except TreeselectError as error:
         raise type(error)(

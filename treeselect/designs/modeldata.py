@@ -15,7 +15,7 @@ from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.matrix import model_matrix, term_matrix
 from treeselect.designs.problem import Problem, Wants
 from treeselect.designs.response import Response, response_with_weight
-from treeselect.designs.weights import check_offset, read_offset, read_weights
+from treeselect.designs.weights import RowWeights, check_offset, read_offset, read_weights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.errors import DataError, NewDataError, OptionError, listing, quoted
 from treeselect.frames.reading import read_data
@@ -51,9 +51,9 @@ class RowCounts:
         return self.used + self.no_response + self.no_weight
 
 
-def row_counts(weight: WeightArray, response: Response) -> RowCounts:
+def row_counts(weights: RowWeights, response: Response) -> RowCounts:
     """What became of all rows, by their weights and the response of those that have one."""
-    return RowCounts(len(response.rows), response.n_dropped, int((weight == 0).sum()))
+    return RowCounts(len(response.rows), response.n_dropped, int((~weights.used).sum()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,8 @@ class ModelData:
     spec : DesignSpec
         Encodes new data in the same way.
     response : Response
-    weight : ndarray of int64 or float, shape (n_rows,)
-        Case weights of the rows that are used, which have a response and a weight; 1 without
-        weights.
+    row_weights : RowWeights
+        Of the rows that are used, which have a response and a weight.
     weights : str, bool
         Column of the data with the case weights; else whether an array was given.
     offset : ndarray of float, shape (n_rows,), or None
@@ -89,7 +88,7 @@ class ModelData:
     arrays: Design
     spec: DesignSpec
     response: Response
-    weight: WeightArray
+    row_weights: RowWeights
     weights: str | bool
     offset: FloatArray | None
     offset_name: str | bool
@@ -101,7 +100,12 @@ class ModelData:
     @property
     def has_data(self) -> bool:
         """Whether the rows are here."""
-        return len(self.weight) > 0
+        return len(self.row_weights) > 0
+
+    @property
+    def weight(self) -> WeightArray:
+        """Weights of the rows as methods and trees take them: whole numbers are copies."""
+        return self.row_weights.values
 
     def terms_of(self, units: Iterable[str]) -> tuple[str, ...]:
         """Terms of these units, in their order; those of a unit in the user's order."""
@@ -204,7 +208,6 @@ class ModelData:
             )
         every = read_weights(given, frame)
         response = response_with_weight(formula, frame, every, self.response.family.name)
-        weight = every[response.rows]
         known = self.offset_of(frame, offset)
         check_offset(known, response.rows)
         used = frame.iloc[response.rows].reset_index(drop=True)
@@ -222,7 +225,7 @@ class ModelData:
             self,
             arrays=arrays,
             response=dataclasses.replace(self.response, y=response.y, rows=response.rows),
-            weight=weight,
+            row_weights=every.of(response.rows),
             offset=None if known is None else known[response.rows],
             sources=used[list(self.spec.variables)],
         )

@@ -46,9 +46,9 @@ def prepare(request: Request, frame: pd.DataFrame) -> ModelData:
     units = make_units(parsed.terms, request.groups, request.costs, request.keep)
     every = read_weights(weights, frame)
     response = response_with_weight(parsed, frame, every, request.family)
-    weight = every[response.rows]
+    own = every.of(response.rows)
     scored = with_scoring(response.family, request.scoring)
-    check_scoring(scored, response.y, weight)
+    check_scoring(scored, response.y, own.values)
     response = dataclasses.replace(response, family=scored)
     known = read_offset(offset, frame)
     check_offset(known, response.rows)
@@ -60,7 +60,9 @@ def prepare(request: Request, frame: pd.DataFrame) -> ModelData:
     used = frame[list(dict.fromkeys(v for term in parsed.terms for v in term.variables))]
     if len(response.rows) < len(frame):
         used = used.iloc[response.rows].reset_index(drop=True)
-    design, spec, notes = build_design(parsed, used, units, weight, new_levels=request.new_levels)
+    design, spec, notes = build_design(
+        parsed, used, units, own.values, new_levels=request.new_levels
+    )
     if isinstance(weights, str):
         notes.append(f"Case weights: {quoted(weights)}, which is not among the terms of `.`.")
     if offset is not None:
@@ -71,7 +73,7 @@ def prepare(request: Request, frame: pd.DataFrame) -> ModelData:
         arrays=design,
         spec=spec,
         response=response,
-        weight=weight,
+        row_weights=own,
         weights=weights if isinstance(weights, str) else weights is not None,
         offset=None if known is None else known[response.rows],
         offset_name=offset if isinstance(offset, str) else offset is not None,

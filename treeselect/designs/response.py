@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from treeselect.arguments.checks import check_choice
 from treeselect.designs.evaluation import Basis, evaluate
 from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, Family, multinomial
-from treeselect.engine.arrays import WeightArray
+from treeselect.designs.weights import RowWeights
 from treeselect.engine.data.targets import MOST_CLASSES
 from treeselect.errors import DataError, FormulaError, OptionError, listing, quoted
 from treeselect.formulas.terms import ParsedFormula
@@ -92,14 +92,14 @@ def read_response(formula: ParsedFormula, frame: pd.DataFrame, family: str) -> R
 def response_with_weight(
     formula: ParsedFormula,
     frame: pd.DataFrame,
-    weight: WeightArray,
+    weights: RowWeights,
     family: str,
 ) -> Response:
     """The response of the rows with a weight above 0; the others are as if they were not there.
 
     Parameters
     ----------
-    weight : ndarray, shape (n_rows,)
+    weights : RowWeights
         Of all rows of `frame`.
 
     Raises
@@ -109,7 +109,7 @@ def response_with_weight(
     DataError
         As :func:`read_response`, or if no row has a weight.
     """
-    rows = np.flatnonzero(weight)
+    rows = weights.rows
     if len(rows) == len(frame):
         return read_response(formula, frame, family)
     if not len(rows):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeselect.arguments.checks import as_floats, values_text
 from treeselect.arguments.scalars import described
-from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.errors import (
     OptionError,
     did_you_mean,
@@ -31,12 +33,84 @@ _LARGEST = 1e70
 numbers."""
 
 
+@dataclass(frozen=True, slots=True)
+class RowWeights:
+    """How much each row counts, and which rows belong together.
+
+    Attributes
+    ----------
+    values : ndarray of int64 or float, shape (n_rows,)
+        At least 0; a row with 0 is as if it were not there.
+    are_copies : bool
+        Whether a weight of 2 stands for two rows. Else weights are relative to each other, and only
+        their ratios matter.
+    groups : ndarray of int64, shape (n_rows,), or None
+        Rows of one group may depend on each other; None if all are independent.
+    """
+
+    values: WeightArray
+    are_copies: bool
+    groups: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def used(self) -> BoolArray:
+        """Whether each row has a weight."""
+        return np.asarray(self.values > 0)
+
+    @property
+    def rows(self) -> IntArray:
+        """Numbers of the rows with a weight."""
+        return np.flatnonzero(self.used)
+
+    @property
+    def are_equal(self) -> bool:
+        """Whether each row stands for itself alone."""
+        return self.are_copies and bool((self.values == 1).all())
+
+    def of(self, rows: IntArray) -> RowWeights:
+        """Those of some rows, in their order."""
+        groups = None if self.groups is None else self.groups[rows]
+        return RowWeights(self.values[rows], self.are_copies, groups)
+
+    def only(self, rows: IntArray) -> RowWeights:
+        """The same rows, all but some without weight."""
+        values = np.zeros_like(self.values)
+        values[rows] = self.values[rows]
+        return dataclasses.replace(self, values=values)
+
+    def times(self, counts: IntArray) -> RowWeights:
+        """The same rows, each so many times."""
+        return dataclasses.replace(self, values=counts * self.values)
+
+    def in_groups(self, groups: IntArray | None) -> RowWeights:
+        """The same in other groups, one number per row."""
+        return dataclasses.replace(self, groups=groups)
+
+    def written_out(self) -> tuple[RowWeights, IntArray]:
+        """Each copy as a row of its own, and the row of which it is a copy."""
+        rows = np.repeat(np.arange(len(self)), self.values.astype(np.int64))
+        return dataclasses.replace(self.of(rows), values=np.ones(len(rows), dtype=np.int64)), rows
+
+
+def row_weights(values: WeightArray, groups: IntArray | None = None) -> RowWeights:
+    """The record of an array in which whole numbers are copies."""
+    return RowWeights(values, values.dtype.kind in "iu", groups)
+
+
+def no_weights(n_rows: int) -> RowWeights:
+    """Rows each of which counts once."""
+    return RowWeights(np.ones(n_rows, dtype=np.int64), are_copies=True)
+
+
 def read_weights(
     weights: str | Sequence[float] | None, frame: pd.DataFrame, argument: str = "weights"
-) -> WeightArray:
-    """Case weights of all rows, 1 by default: integers if all are whole numbers, else floats."""
+) -> RowWeights:
+    """Case weights of all rows, 1 by default: copies if all are whole numbers."""
     if weights is None:
-        return np.ones(len(frame), dtype=np.int64)
+        return no_weights(len(frame))
     name = quoted(weights) if isinstance(weights, str) else f"`{argument}`"
     values = _one_per_row(argument, f"Case weights ({name})", weights, frame)
     bad = ~np.isfinite(values) | (values < 0)
@@ -59,7 +133,7 @@ def read_weights(
                 f"Case weights ({name}) must reach {1 / _LARGEST:g}.\n"
                 f"  Found: {values.max():g} at most. Multiply them by a common number."
             )
-        return values
+        return RowWeights(values, are_copies=False)
     if values.max() > LARGEST_WEIGHT or values.sum() > LARGEST_WEIGHT:
         with np.errstate(over="ignore"):
             total = values.sum()
@@ -67,7 +141,7 @@ def read_weights(
             f"Case weights ({name}) must sum to at most {LARGEST_WEIGHT:,}.\n"
             f"  Found: {total:g}. Divide them by a common number."
         )
-    return values.astype(np.int64)
+    return RowWeights(values.astype(np.int64), are_copies=True)
 
 
 def read_offset(offset: str | Sequence[float] | None, frame: pd.DataFrame) -> FloatArray | None:

@@ -18,7 +18,7 @@ from treeselect.designs.modeldata import ModelData, RowCounts
 from treeselect.designs.response import Response
 from treeselect.designs.scoring import with_lost_scoring, with_scoring
 from treeselect.designs.units import Units
-from treeselect.designs.weights import LARGEST_WEIGHT
+from treeselect.designs.weights import LARGEST_WEIGHT, RowWeights, no_weights
 from treeselect.engine.data.binning import MAX_BINS, bin_columns
 from treeselect.formula import parse_formula
 from treeselect.formulas.expressions import Code, Transform, nodes
@@ -53,7 +53,7 @@ def data_of(
         arrays=empty,
         spec=spec,
         response=response,
-        weight=np.empty(0, dtype=np.int64),
+        row_weights=no_weights(0),
         weights=weights,
         offset=None if offset is False else np.empty(0),
         offset_name=offset,
@@ -275,14 +275,15 @@ def _with_sources(
     frame = pd.DataFrame(series)
     check(list(frame) == list(data.spec.schema), "data and schema")
     y, rows, weight = (arrays[name] for name in ("y", "rows", "weight"))
+    are_copies = weight.dtype == np.int64
     check(
         y.dtype == np.float64
         and rows.dtype == np.int64
-        and weight.dtype in (np.int64, np.float64)
+        and (are_copies or weight.dtype == np.float64)
         and y.shape == rows.shape == weight.shape
         and bool(((weight >= 0) & (weight < np.inf)).all())
         and bool(weight.any())
-        and (weight.dtype == np.float64 or weight.sum(dtype=np.float64) <= LARGEST_WEIGHT)
+        and (not are_copies or weight.sum(dtype=np.float64) <= LARGEST_WEIGHT)
         and are_plain(y)
         and len(frame) == len(y) > 0,
         "data",
@@ -304,7 +305,7 @@ def _with_sources(
         data,
         arrays=design,
         response=dataclasses.replace(data.response, y=y, rows=rows),
-        weight=weight,
+        row_weights=RowWeights(weight, are_copies),
         offset=offset,
         sources=frame,
     )

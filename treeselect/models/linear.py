@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.designs.modeldata import INTERCEPT, ModelData
+from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.data.targets import are_copies
 from treeselect.errors import DataError, OptionError, listing, quoted
 
 if TYPE_CHECKING:
@@ -42,21 +42,19 @@ class LinearData:
     term_of : tuple of str, length n_columns
         ``"Intercept"`` for the intercept.
     y : ndarray of float, shape (n_rows,)
-    weight : ndarray of int64 or float64, shape (n_rows,)
+    row_weights : RowWeights
+        With the groups of rows that may depend on each other.
     offset : ndarray of float, shape (n_rows,), or None
     n_dropped : int
         Rows with weight that a missing value in a term leaves out.
-    groups : ndarray of int64, shape (n_rows,), or None
-        Rows of one group may depend on each other.
     """
 
     matrix: pd.DataFrame
     term_of: tuple[str, ...]
     y: FloatArray
-    weight: WeightArray
+    row_weights: RowWeights
     offset: FloatArray | None
     n_dropped: int
-    groups: IntArray | None = None
 
     def of_columns(self, chosen: BoolArray) -> LinearData:
         """The same with some of the columns."""
@@ -104,17 +102,16 @@ def linear_data(
 
     `groups` are those of all rows with a known response, if they may depend on each other.
     """
-    rows = rows[data.weight[rows] > 0]
+    rows = rows[data.row_weights.used[rows]]
     matrix, term_of, used = data.linear_matrix(terms, rows)
     _check_size(matrix)
     return LinearData(
         matrix.reset_index(drop=True),
         tuple(term_of),
         data.response.y[used],
-        data.weight[used],
+        data.row_weights.in_groups(groups).of(used),
         None if data.offset is None else data.offset[used],
         len(rows) - len(used),
-        None if groups is None else groups[used],
     )
 
 
@@ -172,7 +169,8 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
        Journal of Human Resources 50, 317-372.
     """
     n_rows, n_columns = data.matrix.shape
-    n_groups = None if data.groups is None else len(np.unique(data.groups))
+    groups = data.row_weights.groups
+    n_groups = None if groups is None else len(np.unique(groups))
     if n_rows <= n_columns:
         raise DataError(
             f"A linear model needs more rows than columns, {n_columns}.\n"
@@ -292,20 +290,21 @@ def _series(values: FloatArray, name: str) -> pd.Series[Any]:
 
 def _weights(data: LinearData) -> dict[str, WeightArray]:
     """Weights as statsmodels' GLM takes them."""
-    if are_copies(data.weight):
-        return {} if (data.weight == 1).all() else {"freq_weights": data.weight}
-    return {"var_weights": data.weight / data.weight.mean()}
+    weights = data.row_weights
+    if weights.are_copies:
+        return {} if weights.are_equal else {"freq_weights": weights.values}
+    return {"var_weights": weights.values / weights.values.mean()}
 
 
 def _covariance(data: LinearData) -> dict[str, Any]:
     """What to tell statsmodels of the covariance: by groups, if there are any."""
-    if data.groups is None:
+    if data.row_weights.groups is None:
         return {}
-    how: dict[str, Any] = {"groups": data.groups}
+    how: dict[str, Any] = {"groups": data.row_weights.groups}
     if "freq_weights" in _weights(data):
         # statsmodels counts rows in its correction for small samples, but they stand for copies.
         n_rows, n_columns = data.matrix.shape
-        n = int(data.weight.sum())
+        n = int(data.row_weights.values.sum())
         how["scaling_factor"] = (n - 1) / (n - n_columns) * (n_rows - n_columns) / (n_rows - 1)
     return {"cov_type": "cluster", "cov_kwds": how, "use_t": True}
 
@@ -353,16 +352,16 @@ def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
             "  Found: other numbers, which statsmodels' multinomial logit can't take."
         )
     if weights:
-        if data.weight.sum() > _MOST_COPIES:
+        n_copies = data.row_weights.values.sum()
+        if n_copies > _MOST_COPIES:
             raise OptionError(
                 f"`weights` must sum to at most {_MOST_COPIES:,} for a linear model of more than"
-                f" two classes.\n  Found: {data.weight.sum():,}. Divide them by a common number."
+                f" two classes.\n  Found: {n_copies:,}. Divide them by a common number."
             )
-        copies = np.repeat(np.arange(len(y)), data.weight.astype(np.int64))
+        row_weights, copies = data.row_weights.written_out()
         y, matrix = y.iloc[copies].reset_index(drop=True), matrix.iloc[copies]
         matrix = matrix.reset_index(drop=True)
-        groups = None if data.groups is None else data.groups[copies]
-        data = dataclasses.replace(data, weight=np.ones(len(y), dtype=np.int64), groups=groups)
+        data = dataclasses.replace(data, row_weights=row_weights)
     fit = sm.MNLogit(y, matrix).fit(disp=False, maxiter=100, **_covariance(data))
     return fit, "MNLogit, multinomial logit"
 

@@ -12,7 +12,8 @@ from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.checks import MOST_RESAMPLES, check_choice, check_count
 from treeselect.designs.design import check_size
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, IntArray, WeightArray
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import StabilityError
 from treeselect.resampling.choosing import step_of_size
@@ -28,33 +29,29 @@ if TYPE_CHECKING:
 
 
 def resample_weights(
-    weight: WeightArray,
+    weights: RowWeights,
     scheme: Scheme,
     number: int,
     seed: int,
-    groups: IntArray | None = None,
-) -> WeightArray:
-    """Weights of one resample, shape (n_rows,): how often each row is in it, times its weight.
+) -> RowWeights:
+    """Weights of one resample: how often each row is in it, times its weight.
 
     Bootstrap: as many draws with replacement as there are rows. Subsample: half of the rows.
     Complementary: resamples 2i and 2i + 1 are the two halves of one split.
 
-    Parameters
-    ----------
-    groups : ndarray of int64, shape (n_rows,), optional
-        Groups are drawn in place of rows, each with all its rows (the cluster bootstrap: Davison
-        and Hinkley 1997, section 3.8): rows of one patient resemble each other, and drawn one by
-        one they would make the selection look more stable than it is.
+    Groups are drawn in place of rows, each with all its rows (the cluster bootstrap: Davison and
+    Hinkley 1997, section 3.8): rows of one patient resemble each other, and drawn one by one they
+    would make the selection look more stable than it is.
     """
-    rows = np.flatnonzero(weight)
+    rows = weights.rows
     pair = number // 2 if scheme == "complementary" else number
     rng = np.random.default_rng(stream_seed(seed, scheme, pair))
-    if groups is None:
-        return _drawn(rows, len(weight), scheme, number, rng) * weight
-    names, place = np.unique(groups[rows], return_inverse=True)
-    times = np.zeros(len(weight), dtype=np.int64)
+    if weights.groups is None:
+        return weights.times(_drawn(rows, len(weights), scheme, number, rng))
+    names, place = np.unique(weights.groups[rows], return_inverse=True)
+    times = np.zeros(len(weights), dtype=np.int64)
     times[rows] = _drawn(np.arange(len(names)), len(names), scheme, number, rng)[place]
-    return times * weight
+    return weights.times(times)
 
 
 def _drawn(
@@ -75,7 +72,7 @@ def _drawn(
 def assess(
     problem: Problem,
     method: Method,
-    weight: WeightArray,
+    weights: RowWeights,
     fitted: BoolArray,
     *,
     n_resamples: int,
@@ -107,10 +104,9 @@ def assess(
     problem = dataclasses.replace(problem, wants_scores=False)
     groups = None if folds is None else folds.groups
     if groups is not None:
-        known_groups(groups[weight > 0])
-    calls = [
-        (problem, method, weight, scheme, number, k, seed, groups) for number in range(n_resamples)
-    ]
+        known_groups(groups[weights.rows])
+    weights = weights.in_groups(groups)
+    calls = [(problem, method, weights, scheme, number, k, seed) for number in range(n_resamples)]
     results = track(run_all(_one_resample, calls, workers), "Resamples", len(calls), progress)
     return Stability(
         units=problem.groups.names,
@@ -128,21 +124,19 @@ def assess(
 def _one_resample(
     problem: Problem,
     method: Method,
-    weight: WeightArray,
+    weights: RowWeights,
     scheme: Scheme,
     number: int,
     k: int,
     seed: int,
-    groups: IntArray | None,
     *,
     n_threads: int = 1,
 ) -> BoolArray:
-    drawn = resample_weights(weight, scheme, number, seed, groups)
-    rows = drawn > 0
-    if len(np.unique(problem.y[rows])) < 2:
+    drawn = resample_weights(weights, scheme, number, seed)
+    if len(np.unique(problem.y[drawn.rows])) < 2:
         raise StabilityError(
             f"Resample {number + 1} holds only one value of the response: there are too few"
-            f" {'rows' if groups is None else 'groups with rows'} of a class to resample."
+            f" {'rows' if weights.groups is None else 'groups with rows'} of a class to resample."
         )
     own_seed = stream_seed(seed, "resample", number)
     task = Task(problem, drawn, max_size=k, seed=own_seed, every_size=False, n_threads=n_threads)

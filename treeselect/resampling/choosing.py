@@ -14,7 +14,8 @@ from treeselect.algorithms.shared.method import Method, steps_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, WeightArray
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import BoolArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import at_least, falling, first_largest
 from treeselect.models.model import Model
@@ -57,7 +58,7 @@ class Chosen:
 def run_selection(
     problem: Problem,
     method: Method,
-    weight: WeightArray,
+    weights: RowWeights,
     choice: Choice,
     *,
     seed: int,
@@ -72,11 +73,11 @@ def run_selection(
         If the rows can't be split into the folds.
     """
     steps, step, scores = choose(
-        problem, method, weight, choice, seed=seed, workers=workers, progress=progress
+        problem, method, weights, choice, seed=seed, workers=workers, progress=progress
     )  # fmt: skip
     task = Task(
         problem,
-        weight,
+        weights,
         max_size=step.size,
         seed=stream_seed(seed, "fit"),
         n_threads=workers.n_threads,
@@ -96,7 +97,7 @@ class Left(NamedTuple):
 def choose(
     problem: Problem,
     method: Method,
-    weight: WeightArray,
+    weights: RowWeights,
     choice: Choice,
     *,
     seed: int,
@@ -116,7 +117,7 @@ def choose(
         scores = score_by_size(
             problem,
             method,
-            weight,
+            weights,
             folds=choice.folds,
             max_size=most,
             seed=stream_seed(seed, "cross-validation"),
@@ -125,7 +126,7 @@ def choose(
         )
     task = Task(
         problem,
-        weight,
+        weights,
         max_size=k if isinstance(k, int) else most,
         seed=stream_seed(seed, "fit"),
         every_size=isinstance(k, str),

@@ -14,7 +14,8 @@ from treeselect.algorithms.shared.base import Step, empty_step
 from treeselect.algorithms.shared.method import Method, steps_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, quoted
@@ -94,7 +95,7 @@ class FoldPath:
 def score_by_size(
     problem: Problem,
     method: Method,
-    weight: WeightArray,
+    weights: RowWeights,
     *,
     folds: Folds,
     max_size: int,
@@ -109,10 +110,10 @@ def score_by_size(
     OptionError
         If the rows can't be split into the folds, or a score is not defined.
     """
-    splits = split_rows(problem, weight, folds, seed)
+    splits = split_rows(problem, weights, folds, seed)
     sizes = range(max_size + 1)
     calls = [
-        (problem, method, weight, split, sizes, stream_seed(seed, "fold", number))
+        (problem, method, weights, split, sizes, stream_seed(seed, "fold", number))
         for number, split in enumerate(splits)
     ]
     found = track(run_all(follow_fold, calls, workers), "Cross-validation", len(calls), progress)
@@ -122,7 +123,7 @@ def score_by_size(
 def follow_fold(
     problem: Problem,
     method: Method,
-    weight: WeightArray,
+    weights: RowWeights,
     split: Split,
     sizes: Sequence[int] | None,
     seed: int,
@@ -142,7 +143,7 @@ def follow_fold(
     OptionError
         If a score is not defined for the held-out rows.
     """
-    train, test = split.weights(weight)
+    train, test = split.weights(weights)
     problem = dataclasses.replace(problem, wants_scores=False)
     most = problem.data.n_groups if sizes is None else max(sizes)
     task = Task(problem, train, max_size=most, seed=seed, n_threads=n_threads)
@@ -176,7 +177,7 @@ def _largest_within(steps: Sequence[Step], size: int) -> Step | None:
     return max(reversed(fitting), key=lambda step: step.size, default=None)
 
 
-def held_out_score(problem: Problem, model: Model, test: WeightArray, n_threads: int = 1) -> float:
+def held_out_score(problem: Problem, model: Model, test: RowWeights, n_threads: int = 1) -> float:
     """Score of a model on the rows with a positive weight in `test`.
 
     Raises
@@ -184,13 +185,15 @@ def held_out_score(problem: Problem, model: Model, test: WeightArray, n_threads:
     OptionError
         If the score is not defined for these rows.
     """
-    rows = test > 0
+    rows = test.rows
     family = problem.family
-    score = family.score(problem.y[rows], model.predict(problem, n_threads)[rows], test[rows])
+    score = family.score(
+        problem.y[rows], model.predict(problem, n_threads)[rows], test.values[rows]
+    )
     if not np.isfinite(score):
         raise OptionError(
             "`scoring` must be a score that is defined for the held-out rows of every fold.\n"
-            f"  Found: {quoted(family.score_name)} is {score:g} for {int(rows.sum())} of them. Give"
+            f"  Found: {quoted(family.score_name)} is {score:g} for {len(rows)} of them. Give"
             " another score, or fewer folds."
         )
     return score

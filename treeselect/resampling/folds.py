@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from treeselect.engine.arrays import IntArray, WeightArray
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import IntArray
 
 if TYPE_CHECKING:
     pass
@@ -37,11 +38,9 @@ class Split:
     train: IntArray
     test: IntArray
 
-    def weights(self, weight: WeightArray) -> tuple[WeightArray, WeightArray]:
+    def weights(self, weights: RowWeights) -> tuple[RowWeights, RowWeights]:
         """Case weights of the training and of the held-out rows, 0 elsewhere."""
-        train, test = np.zeros_like(weight), np.zeros_like(weight)
-        train[self.train], test[self.test] = weight[self.train], weight[self.test]
-        return train, test
+        return weights.only(self.train), weights.only(self.test)
 
 
 @dataclass(frozen=True, slots=True)

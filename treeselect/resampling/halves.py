@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import IntArray, WeightArray
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 from treeselect.resampling.choosing import Choice
@@ -25,14 +26,14 @@ _MOST_DRAWS = 20
 
 
 def draw_parts(
-    problem: Problem, weight: WeightArray, split: float, choice: Choice, seeds: Sequence[int]
+    problem: Problem, weights: RowWeights, split: float, choice: Choice, seeds: Sequence[int]
 ) -> list[Split]:
     """The rows to select on (``train``) and to fit on (``test``) of each seed.
 
     Parameters
     ----------
     problem : Problem
-    weight : ndarray, shape (n_rows,)
+    weights : RowWeights
     split : float
         Share of the rows, or of the groups, to select on.
     choice : Choice
@@ -48,40 +49,37 @@ def draw_parts(
     """
     groups = choice.folds.groups
     if groups is not None:
-        known_groups(groups[weight > 0])
-        return [_draw_groups(problem, weight, split, choice, seed) for seed in seeds]
+        known_groups(groups[weights.rows])
+        weights = weights.in_groups(groups)
+        return [_draw_groups(problem, weights, split, choice, seed) for seed in seeds]
     # Without groups the parts have the same numbers of rows of each class in every draw.
-    parts = [Split(*part_rows(problem, weight, split, seed)) for seed in seeds]
-    _check_rows(problem, weight, split, choice, parts[0])
+    parts = [Split(*part_rows(problem, weights, split, seed)) for seed in seeds]
+    _check_rows(problem, weights, split, choice, parts[0])
     return parts
 
 
 def part_rows(
     problem: Problem,
-    weight: WeightArray,
+    weights: RowWeights,
     split: float,
     seed: int,
-    groups: IntArray | None = None,
 ) -> tuple[IntArray, IntArray]:
     """Rows to select on and rows to fit on, at random; of each class the same share.
 
     A row is in one part with all its copies.
 
-    Parameters
-    ----------
-    groups : ndarray of int64, shape (n_rows,), optional
-        Groups are drawn in place of rows, each with all its rows. One with rows of several classes
-        counts as one of the rarest of them, so that rare classes are spread. Where each row is a
-        group, the rows are the same as without groups.
+    Groups are drawn in place of rows, each with all its rows. One with rows of several classes
+    counts as one of the rarest of them, so that rare classes are spread. Where each row is a group,
+    the rows are the same as without groups.
     """
     rng = np.random.default_rng(seed)
     first, second = [], []
-    if groups is None:
-        strata, members = _row_strata(problem, weight), None
+    if weights.groups is None:
+        strata, members = _row_strata(problem, weights), None
     else:
-        rows = np.flatnonzero(weight > 0)
-        strata = _group_strata(problem, weight, groups)
-        members = rows, groups[rows]
+        rows = weights.rows
+        strata = _group_strata(problem, weights, weights.groups)
+        members = rows, weights.groups[rows]
     for items in strata:
         order = rng.permutation(items)
         n = _share(split, len(items))
@@ -94,22 +92,24 @@ def part_rows(
     return np.sort(parts[0]), np.sort(parts[1])
 
 
-def _row_strata(problem: Problem, weight: WeightArray) -> list[IntArray]:
-    rows = np.flatnonzero(weight > 0)
+def _row_strata(problem: Problem, weights: RowWeights) -> list[IntArray]:
+    rows = weights.rows
     if not problem.family.has_classes:
         return [rows]
     return [rows[problem.y[rows] == c] for c in np.unique(problem.y[rows])]
 
 
-def _group_strata(problem: Problem, weight: WeightArray, groups: IntArray) -> list[IntArray]:
+def _group_strata(problem: Problem, weights: RowWeights, groups: IntArray) -> list[IntArray]:
     """Numbers of the groups, in the order of their first rows, by the rarest of their classes."""
-    rows = np.flatnonzero(weight > 0)
+    rows = weights.rows
     names, first_row, place = np.unique(groups[rows], return_index=True, return_inverse=True)
     order = np.argsort(first_row)
     if not problem.family.has_classes:
         return [names[order]]
     classes, of_row = np.unique(problem.y[rows], return_inverse=True)
-    rarity = np.argsort(np.argsort(np.bincount(of_row, weights=weight[rows]), kind="stable"))
+    rarity = np.argsort(
+        np.argsort(np.bincount(of_row, weights=weights.values[rows]), kind="stable")
+    )
     rarest = np.full(len(names), len(classes))
     np.minimum.at(rarest, place, rarity[of_row])
     return [names[order][rarest[order] == r] for r in rarity]
@@ -123,7 +123,7 @@ def _share(split: float, n: int) -> int:
 
 
 def _draw_groups(
-    problem: Problem, weight: WeightArray, split: float, choice: Choice, seed: int
+    problem: Problem, weights: RowWeights, split: float, choice: Choice, seed: int
 ) -> Split:
     """A draw of whole groups whose parts will do.
 
@@ -131,10 +131,10 @@ def _draw_groups(
     """
     for number in range(_MOST_DRAWS):
         own = seed if number == 0 else stream_seed(seed, "parts", number)
-        parts = Split(*part_rows(problem, weight, split, own, choice.folds.groups))
+        parts = Split(*part_rows(problem, weights, split, own))
         try:
-            _check_rows(problem, weight, split, choice, parts)
-            _check_folds(problem, weight, choice, parts, seed)
+            _check_rows(problem, weights, split, choice, parts)
+            _check_folds(problem, weights, choice, parts, seed)
         except OptionError as error:
             why = error
         else:
@@ -143,14 +143,14 @@ def _draw_groups(
 
 
 def _check_folds(
-    problem: Problem, weight: WeightArray, choice: Choice, parts: Split, seed: int
+    problem: Problem, weights: RowWeights, choice: Choice, parts: Split, seed: int
 ) -> None:
     """Raise an OptionError if the first part can't be split into the folds that choose `k`."""
     if not isinstance(choice.k, str):
         return
     try:
         own = stream_seed(seed, "cross-validation")  # as `choose` draws them
-        split_rows(problem, parts.weights(weight)[0], choice.folds, own)
+        split_rows(problem, parts.weights(weights)[0], choice.folds, own)
     except OptionError as error:
         said = " ".join(str(error).split())
         raise OptionError(
@@ -160,10 +160,10 @@ def _check_folds(
 
 
 def _check_rows(
-    problem: Problem, weight: WeightArray, split: float, choice: Choice, parts: Split
+    problem: Problem, weights: RowWeights, split: float, choice: Choice, parts: Split
 ) -> None:
     """Raise an OptionError if a part has too few rows, of a class if there are any."""
-    strata = _row_strata(problem, weight)
+    strata = _row_strata(problem, weights)
     folds = choice.folds.folds
     n_folds = folds if isinstance(folds, int) and isinstance(choice.k, str) else 0
     classes = problem.family.has_classes

@@ -13,7 +13,8 @@ from treeselect.algorithms.shared.method import Method
 from treeselect.arguments.checks import MOST_REPEATS, check_count, check_share
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, IntArray, WeightArray
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError, TreeselectError, quoted, said_by
 from treeselect.models.coefficients import coefficient_table, table_head, table_row, term_p_value
@@ -51,7 +52,7 @@ def infer(
     split, gamma_min = check_share("split", split), check_share("gamma_min", gamma_min)
     level = check_share("level", level)
     repeats = check_count("repeats", repeats, least=1, most=MOST_REPEATS)
-    method, weight = result.chosen_method, data.weight
+    method, weights = result.chosen_method, data.row_weights
     if method.was_fitted:
         raise OptionError(
             "`inference()` must grow the trees on one part of the rows.\n"
@@ -62,9 +63,9 @@ def infer(
     choice = dataclasses.replace(result.choice, k=size, folds=folds)
     problem = dataclasses.replace(data.problem_for(method), wants_scores=False)
     seeds = [stream_seed(seed, "inference", number) for number in range(repeats)]
-    parts = draw_parts(problem, weight, split, choice, seeds)
+    parts = draw_parts(problem, weights, split, choice, seeds)
     calls = [
-        (problem, method, weight, choice, part.train, own)
+        (problem, method, weights, choice, part.train, own)
         for part, own in zip(parts, seeds, strict=True)
     ]
     chosen = track(run_all(_select, calls, workers), "Splits", len(calls), result.progress)
@@ -117,7 +118,7 @@ def _rule_text(size: int | str | None, result: Fit) -> str:
 def _select(
     problem: Problem,
     method: Method,
-    weight: WeightArray,
+    weights: RowWeights,
     choice: Choice,
     rows: IntArray,
     seed: int,
@@ -127,10 +128,14 @@ def _select(
     """Units selected on some rows; None if the response does not vary there."""
     if len(np.unique(problem.y[rows])) < 2:
         return None
-    own = np.zeros_like(weight)
-    own[rows] = weight[rows]
     chosen = choose(
-        problem, method, own, choice, seed=seed, workers=Workers(1, n_threads), progress=False
+        problem,
+        method,
+        weights.only(rows),
+        choice,
+        seed=seed,
+        workers=Workers(1, n_threads),
+        progress=False,
     )
     return chosen.step.selected
 

@@ -13,7 +13,8 @@ from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
 from treeselect.designs.scoring import Scoring, check_scoring, is_lost, with_scoring
-from treeselect.engine.arrays import IntArray, WeightArray
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import MethodError, OptionError, quoted
@@ -59,7 +60,7 @@ def measure(
     )
     splits = split_rows(
         dataclasses.replace(problem, family=outside),
-        here.weight,
+        here.row_weights,
         outer,
         stream_seed(seed, "performance"),
     )
@@ -67,7 +68,7 @@ def measure(
         (
             problem,
             result.chosen_method,
-            here.weight,
+            here.row_weights,
             split,
             choice,
             outside,
@@ -78,7 +79,7 @@ def measure(
     ]
     found = list(track(run_all(_one_fold, calls, workers), "Folds", len(calls), result.progress))
     names = here.arrays.groups.names
-    used = here.weight > 0
+    used = here.row_weights.used
     return Performance(
         scores=np.array([score for score, _ in found]),
         selected=tuple(here.terms_of([names[g] for g in units]) for _, units in found),
@@ -106,7 +107,7 @@ def measure(
 def _one_fold(
     problem: Problem,
     method: Method,
-    weight: WeightArray,
+    weights: RowWeights,
     split: Split,
     choice: Choice,
     family: Family,
@@ -116,7 +117,7 @@ def _one_fold(
     n_threads: int = 1,
 ) -> tuple[float, IntArray]:
     """Score on the held-out rows, and the units selected on the others, most important first."""
-    train, test = split.weights(weight)
+    train, test = split.weights(weights)
     try:
         found = run_selection(
             problem, method, train, choice, seed=seed, workers=Workers(1, n_threads), progress=False

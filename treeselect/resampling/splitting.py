@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import IntArray, WeightArray
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
     OptionError,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _NONE_NEEDED = "an integer `k`, which needs none"
 
 
-def split_rows(problem: Problem, weight: WeightArray, folds: Folds, seed: int) -> tuple[Split, ...]:
+def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -> tuple[Split, ...]:
     """The training and the held-out rows of each fold, among the rows with a positive weight.
 
     Raises
@@ -33,13 +34,13 @@ def split_rows(problem: Problem, weight: WeightArray, folds: Folds, seed: int) -
         If there are too few rows, rows of a class or groups, a splitter fails, a side is empty or
         has a row or group of the other, or the response does not vary where it has to.
     """
-    rows = np.flatnonzero(weight)
+    rows = weights.rows
     groups = None if folds.groups is None else known_groups(folds.groups[rows])
     if isinstance(folds.folds, int):
         found = []
         for repeat in range(folds.repeats):
             fold = assign_folds(
-                problem, weight, folds.folds, seed,
+                problem, weights, folds.folds, seed,
                 groups=groups, repeat=repeat, choose=folds.choose,
             )  # fmt: skip
             found += _splits_of(fold, rows)
@@ -63,7 +64,7 @@ def split_rows(problem: Problem, weight: WeightArray, folds: Folds, seed: int) -
 
 def assign_folds(
     problem: Problem,
-    weight: WeightArray,
+    weights: RowWeights,
     folds: int,
     seed: int,
     *,
@@ -89,7 +90,7 @@ def assign_folds(
     """
     from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
-    rows = np.flatnonzero(weight)
+    rows = weights.rows
     y = problem.y[rows]
     stratify = problem.family.has_classes
     fewest = int(np.unique(y, return_counts=True)[1].min()) if stratify else len(rows)
@@ -111,7 +112,7 @@ def assign_folds(
     else:
         kind_of = StratifiedGroupKFold if stratify else GroupKFold
         splitter = kind_of(folds, shuffle=True, random_state=state)
-    fold = np.full(len(weight), -1, dtype=np.int64)
+    fold = np.full(len(weights), -1, dtype=np.int64)
     for number, (_, held_out) in enumerate(splitter.split(rows, y, groups)):
         fold[rows[held_out]] = number
     return fold

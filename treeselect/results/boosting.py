@@ -10,6 +10,7 @@ from treeselect.algorithms.gbfs import GBFS, Ensembles
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
+from treeselect.designs.weights import row_weights
 from treeselect.engine.arrays import BoolArray, WeightArray
 from treeselect.engine.data.binning import select_groups
 from treeselect.engine.growing.nodes import group_gains
@@ -40,7 +41,11 @@ def fit_boosted(
     )
     rules = GBFS(n_trees=None, max_depth=None, min_leaf=family.min_leaf, newton=True)
     task = Task(
-        part, weight, max_size=len(groups), seed=stream_seed(seed, "boosting"), n_threads=n_threads
+        part,
+        row_weights(weight),
+        max_size=len(groups),
+        seed=stream_seed(seed, "boosting"),
+        n_threads=n_threads,
     )
     trees = Ensembles(rules, task).grow(0.0).trees
     importance[groups] = group_gains(trees, part.data).sum(axis=0)

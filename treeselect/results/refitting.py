@@ -12,7 +12,6 @@ import numpy as np
 
 from treeselect.arguments.checks import found_near
 from treeselect.designs.modeldata import ModelData
-from treeselect.engine.data.targets import are_copies
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
     OptionError,
@@ -217,7 +216,7 @@ def _left_out_note(left_out: Sequence[str]) -> tuple[str, ...]:
 
 def _weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
     notes = []
-    if not are_copies(data.weight):
+    if not data.row_weights.are_copies:
         notes.append("Case weights are relative: divided by their mean (statsmodels: var_weights).")
     elif (data.weight > 1).any():
         notes.append("Case weights are copies of rows.")

@@ -22,7 +22,6 @@ from treeselect import (
     SingleFeature,
     Sketch,
 )
-from treeselect.algorithms.shared.method import option_defaults
 from treeselect.errors import MethodError
 
 
@@ -151,7 +150,7 @@ def test_unknown_keywords_and_the_signature():
     with pytest.raises(AttributeError, match="no attribute 'deep'"):
         ControlBurn().deep  # noqa: B018
     assert set(inspect.signature(ControlBurn).parameters) == {
-        *option_defaults(ControlBurn),
+        *ControlBurn.defaults(),
         "solver",
     }
 

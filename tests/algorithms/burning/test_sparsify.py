@@ -197,7 +197,7 @@ def test_single_feature_paths_reach_every_size(data):
     assert fit.skipped_sizes == ()
     one, two = (
         fit.chosen_method.path(
-            Task(fit.design.problem, fit.design.weight, max_size=3, seed=1, n_threads=n)
+            Task(fit.design.problem, fit.design.row_weights, max_size=3, seed=1, n_threads=n)
         )
         for n in (1, 2)
     )

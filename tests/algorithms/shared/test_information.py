@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import adjusted_mutual_info_score
 
 from treeselect.algorithms.shared.information import Uncertainties, mutual_information, row_mass
+from treeselect.designs.weights import row_weights
 
 
 def entropy(*shares):
@@ -60,7 +61,7 @@ def test_copies_share_all_constants_nothing_and_chance_is_subtracted():
 
 def test_whole_weights_are_copies_and_others_have_the_mean_one():
     weight = np.array([2, 0, 1])
-    rows, mass = row_mass(weight)
+    rows, mass = row_mass(row_weights(weight))
     assert rows.tolist() == [0, 2]
     assert mass.tolist() == [2.0, 1.0]
-    assert row_mass(weight * 0.5)[1].tolist() == pytest.approx([4 / 3, 2 / 3])
+    assert row_mass(row_weights(weight * 0.5))[1].tolist() == pytest.approx([4 / 3, 2 / 3])

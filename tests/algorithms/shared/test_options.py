@@ -8,11 +8,10 @@ import pytest
 
 import treeselect
 from treeselect.algorithms.registry import METHODS
-from treeselect.algorithms.shared.method import option_defaults
 from treeselect.algorithms.shared.options import MOST_DEPTH, MOST_LEAF, MOST_TREES, MOST_UNITS
 from treeselect.errors import MethodError
 
-OPTIONS = [(name, option) for name, kind in METHODS.items() for option in option_defaults(kind)]
+OPTIONS = [(name, option) for name, kind in METHODS.items() for option in kind.defaults()]
 EVERY = pytest.mark.parametrize(("method", "option"), OPTIONS)
 
 NONSENSE = [

@@ -11,6 +11,7 @@ from treeselect.algorithms.registry import METHODS
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.pruning import BackwardPass
 from treeselect.algorithms.shared.task import Task
+from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
 
 
@@ -37,11 +38,13 @@ def everything(fit) -> Step:
 def test_what_is_not_missed_goes(simulated, formula, left):
     fit = treeselect.select(formula, simulated, k=1, seed=1, forests=1, n_trees=1)
     problem, weight = fit.design.problem, fit.design.weight
-    pruned = BackwardPass(Task(problem, weight, max_size=9, seed=3)).chain(everything(fit))[-1]
+    pruned = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(
+        everything(fit)
+    )[-1]
     names = np.array(problem.groups.names)
     assert set(names[pruned.selected]) == left
     assert pruned.importance.sum() == pytest.approx(1.0)
-    again = BackwardPass(Task(problem, weight, max_size=9, seed=3)).chain(pruned)[-1]
+    again = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(pruned)[-1]
     np.testing.assert_array_equal(again.selected, pruned.selected)
 
 
@@ -50,7 +53,9 @@ def test_kept_units_stay_and_one_unit_is_left(simulated):
         "four ~ z + noise", simulated, k=1, seed=1, forests=1, n_trees=1, keep="noise"
     )
     problem, weight = fit.design.problem, fit.design.weight
-    pruned = BackwardPass(Task(problem, weight, max_size=9, seed=3)).chain(everything(fit))[-1]
+    pruned = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(
+        everything(fit)
+    )[-1]
     names = np.array(problem.groups.names)
     assert "noise" in names[pruned.selected]
 

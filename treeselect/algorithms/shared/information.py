@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from treeselect.designs.problem import Problem
+from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.data.targets import are_copies
 from treeselect.engine.rounding import PRECISION, levels
 
 _MOST_EMPTY = 100
@@ -19,12 +19,13 @@ _ROUNDING = 1e-12
 """Information that is none."""
 
 
-def row_mass(weight: WeightArray) -> tuple[IntArray, FloatArray]:
+def row_mass(weights: RowWeights) -> tuple[IntArray, FloatArray]:
     """The rows with weight and how often each counts: whole weights are copies, others have the
     mean 1."""
-    rows = np.flatnonzero(weight > 0)
-    scale = 1.0 if are_copies(weight) else len(rows) / weight[rows].sum()
-    return rows, np.asarray(weight[rows] * scale)
+    rows = weights.rows
+    own = weights.values[rows]
+    scale = 1.0 if weights.are_copies else len(rows) / own.sum()
+    return rows, np.asarray(own * scale)
 
 
 def mutual_information(x: IntArray, y: IntArray, mass: FloatArray) -> float:
@@ -147,12 +148,12 @@ class Uncertainties:
         return np.asarray(np.round(found, 12))
 
 
-def uncertainties(problem: Problem, weight: WeightArray, n_bins: int) -> Uncertainties:
+def uncertainties(problem: Problem, weights: RowWeights, n_bins: int) -> Uncertainties:
     """The symmetrical uncertainties of a problem, from the rows with weight."""
-    rows, mass = row_mass(weight)
+    rows, mass = row_mass(weights)
     units = range(len(problem.groups.names))
     cells = [unit_cells(problem.data, g, rows, mass, n_bins) for g in units]
-    return Uncertainties(cells, response_cells(problem, weight, rows, mass, n_bins), mass)
+    return Uncertainties(cells, response_cells(problem, weights.values, rows, mass, n_bins), mass)
 
 
 def _entropies(cells: Iterable[IntArray], n_cells: IntArray, mass: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -21,7 +22,7 @@ from treeselect.algorithms.shared.task import Task
 from treeselect.algorithms.shared.tracing import rising, trace
 from treeselect.arguments.scalars import NotGiven, described
 from treeselect.engine.arrays import BoolArray, FloatArray
-from treeselect.errors import MethodError
+from treeselect.errors import MethodError, quoted
 from treeselect.models.forest import refit_forest
 from treeselect.models.model import Model
 
@@ -106,6 +107,22 @@ class Method:
     def paper(self) -> str:
         """Reference for people; the module that it is from by default."""
         return f"The method {self.name} of {type(self).__module__.split('.')[0]}."
+
+    @property
+    def origin(self) -> str:
+        """The package that its class is from, with the version, for those who do not have it."""
+        module = type(self).__module__.split(".")[0]
+        if module == "__main__":
+            return "a script"
+        found = metadata.packages_distributions().get(module)
+        if not found:
+            return f"the module {quoted(module)}"
+        return f"the package {quoted(found[0])} {metadata.version(found[0])}"
+
+    @property
+    def missing(self) -> str | None:
+        """What it lacks to select again, where a file held it and its code is not here."""
+        return None
 
     @property
     def reads_columns(self) -> bool:

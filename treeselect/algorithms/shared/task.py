@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import KW_ONLY, dataclass
 
 from treeselect.designs.problem import Problem
+from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.random import stream_seed
 
@@ -17,8 +18,8 @@ class Task:
     Attributes
     ----------
     problem : Problem
-    weight : ndarray of int64 or float, shape (n_rows,)
-        How often each row counts; rows without weight are not there. Whole numbers are copies.
+    weights : RowWeights
+        How much each row counts; rows without weight are not there.
     max_size : int
         Number of units up to which steps are wanted.
     seed : int
@@ -30,12 +31,17 @@ class Task:
     """
 
     problem: Problem
-    weight: WeightArray
+    weights: RowWeights
     _: KW_ONLY
     max_size: int
     seed: int
     every_size: bool = True
     n_threads: int = 1
+
+    @property
+    def weight(self) -> WeightArray:
+        """Weights as trees take them: whole numbers are copies."""
+        return self.weights.values
 
     def seeded(self, *names: str | int) -> Task:
         """The same with a seed of its own, which depends on the names and the seed of this one."""

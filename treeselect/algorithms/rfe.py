@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from treeselect.algorithms.shared.backward import check_shares, path_of_shares
 from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.elimination import check_shares, path_of_shares
 from treeselect.algorithms.shared.ranking import MeasuredForest, RankingForest
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray

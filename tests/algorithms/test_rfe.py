@@ -11,6 +11,7 @@ import pytest
 import treeselect
 from treeselect import ForestImportance, RecursiveElimination
 from treeselect.algorithms.shared.task import Task
+from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
 
 FEW = {"n_trees": 40}
@@ -39,11 +40,15 @@ def test_of_copies_one_remains_where_a_single_forest_takes_all(linear):
     names = np.array(problem.groups.names)
     many = {"kind": "permutation", "n_trees": 100}
     for seed in range(3):
-        steps = RecursiveElimination(**many).path(Task(problem, weight, max_size=3, seed=seed))
+        steps = RecursiveElimination(**many).path(
+            Task(problem, row_weights(weight), max_size=3, seed=seed)
+        )
         assert [step.size for step in steps] == [0, 1, 2, 3]
         assert {name[0] for name in names[steps[3].selected]} == {"a", "b", "c"}
         assert steps[3].train_score > 0.8
-        one = ForestImportance(**many).path(Task(problem, weight, max_size=3, seed=seed))[3]
+        one = ForestImportance(**many).path(
+            Task(problem, row_weights(weight), max_size=3, seed=seed)
+        )[3]
         assert {name[0] for name in names[one.selected]} < {"a", "b", "c"}
 
 
@@ -52,9 +57,9 @@ def test_copies_share_places_across_seeds(linear):
     names = np.array(problem.groups.names)
     found = set()
     for seed in range(12):
-        step = RecursiveElimination(n_trees=20).path(Task(problem, weight, max_size=1, seed=seed))[
-            1
-        ]
+        step = RecursiveElimination(n_trees=20).path(
+            Task(problem, row_weights(weight), max_size=1, seed=seed)
+        )[1]
         found |= set(names[step.selected])
     assert found == {"a", "a1"}
 
@@ -62,14 +67,14 @@ def test_copies_share_places_across_seeds(linear):
 def test_sets_are_nested_and_shares_lead_to_the_same_ones(linear):
     problem, weight = problem_of(linear)
     n = len(problem.groups.names)
-    steps = RecursiveElimination(**FEW).path(Task(problem, weight, max_size=n, seed=2))
+    steps = RecursiveElimination(**FEW).path(Task(problem, row_weights(weight), max_size=n, seed=2))
     assert [step.size for step in steps] == list(range(n + 1))
     assert [step.tuning for step in steps[1:]] == [size / n for size in range(1, n + 1)]
     for small, large in pairwise(steps):
         assert not (small.selected & ~large.selected).any()
     for step in (steps[2], steps[7], steps[n]):
         method = RecursiveElimination(share=step.tuning, **FEW)
-        (one,) = method.path(Task(problem, weight, max_size=n, seed=2))
+        (one,) = method.path(Task(problem, row_weights(weight), max_size=n, seed=2))
         np.testing.assert_array_equal(one.selected, step.selected)
         assert one.train_score == step.train_score
 
@@ -80,11 +85,15 @@ def test_many_units_go_by_shares_and_thirty_one_by_one():
     data["y"] = (data["x0"] + data["x1"] > 0).astype(int)
     problem, weight = problem_of(data)
     method = RecursiveElimination(step=0.5, n_trees=50)
-    steps = method.path(Task(problem, weight, max_size=80, seed=1))
+    steps = method.path(Task(problem, row_weights(weight), max_size=80, seed=1))
     sizes = [step.size for step in steps]
     assert sizes[:31] == list(range(31))
     assert len(sizes) <= 34
-    assert method.path(Task(problem, weight, max_size=35, seed=1))[-1].size == sizes[31] > 35
+    assert (
+        method.path(Task(problem, row_weights(weight), max_size=35, seed=1))[-1].size
+        == sizes[31]
+        > 35
+    )
     fit = treeselect.select("y ~ .", data, method=method, k=35, seed=1)
     assert fit.k == 35
 
@@ -94,10 +103,10 @@ def test_one_drop_down_to_the_size_is_the_ranking_of_one_forest(linear):
     problem, weight = problem_of(linear.drop(columns=["a1", "a2", "b1", "b2"]))
     n = len(problem.groups.names)
     method = RecursiveElimination(share=(n - 1) / n, n_trees=300)
-    (step,) = method.path(Task(problem, weight, max_size=n, seed=3))
+    (step,) = method.path(Task(problem, row_weights(weight), max_size=n, seed=3))
     every = np.ones(n, dtype=bool)
     (all_units,) = RecursiveElimination(share=1.0, n_trees=300).path(
-        Task(problem, weight, max_size=n, seed=3)
+        Task(problem, row_weights(weight), max_size=n, seed=3)
     )
     np.testing.assert_array_equal(all_units.selected, every)
     last = np.flatnonzero(~step.selected)
@@ -120,7 +129,7 @@ def test_the_same_units_as_scikit_learns():
 def test_kept_units_never_go(linear):
     problem, weight = problem_of(linear, keep=["n0", "n1"])
     kept = problem.groups.keep
-    steps = RecursiveElimination(**FEW).path(Task(problem, weight, max_size=4, seed=2))
+    steps = RecursiveElimination(**FEW).path(Task(problem, row_weights(weight), max_size=4, seed=2))
     assert [step.size for step in steps] == [2, 3, 4]
     assert all(step.selected[kept].all() for step in steps)
     assert steps[0].tuning == np.inf
