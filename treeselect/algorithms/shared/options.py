@@ -95,8 +95,7 @@ def check_choice(method: object, option: str, allowed: Sequence[str | None]) -> 
     if not is_one_of(value, known) and not (value is None and None in allowed):
         words = " or ".join(repr(choice) for choice in allowed)
         raise MethodError(
-            f"{quoted(option)} of {owner_of(method)} must be {words}.\n"
-            f"{found_near(value, known)}"
+            f"{quoted(option)} of {owner_of(method)} must be {words}.\n{found_near(value, known)}"
         )
     object.__setattr__(method, option, value)
 
