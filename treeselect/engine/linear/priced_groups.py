@@ -7,6 +7,7 @@ Newton's steps of those that have coefficients.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,6 +35,31 @@ _SWEEPS = 50
 _MOST_ROUNDS = 20
 _MOST_STEPS = 100
 _LENGTHS = 0.5 ** np.arange(12)
+
+
+class GroupedModel(NamedTuple):
+    """A quadratic model whose groups all have a price, and memory for descending it.
+
+    Attributes
+    ----------
+    hessian : ndarray of float64, shape (n, n)
+    start : ndarray of int64, shape (n_groups + 1,)
+        First coefficient of each group.
+    price : ndarray of float64, shape (n_groups,)
+    values, vectors : ndarray of float64
+        Eigenvalues and eigenvectors of each group's part of the second derivative, group after
+        group.
+    origin, turned : ndarray of float64, shape (n,)
+        Working memory: a group's coefficients before, and its pull along the principal axes.
+    """
+
+    hessian: FloatArray
+    start: IntArray
+    price: FloatArray
+    values: FloatArray
+    vectors: FloatArray
+    origin: FloatArray
+    turned: FloatArray
 
 
 def sums_of_groups(values: FloatArray, start: IntArray) -> FloatArray:
@@ -114,11 +140,9 @@ def _minimise_priced(
     values = np.concatenate([np.maximum(v, _FLAT) for v, _ in parts] or [np.empty(0)])
     vectors = np.concatenate([v.ravel() for _, v in parts] or [np.empty(0)])
     hessian, found, slope = np.ascontiguousarray(hessian), theta.copy(), slope.copy()
-    origin, turned = np.empty((2, len(theta)))
+    model = GroupedModel(hessian, start, price, values, vectors, *np.empty((2, len(theta))))
     for _ in range(_MOST_ROUNDS):
-        if descend(
-            hessian, slope, found, start, price, values, vectors, tolerance, origin, turned
-        ):  # fmt: skip
+        if descend(model, slope, found, tolerance):
             break
         _approach(hessian, slope, found, start, price, tolerance)
     return found
@@ -200,12 +224,14 @@ def length_of_group(turned, values, a, b, price):
 
 
 @inner
-def minimise_group(hessian, slope, theta, a, b, price, values, vectors, place, origin, turned):
+def minimise_group(model, slope, theta, g, place):
     """Put a group at its minimum, the others staying; returns the largest change.
 
-    `values` and, from `place` on, `vectors` are the eigenvalues and eigenvectors of its part of the
-    second derivative.
+    Its eigenvectors are ``model.vectors`` from `place` on.
     """
+    a, b, price = model.start[g], model.start[g + 1], model.price[g]
+    hessian, values, vectors = model.hessian, model.values, model.vectors
+    origin, turned = model.origin, model.turned
     width = b - a
     square = 0.0
     for i in range(width):
@@ -236,16 +262,16 @@ def minimise_group(hessian, slope, theta, a, b, price, values, vectors, place, o
 
 
 @kernel
-def descend(hessian, slope, theta, start, price, values, vectors, tolerance, origin, turned):
+def descend(model, slope, theta, tolerance):
     """Go through the groups, minimising each, until a sweep changes next to nothing; tells whether
     it came to that.
 
     A group without coefficients gets some only when those with coefficients have come to rest (or
     in the last sweep), one at a time: of copies, whatever stands between them, the second has then
     nothing left to explain.
-    `theta` is changed, and `slope` kept the model's gradient there. `origin` and `turned`, of the
-    same size as `theta`, are working memory.
+    `theta` is changed, and `slope` kept the model's gradient there.
     """
+    start, price = model.start, model.price
     n_groups = price.shape[0]
     for sweep in range(_SWEEPS):
         largest = 0.0
@@ -253,9 +279,7 @@ def descend(hessian, slope, theta, start, price, values, vectors, tolerance, ori
         for g in range(n_groups):
             a, b = start[g], start[g + 1]
             if not is_out(theta, a, b):
-                moved = minimise_group(
-                    hessian, slope, theta, a, b, price[g], values, vectors, place, origin, turned
-                )
+                moved = minimise_group(model, slope, theta, g, place)
                 largest = max(largest, moved)
             place += (b - a) * (b - a)
         if largest > tolerance and sweep < _SWEEPS - 1:
@@ -270,19 +294,7 @@ def descend(hessian, slope, theta, start, price, values, vectors, tolerance, ori
                     square += slope[j] * slope[j]
                 if np.sqrt(square) > price[g] * (1.0 + VIOLATION):
                     enters = True
-                    minimise_group(
-                        hessian,
-                        slope,
-                        theta,
-                        a,
-                        b,
-                        price[g],
-                        values,
-                        vectors,
-                        place,
-                        origin,
-                        turned,
-                    )
+                    minimise_group(model, slope, theta, g, place)
             place += (b - a) * (b - a)
         if not enters and largest <= tolerance:
             return True
