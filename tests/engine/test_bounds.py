@@ -35,9 +35,9 @@ def interpret() -> None:
 
 def grow_many() -> str:
     """Trees of every kind, grown in every way, on random data; what they look like."""
-    from treeselect.engine.growing import best_first
+    from treeselect.engine.growing import leaf_table
 
-    with mock.patch.object(best_first, "ENOUGH_ROWS", 60):
+    with mock.patch.object(leaf_table, "ENOUGH_ROWS", 60):
         return "\n".join(grow_one(number) for number in range(36))
 
 

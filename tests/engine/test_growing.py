@@ -19,7 +19,7 @@ from treeselect.engine.data.targets import (
 )
 from treeselect.engine.ensembles.forests import ALL_ROWS, bagged_forest
 from treeselect.engine.ensembles.prediction import mark_leaves, predict_mean
-from treeselect.engine.growing import best_first
+from treeselect.engine.growing import best_first, leaf_table
 from treeselect.engine.growing.growth import (
     BEST_FIRST,
     BREADTH_FIRST,
@@ -156,7 +156,7 @@ def test_kept_histograms_and_threads_change_nothing(problem, kind, is_priced):
     grown = []
     shared = () if len(data.wide) else ((0, 2), (0, 3))
     for enough, n_threads in ((10**6, 1), (0, 1), *shared):
-        with mock.patch.object(best_first, "ENOUGH_ROWS", enough):
+        with mock.patch.object(leaf_table, "ENOUGH_ROWS", enough):
             is_open = np.zeros(data.n_groups, dtype=np.bool_)
             rank = np.arange(data.n_groups)
             if n_threads == 1:

@@ -25,8 +25,8 @@ from treeselect.engine.data.targets import (
 )
 from treeselect.engine.ensembles.forests import BOOTSTRAP, Bags, grow_bagged_trees
 from treeselect.engine.ensembles.prediction import mark_leaves
-from treeselect.engine.growing.best_first import leaf_table
 from treeselect.engine.growing.growth import Growth, Job, workspace
+from treeselect.engine.growing.leaf_table import leaf_table
 from treeselect.engine.growing.nodes import Nodes, Trees, empty_nodes, group_gains
 from treeselect.engine.losses import Loss
 from treeselect.engine.splitting.penalty import Opening, SplitPenalty, price_list

@@ -13,13 +13,7 @@ from treeselect.engine.cache import kernel
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.targets import Target, are_copies, copies, mean_target, newton_target
 from treeselect.engine.ensembles.forests import ALL_ROWS, Bags, grow_bagged_trees
-from treeselect.engine.growing.best_first import (
-    BEGIN,
-    END,
-    NODE,
-    LeafTable,
-    leaf_table,
-)
+from treeselect.engine.growing.best_first import BEGIN, END, NODE
 from treeselect.engine.growing.checks import (
     check_array,
     check_data,
@@ -28,6 +22,7 @@ from treeselect.engine.growing.checks import (
     check_weight,
 )
 from treeselect.engine.growing.growth import BEST_FIRST, Growth, Job, workspace
+from treeselect.engine.growing.leaf_table import LeafTable, leaf_table
 from treeselect.engine.growing.nodes import Nodes, Trees, empty_nodes, join_trees
 from treeselect.engine.growing.shared_tree import SharedTree
 from treeselect.engine.losses import Loss

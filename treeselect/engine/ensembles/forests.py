@@ -12,10 +12,11 @@ from treeselect.engine.cache import inner, kernel
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.moments import pack_rows
 from treeselect.engine.data.targets import Target
-from treeselect.engine.growing.best_first import grow_best_first, leaf_table
+from treeselect.engine.growing.best_first import grow_best_first
 from treeselect.engine.growing.checks import check_data, check_growth, check_target, check_weight
 from treeselect.engine.growing.growth import BEST_FIRST, Growth, Job, ground_of, workspace
 from treeselect.engine.growing.in_order import grow_in_order
+from treeselect.engine.growing.leaf_table import leaf_table
 from treeselect.engine.growing.nodes import (
     Trees,
     empty_nodes,

@@ -9,14 +9,9 @@ import numpy as np
 
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.targets import Target
-from treeselect.engine.growing.best_first import (
-    Children,
-    LeafTable,
-    advance,
-    score_blocks,
-    start_tree,
-)
+from treeselect.engine.growing.best_first import Children, advance, score_blocks, start_tree
 from treeselect.engine.growing.growth import Ground, Job, Workspace
+from treeselect.engine.growing.leaf_table import LeafTable
 from treeselect.engine.growing.nodes import Nodes
 from treeselect.engine.splitting.means import Rule, Scratch, scratch
 from treeselect.engine.splitting.penalty import Opening
