@@ -19,7 +19,7 @@ from treeselect.engine.data.targets import (
 )
 from treeselect.engine.ensembles.forests import ALL_ROWS, bagged_forest
 from treeselect.engine.ensembles.prediction import mark_leaves, predict_mean
-from treeselect.engine.growing import best_first, leaf_table
+from treeselect.engine.growing import leaf_table
 from treeselect.engine.growing.growth import (
     BEST_FIRST,
     BREADTH_FIRST,
@@ -175,7 +175,7 @@ def shared_tree(data, target, weight, growth, penalty, is_open, rank, n_threads)
     from treeselect.engine.growing.shared_tree import SharedTree
 
     work = workspace(data, target, weight)
-    table = best_first.leaf_table(data, target, growth, data.n_rows)
+    table = leaf_table.leaf_table(data, target, growth, data.n_rows)
     nodes = empty_nodes(2 * data.n_rows)
     listed = price_list(penalty, data, is_open)
     with SharedTree(data, target, table, n_threads) as grower:
