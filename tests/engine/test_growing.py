@@ -30,7 +30,7 @@ from treeselect.engine.growing.growth import (
 from treeselect.engine.growing.nodes import Trees, group_gains
 from treeselect.engine.random import tree_seeds
 from treeselect.engine.splitting.candidates import can_split, n_able
-from treeselect.engine.splitting.penalty import SplitPenalty, price_list
+from treeselect.engine.splitting.penalty import Opening, SplitPenalty, price_list
 
 COMMON = settings(deadline=None, derandomize=True, max_examples=150)
 ORDERS = st.sampled_from([DEPTH_FIRST, BREADTH_FIRST, BEST_FIRST])
@@ -170,16 +170,16 @@ def test_kept_histograms_and_threads_change_nothing(problem, kind, is_priced):
 
 
 def shared_tree(data, target, weight, growth, penalty, is_open, rank, n_threads):
-    from treeselect.engine.growing.growth import workspace
+    from treeselect.engine.growing.growth import Job, workspace
     from treeselect.engine.growing.nodes import Nodes, empty_nodes
     from treeselect.engine.growing.shared_tree import SharedTree
 
     work = workspace(data, target, weight)
     table = leaf_table.leaf_table(data, target, growth, data.n_rows)
     nodes = empty_nodes(2 * data.n_rows)
-    listed = price_list(penalty, data, is_open)
+    opening = Opening(price_list(penalty, data, is_open), is_open, rank, True)
     with SharedTree(data, target, table, n_threads) as grower:
-        n_nodes = grower.grow(target, weight, growth, listed, is_open, rank, work, nodes, 0)
+        n_nodes = grower.grow(Job(data, target, weight, growth), opening, work, nodes)
     return Nodes(*(a[:n_nodes] for a in nodes))
 
 
