@@ -308,7 +308,7 @@ def test_what_is_evaluated_are_the_checked_records_and_never_text():
 @pytest.mark.parametrize("sign", ["%*%", "%+%", "%/%", "%o%", "%%", "%in", "%IN%", "%`a b`%"])
 def test_operators_of_r_that_are_not_built_are_refused_by_name(sign):
     assert parse_formula("y ~ x %in%z", COLUMNS).terms[0].name == "z"
-    with pytest.raises(FormulaError, match=r"no operator `%|Can't read the formula"):
+    with pytest.raises(FormulaError, match=r"must not have the operator `%|Can't read the formula"):
         parse_formula(f"y ~ x {sign} z", COLUMNS)
 
 
