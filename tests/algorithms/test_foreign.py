@@ -173,7 +173,7 @@ def test_a_factor_is_in_with_any_of_its_levels(mixed):
     selector = SelectKBest(f_classif)
     fit = select(mixed, selector, "died ~ . - dose", k=3)
     problem, weight = fit.design.problem_for(fit.chosen_method), fit.design.weight
-    columns = linear_columns(problem.design, weight, np.arange(6))
+    columns = linear_columns(problem.columns, weight, np.arange(6))
     unit = np.repeat(np.arange(6), np.diff(columns.start))
     scores = f_classif(columns.x, mixed["died"])[0]
     best = {unit[j] for j in np.argsort(-scores)[: int(fit.step.tuning)]}

@@ -51,10 +51,10 @@ def fits_of(problem, weight, seed=1):
 def test_single_numbers_and_factors_have_the_kernels_of_the_paper(curves):
     problem, weight = problem_of(curves, "y ~ a + site")
     rows, mass = np.arange(300), np.ones(300)
-    a = unit_kernel(problem.design, 0, rows, mass).between(rows[np.newaxis], rows[np.newaxis])[0]
+    a = unit_kernel(problem.columns, 0, rows, mass).between(rows[np.newaxis], rows[np.newaxis])[0]
     scaled = (curves["a"] / curves["a"].std(ddof=0)).to_numpy()
     np.testing.assert_allclose(a, np.exp(-((scaled[:, None] - scaled) ** 2) / 2), atol=1e-12)
-    site = unit_kernel(problem.design, 1, rows, mass).between(rows[np.newaxis], rows[np.newaxis])
+    site = unit_kernel(problem.columns, 1, rows, mass).between(rows[np.newaxis], rows[np.newaxis])
     label = curves["site"].to_numpy()
     size = curves["site"].map(curves["site"].value_counts()).to_numpy()
     np.testing.assert_allclose(site[0], (label[:, None] == label) / size, atol=1e-12)
@@ -73,7 +73,7 @@ def test_units_of_several_columns_and_missing_values():
     groups = {"all": ["x0", "x1", "f", "g"]}
     problem, _ = problem_of(data, "y ~ x0 + x1 + f + g", groups=groups)
     rows, mass = np.arange(60), np.ones(60)
-    (found,) = unit_kernel(problem.design, 0, rows, mass).between(rows[None], rows[None])
+    (found,) = unit_kernel(problem.columns, 0, rows, mass).between(rows[None], rows[None])
     filled = data["x1"].fillna(np.sort(data["x1"].dropna())[(data["x1"].notna().sum() - 1) // 2])
     x = np.array([data["x0"], filled])
     x = (x - x.mean(axis=1, keepdims=True)) / x.std(axis=1, keepdims=True)
@@ -96,7 +96,7 @@ def test_the_solution_is_that_of_non_negative_least_squares(curves, lam):
         centred = centring @ kernel.between(rows[None], rows[None])[0] @ centring
         return centred.ravel() / np.linalg.norm(centred)
 
-    k = np.array([column(unit_kernel(problem.design, g, rows, mass)) for g in range(6)]).T
+    k = np.array([column(unit_kernel(problem.columns, g, rows, mass)) for g in range(6)]).T
     response = column(response_kernel(problem, weight, rows, mass))
     root = np.linalg.cholesky(k.T @ k)
     wanted, _ = nnls(root.T, np.linalg.solve(root, k.T @ response - lam))

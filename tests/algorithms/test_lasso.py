@@ -92,7 +92,7 @@ def test_columns_are_those_of_levels_and_missing_values():
     )
     problem, _ = problem_of(data)
     weight = np.array([1, 1, 1, 2, 1, 1, 0, 1])  # without the row of 100
-    found = linear_columns(problem.design, weight, np.array([1, 0, 2]))
+    found = linear_columns(problem.columns, weight, np.array([1, 0, 2]))
     assert [problem.groups.names[g] for g in found.order] == ["place", "number", "same"]
     assert np.diff(found.start).tolist() == [4, 2, 0]
     share = weight[weight > 0] / weight.sum()
@@ -111,7 +111,7 @@ def test_columns_of_huge_and_tiny_numbers_are_those_of_others(unit):
     data = pd.DataFrame({"y": np.arange(20.0), "x": values})
     weight = np.ones(20, dtype=np.int64)
     plain, scaled = (
-        linear_columns(problem_of(frame)[0].design, weight, np.array([0])).x
+        linear_columns(problem_of(frame)[0].columns, weight, np.array([0])).x
         for frame in (data, data.assign(x=values * unit))
     )
     assert plain.shape == (20, 2)

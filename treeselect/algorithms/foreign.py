@@ -277,10 +277,10 @@ class ForeignSelector(PrunedMethod):
 
     def _columns(self, task: Task) -> LinearColumns:
         problem = task.problem
-        assert problem.design is not None
+        assert problem.columns is not None
         # Of copies the first one wins: an order drawn by the seed lets them take turns.
         order = np.argsort(problem.groups.ranks(task.seed))
-        return linear_columns(problem.design, task.weight, order, standardise=self.standardise)
+        return linear_columns(problem.columns, task.weight, order, standardise=self.standardise)
 
     def _search(self, task: Task, columns: LinearColumns) -> ColumnSearch:
         problem, weight = task.problem, task.weight

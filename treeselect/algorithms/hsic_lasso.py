@@ -14,7 +14,7 @@ from treeselect.algorithms.shared.options import MOST_UNITS, check_flag, check_i
 from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.standardised import of_number, standardised
 from treeselect.algorithms.shared.task import Task
-from treeselect.designs.design import Design
+from treeselect.designs.design import CodedColumns
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
@@ -169,12 +169,12 @@ class KernelFits:
 
     def __init__(self, task: Task, blocks: Blocks) -> None:
         problem, weight = task.problem, task.weight
-        assert problem.design is not None
+        assert problem.columns is not None
         rows, mass = row_mass(task.weights)
         groups = problem.groups
         self._blocks, self._keep = blocks, groups.keep
         self._kernels = [
-            unit_kernel(problem.design, g, rows, mass) for g in range(len(groups.names))
+            unit_kernel(problem.columns, g, rows, mass) for g in range(len(groups.names))
         ]
         self._prices = np.where(groups.keep, 0.0, groups.costs)
         response = response_kernel(problem, weight, rows, mass)
@@ -255,12 +255,12 @@ class KernelFits:
         return relevance, norms
 
 
-def unit_kernel(design: Design, group: int, rows: IntArray, mass: FloatArray) -> Kernel:
+def unit_kernel(coded: CodedColumns, group: int, rows: IntArray, mass: FloatArray) -> Kernel:
     """The kernel of a unit, from its columns taken together.
 
     Parameters
     ----------
-    design : Design
+    coded : CodedColumns
     group : int
     rows : ndarray of int64
         The rows with weight.
@@ -269,9 +269,9 @@ def unit_kernel(design: Design, group: int, rows: IntArray, mass: FloatArray) ->
     """
     share = mass / mass.sum()
     numbers, missing, codes = [], [], []
-    for j in np.flatnonzero(design.groups.ids == group):
-        values = design.columns[j][rows]
-        if design.n_levels[j] is not None:
+    for j in np.flatnonzero(coded.groups.ids == group):
+        values = coded.columns[j][rows]
+        if coded.n_levels[j] is not None:
             codes.append(values.astype(np.int64))
             continue
         filled, *indicator = of_number(values, share) or [np.zeros(len(rows))]

@@ -113,13 +113,13 @@ class LassoFits:
 
     def __init__(self, task: Task) -> None:
         problem, weight = task.problem, task.weight
-        assert problem.design is not None
+        assert problem.columns is not None
         self._problem = problem
         rows = np.flatnonzero(weight > 0)
         self._weight = weight[rows]
         # Of copies the first one takes all: the order in which ties are won.
         order = np.argsort(problem.groups.ranks(task.seed))
-        self._columns: LinearColumns = linear_columns(problem.design, weight, order)
+        self._columns: LinearColumns = linear_columns(problem.columns, weight, order)
         prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)[order]
         self._solver = GroupLasso(
             x=self._columns.x,

@@ -143,11 +143,11 @@ class Search:
 
     def __init__(self, task: Task, rules: Stepwise) -> None:
         problem, weight = task.problem, task.weight
-        assert problem.design is not None
+        assert problem.columns is not None
         self._problem, self._rows = problem, np.flatnonzero(weight > 0)
         self._weight = weight[self._rows]
         order = np.argsort(problem.groups.ranks(task.seed))
-        columns = linear_columns(problem.design, weight, order)
+        columns = linear_columns(problem.columns, weight, order)
         self._glm = Glm(
             columns.x,
             columns.start,

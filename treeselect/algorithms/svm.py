@@ -149,10 +149,10 @@ class LinearMachine:
 
     def __init__(self, task: Task, C: float, epsilon: float) -> None:
         problem, weight = task.problem, task.weight
-        assert problem.design is not None
+        assert problem.columns is not None
         rows = np.flatnonzero(weight > 0)
         order = np.argsort(problem.groups.ranks(task.seed))
-        columns = linear_columns(problem.design, weight, order)
+        columns = linear_columns(problem.columns, weight, order)
         self._x = columns.x
         self._unit = np.repeat(order, np.diff(columns.start))
         self._mass = weight[rows] * (1.0 if task.weights.are_copies else 1 / weight[rows].mean())

@@ -115,7 +115,7 @@ def check_size(k: object, groups: FeatureGroups) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class CodedColumns:
     """Encoded data.
 
     Attributes

@@ -1,7 +1,7 @@
-"""From a parsed formula and a frame to a design, and the same for new data.
+"""From a parsed formula and a frame to coded columns, and the same for new data.
 
 :class:`DesignSpec` holds what was learned (schema, levels, state of transforms) and replays it;
-:class:`~treeselect.designs.design.Design` holds the arrays.
+:class:`~treeselect.designs.design.CodedColumns` holds the arrays.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from treeselect.designs.columns import (
     learn,
     one_hot,
 )
-from treeselect.designs.design import Design
+from treeselect.designs.design import CodedColumns
 from treeselect.designs.evaluation import Values, as_factor, evaluate, has_learned, missing_rows
 from treeselect.designs.units import Units
 from treeselect.engine.arrays import WeightArray
@@ -97,7 +97,7 @@ class DesignSpec:
         Returns
         -------
         tuple of ndarray, each of shape (n_rows,)
-            One array per column of the design, in its order: numbers as float64, factors as
+            One array per coded column, in its order: numbers as float64, factors as
             uint8 codes.
 
         Raises
@@ -196,12 +196,12 @@ class DesignSpec:
             '  Or fit with `new_levels="missing"` or `new_levels="other"`.'
         )
 
-    def one_hot(self, design: Design) -> tuple[list[str], NDArray[np.float64]]:
+    def one_hot(self, coded: CodedColumns) -> tuple[list[str], NDArray[np.float64]]:
         """Names and values of the columns as formulaic would expand them, term after term.
 
         Rows with a missing label are 0 in all columns of the factor; missing numbers are NaN.
         """
-        return self.one_hot_of(self.units.term_order, design.columns)
+        return self.one_hot_of(self.units.term_order, coded.columns)
 
     def one_hot_of(
         self, terms: Sequence[str], columns: Sequence[NDArray[Any]]
@@ -232,7 +232,7 @@ def build_design(
     weight: WeightArray | None = None,
     *,
     new_levels: NewLevels = "error",
-) -> tuple[Design, DesignSpec, list[str]]:
+) -> tuple[CodedColumns, DesignSpec, list[str]]:
     """Encode the right-hand side of a formula and bin it.
 
     Parameters
@@ -247,7 +247,7 @@ def build_design(
 
     Returns
     -------
-    design : Design
+    coded : CodedColumns
     spec : DesignSpec
     notes : list of str
         What a reader of the summary should know of the columns.
@@ -271,7 +271,7 @@ def build_design(
         None if n is not None else bin_edges(column, weight=weight)
         for column, n in zip(columns, n_levels, strict=True)
     )
-    design = Design(
+    coded = CodedColumns(
         column_names=tuple(names),
         columns=tuple(columns),
         n_levels=tuple(n_levels),
@@ -279,7 +279,7 @@ def build_design(
         groups=groups,
         binned=bin_columns(columns, edges, [n or 0 for n in n_levels], groups.ids),
     )
-    return design, spec, _notes(spec, values, design)
+    return coded, spec, _notes(spec, values, coded)
 
 
 def learn_design(
@@ -343,10 +343,10 @@ def _check_identifiers(formula: ParsedFormula, values: Mapping[str, Values]) -> 
     )
 
 
-def _notes(spec: DesignSpec, values: Mapping[str, Values], design: Design) -> list[str]:
+def _notes(spec: DesignSpec, values: Mapping[str, Values], coded: CodedColumns) -> list[str]:
     varying = {
         name
-        for name, column in zip(design.column_names, design.columns, strict=True)
+        for name, column in zip(coded.column_names, coded.columns, strict=True)
         if _varies(column)
     }
     empty, constant, keys = [], [], []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.scalars import described
-from treeselect.designs.design import Design
+from treeselect.designs.design import CodedColumns
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.matrix import model_matrix, term_matrix
 from treeselect.designs.problem import Problem, Wants
@@ -62,7 +62,7 @@ class ModelData:
 
     Attributes
     ----------
-    arrays : Design
+    arrays : CodedColumns
         Columns, groups and bins; nothing of pandas. Without rows in a model that was saved
         without its data.
     spec : DesignSpec
@@ -85,7 +85,7 @@ class ModelData:
         Library of the user's data, in which tables are given.
     """
 
-    arrays: Design
+    arrays: CodedColumns
     spec: DesignSpec
     response: Response
     row_weights: RowWeights
@@ -254,7 +254,7 @@ class ModelData:
             dataclasses.replace(
                 problem,
                 exact=exact if method.splits_exactly else None,
-                design=self.arrays if method.reads_columns else None,
+                columns=self.arrays if method.reads_columns else None,
             )
             for method in methods
         ]

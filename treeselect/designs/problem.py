@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from treeselect.designs.design import Design, FeatureGroups
+from treeselect.designs.design import CodedColumns, FeatureGroups
 from treeselect.designs.families import Family
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
@@ -27,7 +27,7 @@ class Problem:
         Known part of the linear predictor.
     exact : BinnedData or None
         The same columns with a bin for each value, for methods that split exactly.
-    design : Design or None
+    columns : CodedColumns or None
         The columns before they were binned, for methods that read them.
     wants_scores : bool
         Whether the training scores of steps are looked at: they are not in folds and resamples.
@@ -40,7 +40,7 @@ class Problem:
     family: Family
     offset: FloatArray | None = None
     exact: BinnedData | None = None
-    design: Design | None = None
+    columns: CodedColumns | None = None
     wants_scores: bool = True
 
     def constant(self, weight: WeightArray) -> FloatArray:
@@ -62,5 +62,5 @@ class Wants(Protocol):
 
     @property
     def reads_columns(self) -> bool:
-        """Whether it wants the columns before they are binned (``Problem.design``)."""
+        """Whether it wants the columns before they are binned (``Problem.columns``)."""
         ...

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.designs.columns import FactorSpec, TermSpec
-from treeselect.designs.design import Design
+from treeselect.designs.design import CodedColumns
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.families import Family, family_of
 from treeselect.designs.modeldata import ModelData, RowCounts
@@ -207,8 +207,8 @@ def _with_scoring(family: Family, record: list[Any] | None) -> Family:
 
 def _empty_design(
     content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], spec: DesignSpec
-) -> Design:
-    """The design without rows."""
+) -> CodedColumns:
+    """The coded columns without rows."""
     names, levels = content["columns"]
     expected = [(name, n) for name in spec.units.term_order for n in spec[name].column_levels]
     check([(str(n), v) for n, v in zip(names, levels, strict=True)] == expected, "columns")
@@ -236,7 +236,7 @@ def _empty_design(
     )
     columns = tuple(np.empty(0, dtype=np.float64 if n is None else np.uint8) for n in levels)
     groups = spec.units.feature_groups(names)
-    return Design(
+    return CodedColumns(
         column_names=tuple(map(str, names)),
         columns=columns,
         n_levels=tuple(levels),
@@ -300,10 +300,10 @@ def _with_sources(
         "offset",
     )
     columns = data.spec.encode(frame)
-    design = dataclasses.replace(data.arrays, columns=columns, binned=data.arrays.bin(columns))
+    coded = dataclasses.replace(data.arrays, columns=columns, binned=data.arrays.bin(columns))
     return dataclasses.replace(
         data,
-        arrays=design,
+        arrays=coded,
         response=dataclasses.replace(data.response, y=y, rows=rows),
         row_weights=RowWeights(weight, are_copies),
         offset=offset,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.designs.design import Design
+from treeselect.designs.design import CodedColumns
 from treeselect.designs.families import Family
 from treeselect.engine.data.binning import MAX_BINS
 from treeselect.engine.growing.nodes import LEAF, Nodes, Trees, join_trees
@@ -70,34 +70,36 @@ def _tree_arrays(prefix: str, trees: Trees) -> Arrays:
     return arrays
 
 
-def boosted_of(arrays: Mapping[str, NDArray[Any]], design: Design, family: Family) -> BoostedModel:
+def boosted_of(
+    arrays: Mapping[str, NDArray[Any]], coded: CodedColumns, family: Family
+) -> BoostedModel:
     """The boosted trees in a file."""
     groups, importance = arrays["boost_groups"], arrays["boost_importance"]
     constants = arrays["boost_constant"]
-    _check_shapes("the boosted trees", groups, importance, constants, design, family)
+    _check_shapes("the boosted trees", groups, importance, constants, coded, family)
     if "boost_start" not in arrays:
         check(not groups.any(), "the boosted trees")
         return BoostedModel(groups, None, constants, importance, family)
-    trees = _trees("boost", arrays, family, _highest_codes(design, groups))
+    trees = _trees("boost", arrays, family, _highest_codes(coded, groups))
     return BoostedModel(groups, trees, constants, importance, family)
 
 
 def forest_of(
-    arrays: Mapping[str, NDArray[Any]], design: Design, family: Family, *, has_offset: bool
+    arrays: Mapping[str, NDArray[Any]], coded: CodedColumns, family: Family, *, has_offset: bool
 ) -> ForestModel:
     """The refitted forest in a file."""
     groups, importance = arrays["forest_groups"], arrays["forest_importance"]
     constants = arrays["forest_constant"]
-    _check_shapes("the forest", groups, importance, constants, design, family)
+    _check_shapes("the forest", groups, importance, constants, coded, family)
     if "forest_start" not in arrays:
         check(not groups.any(), "the forest")
         return ForestModel(groups, None, constants, importance, family, has_offset)
-    trees = _trees("forest", arrays, family, _highest_codes(design, groups))
+    trees = _trees("forest", arrays, family, _highest_codes(coded, groups))
     return ForestModel(groups, trees, constants, importance, family, has_offset)
 
 
 def subforest_of(
-    arrays: Mapping[str, NDArray[Any]], design: Design, family: Family
+    arrays: Mapping[str, NDArray[Any]], coded: CodedColumns, family: Family
 ) -> WeightedForest | None:
     """The sparse forest in a file, None if there is none."""
     if "sub_groups" not in arrays:
@@ -107,9 +109,9 @@ def subforest_of(
     groups, weights, gains, shares, constant, importance, group_of = (
         arrays[f"sub_{name}"] for name in names
     )
-    _check_shapes(what, groups, importance, constant, design, family)
-    bins = _bins(arrays, design)
-    expected = design.groups.ids if bins is None else design.groups.ids[bins.source]
+    _check_shapes(what, groups, importance, constant, coded, family)
+    bins = _bins(arrays, coded)
+    expected = coded.groups.ids if bins is None else coded.groups.ids[bins.source]
     n_trees, n_groups = len(weights), len(groups)
     check(
         weights.shape == shares.shape == (n_trees,)
@@ -127,7 +129,7 @@ def subforest_of(
     )
     trees: tuple[Trees, ...] = ()
     if n_trees:
-        highest = _highest_codes(design) if bins is None else _lengths(bins.edges)
+        highest = _highest_codes(coded) if bins is None else _lengths(bins.edges)
         joined = _trees("sub", arrays, family, highest)
         check(joined.n_trees == n_trees, what)
         check(np.array_equal(_used(joined, group_of, n_groups), gains > 0), what)
@@ -143,11 +145,11 @@ def _check_shapes(
     groups: NDArray[Any],
     importance: NDArray[Any],
     constants: NDArray[Any],
-    design: Design,
+    coded: CodedColumns,
     family: Family,
 ) -> None:
     check(
-        groups.shape == importance.shape == (len(design.groups.names),)
+        groups.shape == importance.shape == (len(coded.groups.names),)
         and constants.shape == (_n_outputs(family),)
         and groups.dtype == np.bool_
         and importance.dtype == constants.dtype == np.float64
@@ -158,11 +160,13 @@ def _check_shapes(
     )
 
 
-def _highest_codes(design: Design, groups: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+def _highest_codes(
+    coded: CodedColumns, groups: NDArray[np.bool_] | None = None
+) -> NDArray[np.int64]:
     """Highest code that a split of each column can have: of all columns, or of those of groups."""
-    columns = range(len(design.edges))
-    own = columns if groups is None else np.flatnonzero(groups[design.groups.ids])
-    parts = [(design.edges[j], design.n_levels[j]) for j in own]
+    columns = range(len(coded.edges))
+    own = columns if groups is None else np.flatnonzero(groups[coded.groups.ids])
+    parts = [(coded.edges[j], coded.n_levels[j]) for j in own]
     return np.array([n or 0 if e is None else len(e) for e, n in parts], dtype=np.int64)
 
 
@@ -183,13 +187,13 @@ def _n_outputs(family: Family) -> int:
     return family.n_classes if family.n_classes > 2 else 1
 
 
-def _bins(arrays: Mapping[str, NDArray[Any]], design: Design) -> ImportedBins | None:
+def _bins(arrays: Mapping[str, NDArray[Any]], coded: CodedColumns) -> ImportedBins | None:
     """How another library's trees tell values apart; of numbers alone."""
     if "sub_source" not in arrays:
         return None
     source, start = arrays["sub_source"], arrays["sub_edges_start"]
     values, single = arrays["sub_edges"], arrays["sub_single"]
-    n = len(design.column_names)
+    n = len(coded.column_names)
     check(
         source.dtype == start.dtype == np.int64
         and values.dtype == np.float64
@@ -203,7 +207,7 @@ def _bins(arrays: Mapping[str, NDArray[Any]], design: Design) -> ImportedBins | 
         and bool(((np.diff(start) >= 0) & (np.diff(start) < MAX_BINS)).all())
         and bool((np.diff(source) >= 0).all())
         and np.array_equal(np.unique(source), np.arange(n))
-        and all(size is None for size in design.n_levels),
+        and all(size is None for size in coded.n_levels),
         "thresholds",
     )
     edges = tuple(values[first:end] for first, end in itertools.pairwise(start))

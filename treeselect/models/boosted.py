@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.designs.design import Design
+from treeselect.designs.design import CodedColumns
 from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray
@@ -91,13 +91,13 @@ class BoostedModel:
         """All trees."""
         return self.trees
 
-    def own_bins(self, design: Design) -> None:
-        """The edges are those of the design."""
+    def own_bins(self, coded: CodedColumns) -> None:
+        """The edges are those of the coded columns."""
         return None
 
-    def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
-        """Bin the columns of :attr:`groups` by the edges of the design."""
-        return design.bin(columns, self.groups)
+    def bin(self, coded: CodedColumns, columns: tuple[NDArray[Any], ...]) -> BinnedData:
+        """Bin the columns of :attr:`groups` by the edges of the coded columns."""
+        return coded.bin(columns, self.groups)
 
     def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
         """Mean response of each row of a problem, see :meth:`predict_binned`."""

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from treeselect.designs.design import Design
+from treeselect.designs.design import CodedColumns
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.data.binning import BinnedData
@@ -66,8 +66,8 @@ class Model(Protocol):
         """All trees on the columns that :meth:`bin` makes; None if there are none."""
         ...
 
-    def own_bins(self, design: Design) -> ImportedBins | None:
-        """How the trees tell the columns of :attr:`groups` apart, if not by the design's edges."""
+    def own_bins(self, coded: CodedColumns) -> ImportedBins | None:
+        """How the trees tell the columns of :attr:`groups` apart, if not by their edges there."""
         ...
 
     @property
@@ -91,7 +91,7 @@ class Model(Protocol):
     @property
     def stored_as(self) -> str: ...
 
-    def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
+    def bin(self, coded: CodedColumns, columns: tuple[NDArray[Any], ...]) -> BinnedData:
         """Bin the columns of :attr:`groups` of some rows as the trees want them."""
         ...
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.designs.design import Design
+from treeselect.designs.design import CodedColumns
 from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
@@ -43,7 +43,7 @@ class WeightedForest:
         Group of each column of the data that the trees were grown on.
     family : Family
     bins : ImportedBins or None
-        How another library's trees tell values apart; its features are the columns of the design.
+        How another library's trees tell values apart; its features are its columns.
     """
 
     groups: BoolArray
@@ -132,17 +132,17 @@ class WeightedForest:
         """The shares."""
         return self.shares
 
-    def own_bins(self, design: Design) -> ImportedBins | None:
+    def own_bins(self, coded: CodedColumns) -> ImportedBins | None:
         """How another library's trees tell the columns of :attr:`groups` apart."""
         if self.bins is None:
             return None
-        return self.bins.of_features(np.flatnonzero(self.groups[design.groups.ids]))
+        return self.bins.of_features(np.flatnonzero(self.groups[coded.groups.ids]))
 
-    def bin(self, design: Design, columns: tuple[NDArray[Any], ...]) -> BinnedData:
+    def bin(self, coded: CodedColumns, columns: tuple[NDArray[Any], ...]) -> BinnedData:
         """Bin the columns of :attr:`groups` as the trees want them."""
-        bins = self.own_bins(design)
+        bins = self.own_bins(coded)
         if bins is None:
-            return design.bin(columns, self.groups)
+            return coded.bin(columns, self.groups)
         return bins.bin(columns, np.arange(bins.n_features).tolist())
 
     def predict(self, problem: Problem, n_threads: int = 1) -> FloatArray:
@@ -152,10 +152,10 @@ class WeightedForest:
         if self.bins is None:
             data = select_groups(problem.data, self.groups)
         else:
-            design = problem.design
-            assert design is not None
-            own = np.flatnonzero(self.groups[design.groups.ids])
-            data = self.bin(design, tuple(design.columns[j] for j in own))
+            coded = problem.columns
+            assert coded is not None
+            own = np.flatnonzero(self.groups[coded.groups.ids])
+            data = self.bin(coded, tuple(coded.columns[j] for j in own))
         return self.predict_binned(data, problem.offset, n_threads)
 
     def predict_binned(

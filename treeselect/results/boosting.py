@@ -37,7 +37,7 @@ def fit_boosted(
         data=select_groups(problem.data, groups),
         groups=_free_groups(problem.groups, groups),
         exact=None,
-        design=None,
+        columns=None,
     )
     rules = GBFS(n_trees=None, max_depth=None, min_leaf=family.min_leaf, newton=True)
     task = Task(

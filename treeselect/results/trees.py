@@ -10,7 +10,7 @@ import numpy as np
 
 from treeselect.arguments.scalars import described, whole
 from treeselect.designs.columns import one_hot
-from treeselect.designs.design import Design
+from treeselect.designs.design import CodedColumns
 from treeselect.designs.encoding import DesignSpec
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.data.binning import OTHER
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ColumnLabel:
-    """What a column of the design is called.
+    """What a coded column is called.
 
     Attributes
     ----------
@@ -41,12 +41,12 @@ class ColumnLabel:
     levels: Mapping[int, str]
 
 
-def label_columns(spec: DesignSpec, design: Design) -> list[ColumnLabel]:
-    """Labels of all columns of a design, in its order."""
+def label_columns(spec: DesignSpec, coded: CodedColumns) -> list[ColumnLabel]:
+    """Labels of all coded columns, in their order."""
     labels: list[ColumnLabel] = []
     for term in spec.units.term_order:
-        columns = [j for j, name in enumerate(design.column_names) if name == term]
-        sizes = [design.n_levels[j] for j in columns]
+        columns = [j for j, name in enumerate(coded.column_names) if name == term]
+        sizes = [coded.n_levels[j] for j in columns]
         if all(size is None for size in sizes):
             # Each column holds its own number, so that the expansion tells which one it took.
             own = one_hot(spec[term], [np.array([float(k)]) for k in range(len(columns))])
@@ -71,7 +71,7 @@ def label_columns(spec: DesignSpec, design: Design) -> list[ColumnLabel]:
 def tidy_trees(
     trees: Trees,
     spec: DesignSpec,
-    design: Design,
+    coded: CodedColumns,
     groups: BoolArray,
     bins: ImportedBins | None = None,
 ) -> pd.DataFrame:
@@ -82,12 +82,12 @@ def tidy_trees(
     trees : Trees
         Grown on the columns of some groups.
     spec : DesignSpec
-    design : Design
+    coded : CodedColumns
         With the bin edges.
     groups : ndarray of bool, shape (n_groups,)
         These groups.
     bins : ImportedBins, optional
-        How the trees tell the columns of these groups apart, if not by the edges of the design.
+        How the trees tell the columns of these groups apart, if not by their edges there.
 
     Returns
     -------
@@ -100,9 +100,9 @@ def tidy_trees(
     """
     import pandas as pd
 
-    used = np.flatnonzero(groups[design.groups.ids])
-    labels = [label_columns(spec, design)[j] for j in used]
-    edges: list[FloatArray | None] = [design.edges[j] for j in used]
+    used = np.flatnonzero(groups[coded.groups.ids])
+    labels = [label_columns(spec, coded)[j] for j in used]
+    edges: list[FloatArray | None] = [coded.edges[j] for j in used]
     if bins is not None:
         labels, edges = [labels[j] for j in bins.source], list(bins.edges)
     nodes = trees.nodes

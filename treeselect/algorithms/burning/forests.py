@@ -236,8 +236,8 @@ class FittedForest(Strategy):
                 "  Give the model again: `ControlBurn(forest=model)`."
             )
         problem = task.problem
-        assert problem.design is not None
-        pool = imported_pool(self.model, problem.design, problem.family.loss.n_outputs)
+        assert problem.columns is not None
+        pool = imported_pool(self.model, problem.columns, problem.family.loss.n_outputs)
         check_kind(self.model, pool, problem)
         return pool, None
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from treeselect.algorithms.shared.task import Task
-from treeselect.designs.design import Design
+from treeselect.designs.design import CodedColumns
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, LeafArray, WeightArray
 from treeselect.engine.ensembles.bag_boosting import BagBoosting, BoostedBag, bag_boost
@@ -42,7 +42,7 @@ class TreePool:
     group_of : ndarray of int64
         Group of each of these columns.
     bins : ImportedBins or None
-        How another library's trees tell values apart; its features are the columns of the design.
+        How another library's trees tell values apart; its features are its columns.
     """
 
     leaves: list[LeafArray]
@@ -122,19 +122,19 @@ def _tree_penalty(
     return SplitPenalty(np.ones(len(ids)), tree_cost * unit * prices[ids])
 
 
-def imported_pool(model: Any, design: Design, n_outputs: int) -> TreePool:
+def imported_pool(model: Any, coded: CodedColumns, n_outputs: int) -> TreePool:
     """The trees of a forest that another library has fitted, as they are.
 
     Raises
     ------
     MethodError
-        If the forest was fitted on columns without names or on others than those of the design, or
+        If the forest was fitted on columns without names or on others than those of the formula, or
         its trees don't predict what is wanted.
     """
     forest = import_forest(model)
-    forest = forest.with_features(_column_of_each(_feature_names(model), design))
-    data = forest.bins.bin(design.columns, np.arange(len(design.columns)).tolist())
-    group_of, n_groups = design.groups.ids[data.group_of], len(design.groups.names)
+    forest = forest.with_features(_column_of_each(_feature_names(model), coded))
+    data = forest.bins.bin(coded.columns, np.arange(len(coded.columns)).tolist())
+    group_of, n_groups = coded.groups.ids[data.group_of], len(coded.groups.names)
     pool = TreePool([], [], np.zeros((0, n_groups)), [], group_of, forest.bins)
     gains: list[FloatArray] = []
     for first, end in zip(forest.trees.start[:-1], forest.trees.start[1:], strict=True):
@@ -152,9 +152,9 @@ def imported_pool(model: Any, design: Design, n_outputs: int) -> TreePool:
         pool.values.append(value)
         pool.trees.append(tree)
         used = np.unique(data.group_of[nodes.column[nodes.column != LEAF]])
-        gain = np.zeros(len(design.columns))
+        gain = np.zeros(len(coded.columns))
         gain[used] = np.maximum(group_gains(tree, data)[0, used], _SMALLEST)
-        of_groups = np.bincount(design.groups.ids, gain, n_groups)
+        of_groups = np.bincount(coded.groups.ids, gain, n_groups)
         gains.append(of_groups.astype(np.float64))
     every = np.array(gains, dtype=np.float64).reshape(len(gains), n_groups)
     return replace(pool, gains=every)
@@ -200,15 +200,15 @@ def _feature_names(model: Any) -> list[str]:
     return [str(name) for name in names]
 
 
-def _column_of_each(names: Sequence[str], design: Design) -> IntArray:
-    """Column of the design for each feature of a forest."""
+def _column_of_each(names: Sequence[str], coded: CodedColumns) -> IntArray:
+    """Coded column for each feature of a forest."""
     numbers = {
         name: j
-        for j, name in enumerate(design.column_names)
-        if design.n_levels[j] is None and design.column_names.count(name) == 1
+        for j, name in enumerate(coded.column_names)
+        if coded.n_levels[j] is None and coded.column_names.count(name) == 1
     }
     foreign = [name for name in names if name not in numbers]
-    unknown = [name for name in dict.fromkeys(design.column_names) if name not in names]
+    unknown = [name for name in dict.fromkeys(coded.column_names) if name not in names]
     if foreign or unknown:
         found = [
             f"{quoted(name)} in the forest is no number of the formula" for name in foreign[:1]

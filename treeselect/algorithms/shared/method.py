@@ -54,7 +54,7 @@ class Method:
     splits_exactly : bool
         Whether it wants a bin for each value of a number (``Problem.exact``). False by default.
     reads_columns : bool
-        Whether it wants the columns before they are binned (``Problem.design``). False by default.
+        Whether it wants the columns before they are binned (``Problem.columns``). False by default.
     scores_out_of_bag : bool
         Whether the training scores of its steps are those of out-of-bag predictions, as those of
         :meth:`scored_step` are. True by default.
@@ -126,7 +126,7 @@ class Method:
 
     @property
     def reads_columns(self) -> bool:
-        """Whether ``Problem.design`` must be there; by default binned columns are enough."""
+        """Whether ``Problem.columns`` must be there; by default binned columns are enough."""
         return False
 
     @property

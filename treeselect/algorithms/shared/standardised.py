@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.designs.design import Design
+from treeselect.designs.design import CodedColumns
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import OTHER
 from treeselect.engine.rounding import slack
@@ -37,7 +37,7 @@ class LinearColumns:
 
 
 def linear_columns(
-    design: Design, weight: WeightArray, order: IntArray, *, standardise: bool = True
+    coded: CodedColumns, weight: WeightArray, order: IntArray, *, standardise: bool = True
 ) -> LinearColumns:
     """Columns of the units in some order, learned on the rows with weight.
 
@@ -50,9 +50,9 @@ def linear_columns(
     columns: list[FloatArray] = []
     ends = [0]
     for group in order:
-        for j in np.flatnonzero(design.groups.ids == group):
-            values = design.columns[j][rows]
-            is_number = design.n_levels[j] is None
+        for j in np.flatnonzero(coded.groups.ids == group):
+            values = coded.columns[j][rows]
+            is_number = coded.n_levels[j] is None
             made = of_number(values, share) if is_number else _of_factor(values)
             for values in made:
                 scaled = standardised(values, share)
