@@ -13,3 +13,12 @@ def test_a_negative_variance_has_no_standard_error():
     error = table.filter(like="error").iloc[:, 0]
     assert error[0] == 2.0
     assert np.isnan(error[1])
+
+
+def test_an_exact_fit_has_statistics_without_bounds():
+    fit = LinearFit(
+        None, "GLM", ("a", "b"), ("a", "b"), np.array([2.0, 0.0]), np.zeros((2, 2)), None, ()
+    )
+    statistic = coefficient_table(fit)["statistic"]
+    assert statistic[0] == np.inf
+    assert np.isnan(statistic[1])

@@ -22,7 +22,8 @@ def coefficient_table(fit: LinearFit, level: float = 0.95) -> pd.DataFrame:
     variance = np.diag(fit.covariance)
     # Of a singular fit a variance may be negative: it has no standard error.
     error = np.sqrt(np.where(variance >= 0, variance, np.nan))
-    statistic = fit.estimate / error
+    with np.errstate(divide="ignore", invalid="ignore"):  # an exact fit has errors of 0
+        statistic = fit.estimate / error
     law = stats.norm() if fit.df is None else stats.t(fit.df)
     half = law.ppf((1 + level) / 2) * error
     return pd.DataFrame(
