@@ -24,6 +24,9 @@ from treeselect.engine.rounding import falling, first_largest, first_smallest
 _DEPENDENT = 1e-9
 """A column is a combination of the active ones if so small a share of it is left beside them."""
 
+_ROUNDING = 1e-13
+"""A column is constant if its square is so small a share of the largest."""
+
 _PER_COORDINATE = 40
 """Breakpoints for each coordinate, at most; rounding could make the path go in circles."""
 
@@ -85,13 +88,12 @@ class Homotopy:
 
     def _first_active(self) -> list[int]:
         """Coordinates without a price that the best solution on them alone uses."""
-        free = np.flatnonzero(self._prices == 0)
+        own = np.diag(self._gram)
+        # A constant column has a square of 0 but for rounding, which may be below it.
+        free = np.flatnonzero((self._prices == 0) & (own > _ROUNDING * own.max(initial=0.0)))
         if not len(free):
             return []
-        root = np.linalg.cholesky(
-            self._gram[np.ix_(free, free)]
-            + np.diag(_DEPENDENT * np.maximum(np.diag(self._gram)[free], 1e-300))
-        )
+        root = np.linalg.cholesky(self._gram[np.ix_(free, free)] + np.diag(_DEPENDENT * own[free]))
         weights, _ = nnls(root.T, np.linalg.solve(root, self._linear[free]))
         positive = weights > 0
         chosen = without_dependent(
