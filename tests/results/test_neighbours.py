@@ -96,3 +96,11 @@ def test_without_the_data_there_are_none(fitted, tmp_path):
     loaded = treeselect.load(fitted.save(tmp_path / "fit"))
     with pytest.raises(DataError, match="without the data"):
         loaded.neighbours()
+
+
+def test_a_factor_of_which_nothing_is_known_goes_together_with_nothing():
+    data = pd.DataFrame({"y": [2.0, 1.0, 2.0, 3.0], "x": [-12.6, 6.2, -2.0, -5.1], "v": [None] * 4})
+    data["v"] = data["v"].astype("string")
+    fit = treeselect.select("y ~ x + v + x:v", data, k=1, method="mrmr", seed=1)
+    assert (fit.neighbours("x:v")["association"] == 0).all()
+    assert fit.neighbours("x")["association"].max() == 0

@@ -114,7 +114,8 @@ class Associations:
     """How strongly terms and units go together in the data of a fit.
 
     Each column is coded once, when it is first asked for. Of terms and units with several columns
-    the strongest of their columns' associations counts.
+    the strongest of their columns' associations counts; a term without columns, a factor of which
+    nothing is known, goes together with nothing.
 
     Raises
     ------
@@ -133,8 +134,8 @@ class Associations:
 
     def terms(self, term: str, other: str) -> tuple[str, float]:
         """Name of the measure and strength in [0, 1] of two terms."""
-        first, second = self._columns[term], self._columns[other]
-        n_factors = sum(self._column(own[0]).is_factor for own in (first, second))
+        first, second = (self._columns.get(name, []) for name in (term, other))
+        n_factors = sum(not own or self._column(own[0]).is_factor for own in (first, second))
         return _MEASURES[n_factors], self._strongest(first, second)
 
     def units(self, unit: str, other: str) -> float:
@@ -147,10 +148,9 @@ class Associations:
         return self._strongest(first, second)
 
     def _strongest(self, first: Sequence[int], second: Sequence[int]) -> float:
-        return max(
-            association(self._column(a), self._column(b), self._weight)
-            for a, b in itertools.product(first, second)
-        )
+        pairs = itertools.product(first, second)
+        strengths = (association(self._column(a), self._column(b), self._weight) for a, b in pairs)
+        return max(strengths, default=0.0)
 
     def _column(self, j: int) -> Coded:
         if j not in self._coded:
