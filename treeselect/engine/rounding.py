@@ -125,7 +125,8 @@ def largest_in_row(values: FloatArray) -> NDArray[np.int64]:
     ndarray of int64, shape (n_rows,)
     """
     largest = values.max(axis=1, keepdims=True)
-    return np.asarray((values >= largest - PRECISION * np.abs(largest)).argmax(axis=1))
+    size = np.abs(values).max(axis=1, keepdims=True)
+    return np.asarray((values >= largest - PRECISION * size).argmax(axis=1))
 
 
 def falling(values: FloatArray, ranks: IntArray | None = None) -> IntArray:
