@@ -1,0 +1,75 @@
+"""Forests cut back to a size, against a walk that stops at small nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tree_data import problems
+
+from treeselect.engine.data.targets import mean_target
+from treeselect.engine.ensembles.cutting import cut_back, out_of_bag_by_size
+from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.ensembles.out_of_bag import out_of_bag
+from treeselect.engine.ensembles.prediction import predict_mean
+from treeselect.engine.growing.growth import Growth
+from treeselect.engine.naive import left_side
+
+COMMON = settings(deadline=None, derandomize=True, max_examples=40)
+
+
+def forest(data, gradient, weight):
+    target = mean_target(gradient.astype(float))
+    return bagged_forest(
+        data, target, weight, n_trees=4, growth=Growth(20, 1, 3, 0.0), seed=1,
+        rank=np.arange(data.n_groups),
+    )  # fmt: skip
+
+
+def stopped(trees, data, row, size):
+    """Mean value of the nodes where a row ends if smaller ones are not split."""
+    nodes, total = trees.nodes, 0.0
+    for first in trees.start[:-1]:
+        at = first
+        while nodes.column[at] >= 0 and nodes.weight[at] >= size:
+            j = nodes.column[at]
+            code, missing_left = nodes.code[at], nodes.missing_left[at]
+            left = left_side(data.column(j)[row : row + 1], code, missing_left, data.is_factor[j])
+            at = first + nodes.left[at] + (0 if left[0] else 1)
+        total += nodes.value[at, 0]
+    return total / trees.n_trees
+
+
+@given(problems(max_rows=60), st.integers(1, 40))
+@COMMON
+def test_rows_end_where_nodes_are_small(problem, size):
+    data, gradient, weight, _ = problem
+    trees = forest(data, gradient, weight)
+    cut = cut_back(trees, size)
+    expected = [stopped(trees, data, row, size) for row in range(data.n_rows)]
+    np.testing.assert_allclose(predict_mean(cut, data)[:, 0], expected, rtol=1e-12)
+    split = cut.nodes.column >= 0
+    assert (cut.nodes.weight[split] >= size).all()
+    assert (cut.nodes.gain[~split] == 0).all()
+
+
+@given(problems(max_rows=60))
+@COMMON
+def test_a_cut_at_one_row_changes_nothing(problem):
+    data, gradient, weight, _ = problem
+    trees = forest(data, gradient, weight)
+    same = cut_back(trees, 1)
+    np.testing.assert_array_equal(same.start, trees.start)
+    for ours, theirs in zip(same.nodes, trees.nodes, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@given(problems(max_rows=60))
+@COMMON
+def test_one_walk_predicts_for_all_sizes(problem):
+    data, gradient, weight, _ = problem
+    trees, sizes = forest(data, gradient, weight), [50, 9, 4, 1]
+    found = out_of_bag_by_size(trees, data, weight, BOOTSTRAP, 1, sizes)
+    for size, prediction in zip(sizes, found, strict=True):
+        expected = out_of_bag(cut_back(trees, size), data, weight, BOOTSTRAP, 1)
+        np.testing.assert_array_equal(prediction, expected.prediction)
