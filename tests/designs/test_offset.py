@@ -131,6 +131,15 @@ def test_the_best_constant_beside_an_offset():
         assert nothing == pytest.approx(loss.constant(y, weight))
 
 
+@pytest.mark.parametrize("family", ["poisson", "binomial"])
+def test_totals_of_the_forest_are_right(data, family):
+    rng = np.random.default_rng(8)
+    counts = data.assign(cases=rng.poisson(np.exp(0.5 * data["x"] + 0.3 * data["z"])))
+    y = "cases" if family == "poisson" else "died"
+    fit = treeselect.select(f"{y} ~ x + noise", counts, k=1, offset="z", family=family, **QUICK)
+    assert fit.predict(counts).sum() == pytest.approx(counts[y].sum(), rel=1e-6)
+
+
 def test_newton_steps_are_sums_over_the_rows_of_each_leaf():
     from tree_data import make_data
 

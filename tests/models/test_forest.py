@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from treeselect.designs.families import BINOMIAL, GAUSSIAN
-from treeselect.models.forest import fit_forest
+from treeselect.models.capacity import MIN_LEAF
+from treeselect.models.forest import refit_forest
 
 
-def forest(fit, groups, family=BINOMIAL, n_trees=30, **arguments):
-    problem, weight = fit.design.problem, fit.design.weight
-    return fit_forest(
-        problem.data,
-        problem.y,
-        arguments.pop("weight", weight),
-        np.array(groups, dtype=bool),
-        family,
-        n_trees=n_trees,
-        seed=1,
-        rank=problem.groups.ranks(1),
-        **arguments,
-    )
+def forest(fit, groups, family=BINOMIAL, n_trees=30, weight=None, y=None):
+    problem = fit.design.problem
+    problem = dataclasses.replace(problem, family=family, y=problem.y if y is None else y)
+    weight = fit.design.weight if weight is None else weight
+    return refit_forest(problem, weight, np.array(groups, dtype=bool), seed=1, n_trees=n_trees)
 
 
 def test_no_group_gives_the_mean(fitted):
@@ -44,7 +39,7 @@ def test_leaves_keep_their_least_weight(fitted):
     for family in (BINOMIAL, GAUSSIAN):
         trees = forest(fitted, [1] * 6, family).trees
         leaves = trees.nodes.column < 0
-        assert trees.nodes.weight[leaves].min() >= family.min_leaf
+        assert trees.nodes.weight[leaves].min() >= MIN_LEAF
 
 
 def test_rows_without_weight_do_not_matter(fitted):
@@ -52,16 +47,7 @@ def test_rows_without_weight_do_not_matter(fitted):
     weight = fitted.design.weight.copy()
     weight[::2] = 0
     model = forest(fitted, [1] * 6, weight=weight)
-    other = fit_forest(
-        problem.data,
-        np.where(weight > 0, problem.y, 1 - problem.y),
-        weight,
-        np.ones(6, dtype=bool),
-        BINOMIAL,
-        n_trees=30,
-        seed=1,
-        rank=problem.groups.ranks(1),
-    )
+    other = forest(fitted, [1] * 6, weight=weight, y=np.where(weight > 0, problem.y, 1 - problem.y))
     np.testing.assert_array_equal(model.predict(problem), other.predict(problem))
 
 

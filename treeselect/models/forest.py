@@ -11,16 +11,13 @@ from numpy.typing import NDArray
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
-from treeselect.engine.data.targets import copies, target_of_classes, target_of_mean
-from treeselect.engine.ensembles.forests import bagged_forest
 from treeselect.engine.ensembles.leaves import with_newton_steps
 from treeselect.engine.ensembles.prediction import predict_mean
-from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import Trees, group_gains
 from treeselect.engine.random import stream_seed
-from treeselect.engine.splitting.candidates import n_able
+from treeselect.models.capacity import best_forest, truth_of
 
 REFITTED_TREES = 200
 """Trees of the forest that is refitted on the selected units."""
@@ -149,66 +146,6 @@ class ForestModel:
         return np.full(n_rows, self.constant[0])
 
 
-def fit_forest(
-    data: BinnedData,
-    y: FloatArray,
-    weight: WeightArray,
-    groups: BoolArray,
-    family: Family,
-    *,
-    n_trees: int,
-    seed: int,
-    rank: IntArray,
-    offset: FloatArray | None = None,
-    n_threads: int = 1,
-) -> ForestModel:
-    """Grow a forest on some groups.
-
-    Trees are grown fully down to leaves of weight ``2 * family.min_leaf - 1``, on bootstrap bags
-    of the distinct rows, trying at each node the square root of the number of groups (a third of
-    them for numbers), rounded up. More than two classes are split by the Gini index.
-
-    With an offset the trees are grown on the negative gradient at the constant model and add to the
-    linear predictor: for numbers the mean residual of a leaf, for classes its Newton step
-    (Friedman 2001, Algorithm 5), with one more row of mean curvature so that pure leaves stay
-    finite; for counts the logarithm of their sum over that of their means, likewise.
-    """
-    has_offset = offset is not None
-    constant, residual, eta = np.array([np.average(y, weights=weight)]), y, np.zeros(0)
-    if offset is not None:
-        constant = np.array([family.loss.constant(y, weight, offset)])
-        eta = constant[0] + offset
-        residual = family.loss.negative_gradient(y, eta)
-    if family.n_classes > 2:
-        constant = np.bincount(y.astype(np.int64), weight, family.n_classes) / weight.sum()
-        target = target_of_classes(y, family.n_classes, weight)
-    else:
-        target = target_of_mean(residual, weight)
-    importance = np.zeros(len(groups))
-    if not groups.any():
-        return ForestModel(groups, None, constant, importance, family, has_offset)
-    part = select_groups(data, groups)
-    n_groups = n_able(part, weight)
-    n_candidates = int(np.ceil(n_groups / 3 if not family.has_classes else np.sqrt(n_groups)))
-    trees = bagged_forest(
-        part,
-        target,
-        copies(weight),
-        n_trees=n_trees,
-        growth=Growth(UNBOUNDED, family.min_leaf, n_candidates, 0.0),
-        seed=seed,
-        rank=rank[groups],
-        n_threads=n_threads,
-    )
-    importance[groups] = group_gains(trees, part).mean(axis=0)
-    if has_offset and not family.loss.is_squared:
-        curvature = family.loss.curvature(y, eta)
-        trees = with_newton_steps(trees, part, residual, curvature, weight)
-        value = family.loss.exact_step(trees.nodes.value)
-        trees = trees._replace(nodes=trees.nodes._replace(value=value))
-    return ForestModel(groups, trees, constant, importance, family, has_offset)
-
-
 def refit_forest(
     problem: Problem,
     weight: WeightArray,
@@ -218,16 +155,44 @@ def refit_forest(
     n_trees: int = REFITTED_TREES,
     n_threads: int = 1,
 ) -> ForestModel:
-    """Forest on the selected units."""
-    return fit_forest(
-        problem.data,
-        problem.y,
-        weight,
-        selected,
-        problem.family,
-        n_trees=n_trees,
-        seed=stream_seed(seed, "refit"),
-        rank=problem.groups.ranks(seed),
-        offset=problem.offset,
-        n_threads=n_threads,
-    )
+    """Forest on the selected units.
+
+    Its capacity is chosen by the rows outside the bags (``capacity.best_forest``). More than two
+    classes are split by the Gini index.
+
+    With an offset the trees are grown on the negative gradient at the constant model and add to the
+    linear predictor: for numbers the mean residual of a leaf, for classes its Newton step
+    (Friedman 2001, Algorithm 5), with one more row of mean curvature so that pure leaves stay
+    finite; for counts the logarithm of their sum over that of their means, likewise.
+    """
+    family, has_offset = problem.family, problem.offset is not None
+    constant, importance = _constant(problem, weight), np.zeros(len(selected))
+    if not selected.any():
+        return ForestModel(selected, None, constant, importance, family, has_offset)
+    part = select_groups(problem.data, selected)
+    truth = truth_of(problem, weight)
+    trees = best_forest(
+        part, truth, weight, family, n_trees=n_trees, seed=stream_seed(seed, "refit"),
+        rank=problem.groups.ranks(seed)[selected], n_threads=n_threads,
+    ).trees  # fmt: skip
+    importance[selected] = group_gains(trees, part).mean(axis=0)
+    if problem.offset is not None and not family.loss.is_squared:
+        curvature = family.loss.curvature(problem.y, problem.constant(weight))
+        trees = with_newton_steps(trees, part, truth[:, 0], curvature, weight)
+        value = family.loss.exact_step(trees.nodes.value)
+        trees = trees._replace(nodes=trees.nodes._replace(value=value))
+        # The mean of the trees' steps is no step of the mean: without this, totals would be off.
+        eta = problem.offset + predict_mean(trees, part, n_threads)[:, 0]
+        constant = np.array([family.loss.constant(problem.y, weight, eta)])
+    return ForestModel(selected, trees, constant, importance, family, has_offset)
+
+
+def _constant(problem: Problem, weight: WeightArray) -> FloatArray:
+    """What a forest without trees predicts: see :class:`ForestModel`."""
+    family, y = problem.family, problem.y
+    if problem.offset is not None:
+        return np.array([family.loss.constant(y, weight, problem.offset)])
+    if family.n_classes > 2:
+        shares = np.bincount(y.astype(np.int64), weight, family.n_classes)
+        return np.asarray(shares / weight.sum())
+    return np.array([np.average(y, weights=weight)])

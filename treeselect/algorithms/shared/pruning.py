@@ -12,14 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, best_of_each_size, shares
+from treeselect.algorithms.shared.judging import Judge
 from treeselect.algorithms.shared.task import Task
-from treeselect.engine.arrays import BoolArray, FloatArray
-from treeselect.engine.data.binning import select_groups
-from treeselect.engine.data.targets import copies, target_of_classes, target_of_mean
-from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
-from treeselect.engine.ensembles.out_of_bag import out_of_bag
-from treeselect.engine.growing.growth import UNBOUNDED, Growth
-from treeselect.engine.random import stream_seed
+from treeselect.engine.arrays import BoolArray
 from treeselect.engine.rounding import falling
 
 _TREES = 200
@@ -33,10 +28,11 @@ class BackwardPass:
     """Drops units from the steps of one problem, one after the other, as long as none is missed.
 
     The unit goes whose removal leaves the least out-of-bag squared error (for classes Brier's
-    score) of a forest on the others, if that is above the error with all of them by at most the
-    standard error of the difference over the rows. After the first removal units are tried by the
-    error that their removal left when it was last tried, and the first that is not missed goes:
-    ``2 s`` forests or so for s units instead of ``s ** 2 / 2``. Kept units stay.
+    score) of a forest on the others, cut back to the capacity of least error, if that is above the
+    error with all of them by at most the standard error of the difference over the rows. After the
+    first removal units are tried by the error that their removal left when it was last tried, and
+    the first that is not missed goes: ``2 s`` forests or so for s units instead of ``s ** 2 / 2``.
+    Kept units stay.
 
     Parameters
     ----------
@@ -44,7 +40,8 @@ class BackwardPass:
     """
 
     def __init__(self, task: Task) -> None:
-        self._problem, self._weight, self._seed = task.problem, task.weight, task.seed
+        self._judge = Judge(task, _TREES, "prune")
+        self._keep = task.problem.groups.keep
         self._rank = task.problem.groups.ranks(task.seed)
         self._chains: dict[bytes, list[tuple[BoolArray, float]]] = {}
 
@@ -60,13 +57,11 @@ class BackwardPass:
 
     def _prune(self, selected: BoolArray) -> list[tuple[BoolArray, float]]:
         """The sets from this one to what is left of it, and the errors with them."""
-        error = self._errors(selected)
-        chain = [(selected, self._mean(error))]
+        chain = [(selected, self._judge.error(selected))]
         last = self._each_left_out(selected)
-        while (found := self._first_not_missed(selected, error, last)) is not None:
-            g, error = found
+        while (g := self._first_not_missed(selected, last)) is not None:
             selected = _without(selected, g)
-            chain.append((selected, self._mean(error)))
+            chain.append((selected, self._judge.error(selected)))
             del last[g]
         return chain
 
@@ -74,57 +69,21 @@ class BackwardPass:
         """Mean error without each of the units that can go."""
         if selected.sum() == 1:
             return {}
-        units = np.flatnonzero(selected & ~self._problem.groups.keep)
-        return {int(g): self._mean(self._errors(_without(selected, int(g)))) for g in units}
+        units = np.flatnonzero(selected & ~self._keep)
+        return {int(g): self._judge.error(_without(selected, int(g))) for g in units}
 
-    def _first_not_missed(
-        self, selected: BoolArray, error: FloatArray, last: dict[int, float]
-    ) -> tuple[int, FloatArray] | None:
-        """The first unit that can go, in the order of the errors when last tried, and the errors
-        without it."""
+    def _first_not_missed(self, selected: BoolArray, last: dict[int, float]) -> int | None:
+        """The first unit that can go, in the order of the errors when last tried."""
         if selected.sum() == 1:
             return None
         units = np.array(list(last), dtype=np.int64)
         for g in units[falling(-np.array(list(last.values())), self._rank[units])].tolist():
-            left = self._errors(_without(selected, g))
-            last[g] = self._mean(left)
-            if not self._is_missed(error, left):
-                return g, left
+            rest = _without(selected, g)
+            last[g] = self._judge.error(rest)
+            rise, spread = self._judge.rise(selected, rest)
+            if rise <= spread:
+                return int(g)
         return None
-
-    def _errors(self, selected: BoolArray) -> FloatArray:
-        """Out-of-bag squared error of each row, shape (n_rows,); NaN where there is none."""
-        problem, weight = self._problem, self._weight
-        part = select_groups(problem.data, selected)
-        family, y = problem.family, problem.y
-        if family.n_classes > 2:
-            truth = np.eye(family.n_classes)[y.astype(np.int64)]
-            target = target_of_classes(y, family.n_classes, weight)
-        else:
-            truth = family.loss.negative_gradient(y, problem.constant(weight))
-            target = target_of_mean(truth, weight)
-        counts = copies(weight)
-        seed = stream_seed(self._seed, "prune")
-        trees = bagged_forest(
-            part, target, counts, n_trees=_TREES, seed=seed, sampling=BOOTSTRAP,
-            growth=Growth(UNBOUNDED, family.min_leaf, part.n_groups, 0.0),
-            rank=np.arange(part.n_groups),
-        )  # fmt: skip
-        fitted = out_of_bag(trees, part, counts, BOOTSTRAP, seed).prediction
-        return np.asarray(((truth.reshape(fitted.shape) - fitted) ** 2).sum(axis=1))
-
-    def _mean(self, error: FloatArray) -> float:
-        known = ~np.isnan(error) & (self._weight > 0)
-        return float(np.average(error[known], weights=self._weight[known]))
-
-    def _is_missed(self, before: FloatArray, after: FloatArray) -> bool:
-        """Whether the error rises by more than the standard error of its rise."""
-        weight = self._weight
-        known = ~np.isnan(before) & ~np.isnan(after) & (weight > 0)
-        rise, share = (after - before)[known], weight[known] / weight[known].sum()
-        mean = float(share @ rise)
-        spread = float(np.sqrt((share**2) @ (rise - mean) ** 2))
-        return mean > spread
 
 
 def prune_path(task: Task, steps: Sequence[Step]) -> tuple[Step, ...]:
@@ -146,7 +105,10 @@ def prune_path(task: Task, steps: Sequence[Step]) -> tuple[Step, ...]:
 
 def _reduced(step: Step, selected: BoolArray, error: float) -> Step:
     importance = shares(np.where(selected, step.importance, 0.0))
-    return dataclasses.replace(step, selected=selected, importance=importance, error=error)
+    notes = step.notes if np.array_equal(selected, step.selected) else ()  # they are of that set
+    return dataclasses.replace(
+        step, selected=selected, importance=importance, error=error, notes=notes
+    )
 
 
 def _without(selected: BoolArray, group: int) -> BoolArray:

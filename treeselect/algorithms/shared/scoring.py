@@ -20,9 +20,10 @@ from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.data.targets import Target, copies
 from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
 from treeselect.engine.ensembles.out_of_bag import out_of_bag
-from treeselect.engine.growing.growth import UNBOUNDED, Growth
+from treeselect.engine.growing.growth import Growth
 from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.splitting.candidates import n_able
+from treeselect.models.capacity import best_forest, truth_of
 
 SCORED_TREES = 100
 """Trees of the forests that tell the score of a set."""
@@ -92,14 +93,24 @@ def out_of_bag_fit(grown: GrownForest | None, problem: Problem, weight: WeightAr
 
 
 def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> float:
-    """Out-of-bag score of a forest on some units, with the leaves of the one that predicts; NaN if
-    the problem wants no scores."""
+    """Out-of-bag score of a forest on some units, its capacity chosen as that of the one that
+    predicts; NaN if the problem wants no scores."""
     problem = task.problem
     if not problem.wants_scores:
         return float("nan")
 
-    def rules(n: int) -> Growth:
-        return Growth(UNBOUNDED, problem.family.min_leaf, usual_candidates(problem, n), 0.0)
-
-    grown = grown_forest(task.seeded("score"), groups, n_trees, rules)
-    return out_of_bag_fit(grown, problem, task.weight).score
+    if not groups.any():
+        return problem.family.null_score
+    part = select_groups(problem.data, groups)
+    seed = task.seeded("score").seed
+    found = best_forest(
+        part, truth_of(problem, task.weight), task.weight, problem.family, n_trees=n_trees,
+        seed=seed, rank=problem.groups.ranks(seed)[groups], n_threads=task.n_threads,
+    ).prediction  # fmt: skip
+    known = ~np.isnan(found[:, 0])
+    if not known.any():
+        return float("nan")
+    mean = found if problem.family.n_classes > 2 else found[:, 0]
+    if problem.offset is not None:  # minus the gradient is the response minus its mean there
+        mean = mean + problem.family.mean(problem.constant(task.weight))
+    return problem.family.score(problem.y[known], mean[known], task.weight[known])

@@ -1,0 +1,144 @@
+"""A judge of sets of units that noise can't improve: forests cut back out of bag."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treeselect.algorithms.shared.task import Task
+from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
+from treeselect.engine.data.binning import select_groups
+from treeselect.engine.data.targets import (
+    Target,
+    copies,
+    target_of_mean,
+    vector_target,
+)
+from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.ensembles.permutation import out_of_bag_gains
+from treeselect.engine.growing.growth import Growth
+from treeselect.engine.splitting.candidates import can_split, n_able
+from treeselect.models.capacity import MIN_LEAF, cut_forest, truth_of
+
+_SCREEN_TREES, _SCREEN_DEPTH = 100, 6
+
+
+class Judge:
+    """Out-of-bag errors of sets of units.
+
+    Each set has a forest of its own, all of its units being tried at each split, which is cut back
+    to the capacity of least out-of-bag error. The bags are the same for all sets, so that errors
+    are compared row by row.
+
+    Parameters
+    ----------
+    task : Task
+    n_trees : int
+    name : str
+        Of the stream of random numbers.
+    weight : ndarray, shape (n_rows,), optional
+        Weights of the rows to judge on; those of the task by default.
+    """
+
+    def __init__(
+        self, task: Task, n_trees: int, name: str, weight: WeightArray | None = None
+    ) -> None:
+        problem = task.problem
+        self._data, self._family = problem.data, problem.family
+        self._weight = task.weight if weight is None else weight
+        self._n_trees, self._n_threads = n_trees, task.n_threads
+        self._seed = task.seeded(name).seed
+        self._rank = problem.groups.ranks(task.seed)
+        self.truth = truth_of(problem, task.weight)
+        self._sets: list[BoolArray] = []
+        self._known: dict[bytes, FloatArray] = {}
+        self._residual: dict[bytes, FloatArray] = {}
+
+    def sets(self) -> list[BoolArray]:
+        """All sets that have been judged."""
+        return list(self._sets)
+
+    def errors(self, selected: BoolArray) -> FloatArray:
+        """Squared out-of-bag error of each row, shape (n_rows,); NaN where there is none."""
+        key = np.packbits(selected).tobytes()
+        if key not in self._known:
+            self._judge(key, selected)
+        return self._known[key]
+
+    def residuals(self, selected: BoolArray) -> FloatArray:
+        """What the forest of a set leaves to be told out of bag, shape (n_rows, n_outputs)."""
+        key = np.packbits(selected).tobytes()
+        if key not in self._residual:
+            self._judge(key, selected)
+        return self._residual[key]
+
+    def error(self, selected: BoolArray) -> float:
+        """Mean squared out-of-bag error."""
+        error = self.errors(selected)
+        known = ~np.isnan(error)
+        return float(np.average(error[known], weights=self._weight[known]))
+
+    def rise(self, before: BoolArray, after: BoolArray) -> tuple[float, float]:
+        """How much the error rises from one set to another, with its standard error over rows."""
+        difference = self.errors(after) - self.errors(before)
+        known = ~np.isnan(difference)
+        share = self._weight[known] / self._weight[known].sum()
+        mean = float(share @ difference[known])
+        spread = float(np.sqrt((share**2) @ (difference[known] - mean) ** 2))
+        return mean, spread
+
+    def _judge(self, key: bytes, selected: BoolArray) -> None:
+        truth, weight = self.truth, self._weight
+        if not selected.any():
+            mean = np.average(truth, axis=0, weights=weight)
+            left = np.where(weight[:, np.newaxis] > 0, truth - mean, np.nan)
+        else:
+            part = select_groups(self._data, selected)
+            found = cut_forest(
+                part, truth, weight, self._family, n_trees=self._n_trees,
+                n_candidates=max(n_able(part, weight), 1), seed=self._seed,
+                rank=self._rank[selected], n_threads=self._n_threads,
+            )  # fmt: skip
+            left = truth - found.prediction
+        self._sets.append(selected)
+        self._known[key] = (left**2).sum(axis=1)
+        self._residual[key] = left
+
+
+def held_out_gains(task: Task, truth: FloatArray, weight: WeightArray, name: str) -> FloatArray:
+    """Out-of-bag gains of all units in a forest that tells `truth`, shape (n_groups,);
+    minus infinity for those that can't split.
+
+    Parameters
+    ----------
+    truth : ndarray of float, shape (n_rows, n_outputs)
+        The response, or what a set leaves to be told.
+    """
+    data = task.problem.data
+    counts = copies(weight) * ~np.isnan(truth[:, 0])
+    known = np.where(np.isnan(truth), 0.0, truth)
+    target = _target_of(known, np.where(counts > 0, weight, np.zeros_like(weight)))
+    n = n_able(data, counts)
+    seed = task.seeded(name).seed
+    trees = bagged_forest(
+        data, target, counts, n_trees=_SCREEN_TREES, seed=seed,
+        growth=Growth(_SCREEN_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0),
+        rank=task.problem.groups.ranks(task.seed), n_threads=task.n_threads,
+    )  # fmt: skip
+    gains = out_of_bag_gains(trees, data, target, counts, BOOTSTRAP, seed, task.n_threads).mean
+    return np.where(can_split(data, counts), gains, -np.inf)
+
+
+def some_rows(task: Task, most: int) -> WeightArray:
+    """The weights of a task, those of all but so many rows, drawn at random, being 0."""
+    rows = np.flatnonzero(task.weight)
+    if len(rows) <= most:
+        return task.weight
+    rng = np.random.default_rng(task.seeded("rows", most).seed)
+    drawn = rng.choice(rows, most, replace=False)
+    weight = np.zeros_like(task.weight)
+    weight[drawn] = task.weight[drawn]
+    return weight
+
+
+def _target_of(truth: FloatArray, weight: WeightArray) -> Target:
+    return target_of_mean(truth[:, 0], weight) if truth.shape[1] == 1 else vector_target(truth)
