@@ -26,6 +26,7 @@ WITHOUT_TREES = ("cfs", "fcbf", "hsic_lasso", "lasso", "mrmr", "stepwise", "svm_
 QUICK = {
     "controlburn": {"forests": 1, "n_trees": 5},
     "boruta": {"n_trees": 5, "max_rounds": 5},
+    "exchange": {"n_trees": 10},
     **{method: {} for method in WITHOUT_TREES},
 }
 """Small models for calls that say nothing of their size."""

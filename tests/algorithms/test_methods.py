@@ -20,6 +20,7 @@ from treeselect.resampling.choosing import step_of_size
 
 QUICK = {
     "controlburn": {"forests": 1, "n_trees": 10},
+    "exchange": {"n_trees": 20},
     "rrf": {"n_trees": 20},
     "grrf": {"n_trees": 20},
     "rboost": {"n_trees": 10},
@@ -37,6 +38,7 @@ QUICK = {
     "varselrf": {"n_trees": 50},
 }
 WITHOUT_PRICES = {
+    "exchange",
     "importance",
     "rfe",
     "boruta",

@@ -10,6 +10,7 @@ from treeselect.algorithms import plugins
 from treeselect.algorithms.boruta import Boruta
 from treeselect.algorithms.cfs import CFS
 from treeselect.algorithms.controlburn import ControlBurn
+from treeselect.algorithms.exchange import ExchangeSearch
 from treeselect.algorithms.fcbf import FCBF
 from treeselect.algorithms.foreign import IN_FILES, ForeignSelector, foreign_selector
 from treeselect.algorithms.gbfs import GBFS
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 METHODS: dict[str, type[Method]] = {
     kind.name: kind
     for kind in (
-        ControlBurn, RRF, GRRF, RBoost, GBFS,
+        ControlBurn, ExchangeSearch, RRF, GRRF, RBoost, GBFS,
         ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR, CFS, FCBF, HSICLasso, SVMRFE,
         VarSelRF, Stepwise,
     )

@@ -92,7 +92,7 @@ def test_every_method_can_end_with_it(simulated, method):
         "importance": {"threshold": 0.0}, "rfe": {"share": 1.0},
         "lasso": {"lam": 1e-4}, "boruta": {"level": 0.99},
         "mrmr": {"threshold": -10.0}, "cfs": {"gain": -10.0}, "svm_rfe": {"share": 1.0},
-        "stepwise": {"penalty": 0.0},
+        "stepwise": {"penalty": 0.0}, "exchange": {"left": 1e-6},
         "varselrf": {"c_sd": 0.0},
     }  # fmt: skip
     lasting = treeselect.select(

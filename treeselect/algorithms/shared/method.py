@@ -81,8 +81,9 @@ class Method:
     ...         sizes = range(task.max_size + 1)
     ...         return [self.scored_step(task, n, ranks < n, np.ones(len(ranks))) for n in sizes]
     >>> data = treeselect.datasets.load("titanic_correlated")
-    >>> treeselect.select("survived ~ sex + age + parch", data, method=Alphabet(), k=2).selected
-    ('age', 'parch')
+    >>> fit = treeselect.select("survived ~ sex + age + parch", data, method=Alphabet(), k=2)
+    >>> sorted(fit.selected)
+    ['age', 'parch']
     """
 
     tuning_name: ClassVar[str] = ""

@@ -1,0 +1,121 @@
+"""Exchange search on simulated truth, and what it says of its way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.algorithms.shared.pruning import BackwardPass
+from treeselect.algorithms.shared.task import Task
+from treeselect.errors import MethodError, OptionError
+from treeselect.resampling.choosing import step_of_size
+
+
+def select(data, k, **arguments):
+    return treeselect.select(
+        "y ~ .", data, **{"method": "exchange", "k": k, "seed": 1, **arguments}
+    )
+
+
+def pair(n=300, n_noise=8):
+    """Two columns that tell nothing one by one, and everything together."""
+    x = np.random.default_rng(5).normal(size=(n, 2 + n_noise))
+    data = pd.DataFrame(x, columns=[f"x{j:02}" for j in range(2 + n_noise)])
+    return data.assign(y=((x[:, 0] > 0) != (x[:, 1] > 0)).astype(int))
+
+
+def binary_beside_noise(seed, n=460):
+    """A number, a binary column, and seven columns of noise."""
+    rng = np.random.default_rng(seed)
+    x, b = rng.normal(size=n), rng.integers(2, size=n)
+    noise = {f"z{j}": rng.normal(size=n) for j in range(7)}
+    y = rng.random(n) < 1 / (1 + np.exp(-(1.2 - 0.9 * x - b)))
+    return pd.DataFrame({"x": x, "b": b, **noise, "y": y.astype(int)})
+
+
+def near_copies(n=300):
+    """Three columns that matter, the third least, and near copies of the first two."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(n, 7))
+    data = pd.DataFrame(x, columns=[f"x{j}" for j in range(7)])
+    for j in (0, 1):
+        data[f"near{j}"] = x[:, j] + 0.1 * rng.normal(size=n)
+    return data.assign(y=2 * x[:, 0] + 2 * x[:, 1] + 0.7 * x[:, 2] + 0.5 * rng.normal(size=n))
+
+
+def test_a_pair_that_tells_nothing_one_by_one_is_found():
+    assert set(select(pair(), 2).selected) == {"x00", "x01"}
+
+
+def test_a_binary_column_is_found_among_numbers_of_noise():
+    found = [select(binary_beside_noise(seed), 2).selected for seed in range(5)]
+    assert sum(set(names) == {"x", "b"} for names in found) >= 4
+
+
+def test_no_copy_takes_the_place_of_a_weak_column():
+    fit = select(near_copies(), 3)
+    one, other = ({f"x{j}", f"near{j}"} & set(fit.selected) for j in (0, 1))
+    assert (len(one), len(other)) == (1, 1)
+    assert "x2" in fit.selected
+
+
+def test_paths_end_where_more_units_bring_no_progress():
+    fit = select(binary_beside_noise(1), "1se", folds=3)
+    assert max(step.size for step in fit.steps) < 9
+    assert fit.k <= 3
+
+
+def test_threads_and_the_order_of_columns_change_nothing():
+    data = near_copies(200)
+    one = select(data, 3, n_jobs=1)
+    other = select(data[data.columns[::-1]], 3, n_jobs=2)
+    assert set(one.selected) == set(other.selected)
+    assert one.step.notes == other.step.notes
+
+
+def test_exchanges_and_rivals_are_told_in_the_summary():
+    fit = select(near_copies(), 3)
+    text = " ".join(str(fit.summary()).split())
+    told = [note for note in fit.step.notes if "within one standard error" in note]
+    assert told
+    assert told[0] in text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"n_trees": 3}, "`n_trees`"), ({"margin": -1.0}, "`margin`"), ({"trees": 3}, "no option")],
+)
+def test_options_that_are_not_allowed_are_refused(options, said):
+    with pytest.raises(MethodError, match=said):
+        select(near_copies(40), 1, **options)
+
+
+def test_prices_are_refused():
+    with pytest.raises(MethodError, match="costs"):
+        select(near_copies(40), 1, costs={"x0": 2.0})
+
+
+def test_the_share_of_the_error_that_is_left_decides_alone():
+    data = near_copies()
+    half, tenth = (select(data, None, left=share) for share in (0.5, 0.1))
+    assert half.k < tenth.k
+    assert half.step.tuning == 0.5
+
+
+def test_a_size_or_a_share_is_needed():
+    with pytest.raises(OptionError, match=r"Give `left`, or `k`."):
+        select(near_copies(40), None)
+
+
+def test_what_is_said_of_a_set_is_not_said_of_what_is_left_of_it():
+    fit = select(near_copies(), 3)
+    step = fit.step
+    assert step.notes
+    cut = step_of_size([step], 2, np.zeros(len(step.selected), dtype=bool))
+    assert (cut.size, cut.notes) == (2, ())
+    chain = BackwardPass(Task(fit.design.problem, fit.design.row_weights, max_size=3, seed=1))
+    first, *others = chain.chain(step)
+    assert first.notes == step.notes
+    assert all(other.notes == () for other in others)

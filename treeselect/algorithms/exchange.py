@@ -1,0 +1,176 @@
+"""Exchange search: units that are in for units that are not, as long as held-out rows say so."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.exchanging import Exchange, Found, Rival, Search
+from treeselect.algorithms.shared.method import PrunedMethod
+from treeselect.algorithms.shared.options import (
+    check_flag,
+    check_integer,
+    check_number,
+    refuse_costs,
+)
+from treeselect.algorithms.shared.task import Task
+from treeselect.errors import quoted
+
+_MOST_RIVALS = 3
+"""Sets that are named beside the chosen one."""
+
+_PATIENCE = 3
+"""Sizes without progress after which a path ends."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExchangeSearch(PrunedMethod):
+    """Search for the best set of each size by exchanges, judged on rows outside the bags.
+
+    All other methods go along a path, which never takes back what it took. This one begins with
+    the units of most held-out gain in a forest of all, and exchanges members for others as long as
+    the out-of-bag error falls by more than a margin.
+
+    Parameters
+    ----------
+    left : float, optional
+        Share of the constant model's out-of-bag error that a set may leave, above 0, at most 1:
+        the first size whose set leaves no more is taken, or the last of the path. None: the number
+        of units decides.
+    n_trees : int
+        Trees of each forest that judges a set, 10 to 1,000,000.
+    margin : float
+        By how many standard errors of the paired difference an exchange must lower the error, at
+        least 0.
+    prune : bool
+        Whether units are dropped from each set, of up to 30 units, whose removal does not raise the
+        out-of-bag error of a forest by more than its standard error.
+
+    Raises
+    ------
+    MethodError
+        If an option is not in its range.
+
+    Notes
+    -----
+    A set S is judged by the squared out-of-bag error E(S) of a forest on its units alone, all of
+    them tried at each split, that is grown once and cut back to the capacity of least out-of-bag
+    error: a column of noise does not improve it, as it would a fully grown forest. All sets have
+    the same bags, so that E(S) - E(T) is a mean of differences of rows, with their standard error.
+
+    A step looks at six units that might come in: those of most held-out gain in a forest on the
+    out-of-bag residuals of S, which sees what adds to S also through interactions with its members,
+    and in a forest of all units, by turns; and at the members that are missed least. The best three
+    of either make nine exchanges, the best three of which are judged by `n_trees` trees; the best
+    is made if it lowers the error by more than `margin` standard errors. The first judgements are
+    made on 25 trees and at most 2,000 rows, the last on at most 10,000 rows. A path ends where
+    three further units do not lower the error by as much.
+
+    What it owes to others: exchanges of members for others are the splicing of [1]_ for linear
+    models, and the steps back those of floating search [2]_.
+
+    References
+    ----------
+    .. [1] J. Zhu, C. Wen, J. Zhu, H. Zhang, X. Wang (2020). A polynomial algorithm for best-subset
+       selection problem. PNAS 117(52), 33117-33123.
+    .. [2] P. Pudil, J. Novovicova, J. Kittler (1994). Floating search methods in feature selection.
+       Pattern Recognition Letters 15(11), 1119-1125.
+
+    Examples
+    --------
+    >>> import treeselect
+    >>> data = treeselect.datasets.load("titanic_correlated")
+    >>> fit = treeselect.select("survived ~ .", data, method="exchange", k=2, seed=1)
+    >>> "sex" in fit.selected
+    True
+    """
+
+    left: float | None = None
+    n_trees: int = 100
+    margin: float = 1.0
+
+    name: ClassVar[str] = "exchange"
+    title: ClassVar[str] = "Exchange search"
+    paper: ClassVar[str] = (
+        "treeselect's own; after J. Zhu, C. Wen, J. Zhu, H. Zhang, X. Wang (2020). A polynomial"
+        " algorithm for best-subset selection problem. PNAS 117(52), 33117-33123."
+    )
+    tuning_name: ClassVar[str] = "left"
+    splits_exactly: ClassVar[bool] = False
+    scores_out_of_bag: ClassVar[bool] = True
+    left_out: ClassVar[str] = "with more units the error on held-out rows does not fall"
+
+    def __post_init__(self) -> None:
+        check_number(self, "left", above=0.0, most=1.0, optional=True)
+        check_integer(self, "n_trees", least=10)
+        check_number(self, "margin", least=0.0)
+        check_flag(self, "prune")
+
+    def path(self, task: Task) -> tuple[Step, ...]:
+        """Path of selected units, a step for each size (see ``Method.path``)."""
+        refuse_costs(self, task.problem.groups)
+        search = Search(task, n_trees=self.n_trees, margin=self.margin)
+        start = Found(search.first(int(task.problem.groups.keep.sum())))
+        most = min(self.longest(task), search.n_able)
+        if self.left is not None:
+            sets = [start, *self._growing(search, start, search.n_able)]
+            enough = next((s for s in sets if search.left(s.selected) <= self.left), sets[-1])
+            return self.path_at(self._step(task, search, enough, self.left), task)
+        if task.every_size or self.prune:
+            sets = [start, *self._growing(search, start, most)]
+        else:
+            sets = [start, *([search.best_of_size(most, None)] if most > start.size else [])]
+        steps = [
+            self._step(task, search, one, search.left(one.selected) if one is not start else np.inf)
+            for one in sets
+        ]
+        return self.path_along(steps, task)
+
+    def _growing(self, search: Search, start: Found, most: int) -> list[Found]:
+        """The best set of each size, until more units bring no progress."""
+        found = [start]
+        best, idle = start, 0
+        for size in range(start.size + 1, most + 1):
+            found.append(search.best_of_size(size, found[-1].selected))
+            is_better = search.is_better(found[-1].selected, best.selected)
+            best, idle = (found[-1], 0) if is_better else (best, idle + 1)
+            if idle == _PATIENCE or (self.left or 0.0) >= search.left(found[-1].selected):
+                break
+        return found[1:]
+
+    def _step(self, task: Task, search: Search, found: Found, tuning: float) -> Step:
+        step = self.scored_step(task, tuning, found.selected, search.worth(found.selected))
+        notes = _notes(found, search.rivals(found.selected), task.problem.groups.names)
+        return dataclasses.replace(step, notes=notes)
+
+
+def _notes(found: Found, rivals: Sequence[Rival], names: Sequence[str]) -> tuple[str, ...]:
+    """What was exchanged, and which sets are nearly as good."""
+    notes = []
+    if found.exchanges:
+        made = [
+            f"{quoted(names[e.into])} for {quoted(names[e.out])} ({_percent(e)})"
+            for e in found.exchanges
+        ]
+        notes.append(f"Came in, and the change of the out-of-bag error: {'; '.join(made)}.")
+    if rivals:
+        near = [
+            f"{', '.join(quoted(names[g]) for g in np.flatnonzero(r.selected).tolist())}"
+            f" ({_percent(r)})"
+            for r in rivals[:_MOST_RIVALS]
+        ]
+        notes.append(
+            "Other sets that the search looked at have an out-of-bag error within one standard"
+            f" error: {'; '.join(near)}."
+        )
+    return tuple(notes)
+
+
+def _percent(change: Exchange | Rival) -> str:
+    """A change of the error with its standard error."""
+    return f"{100 * change.rise:+.1f} %, s.e. {100 * change.spread:.1f} %"
