@@ -288,3 +288,14 @@ def test_titanic_with_correlated_copies_keeps_one_of_them():
     body = {"age", "height", "weight", "femur", "tibia"}
     assert {"sex", "pclass"} < set(fit.selected)
     assert len(body & set(fit.selected)) == 1
+
+
+def test_a_method_that_is_not_tuned_needs_a_number_of_units(mixed):
+    class Untuned(treeselect.Method):
+        name = "untuned"
+
+        def path(self, task):
+            return []
+
+    with pytest.raises(OptionError, match=r"untuned has none\.\n  Give `k`\."):
+        treeselect.select("died ~ site", mixed, method=Untuned(), k=None)

@@ -266,9 +266,10 @@ def _check_k(k: object, method: Method, problem: Problem) -> int | str | None:
             " Leave one out."
         )
     if k is None:
+        way = f"`{method.tuning_name}`, or `k`" if method.tuning_name else "`k`"
+        none = "" if method.tuning_name else f" {method.name} has none."
         raise OptionError(
-            f"`k=None` lets the tuning value decide, which must then be given.\n"
-            f"  Give `{method.tuning_name}`, or `k`."
+            f"`k=None` lets the tuning value decide, which must then be given.{none}\n  Give {way}."
         )
     if isinstance(k, str):
         check_choice("k", k, ("1se", "best"))
