@@ -154,10 +154,10 @@ def _notes(found: Found, rivals: Sequence[Rival], names: Sequence[str]) -> tuple
     notes = []
     if found.exchanges:
         made = [
-            f"{quoted(names[e.into])} for {quoted(names[e.out])} ({_percent(e)})"
+            f"{quoted(names[e.into])} for {quoted(names[e.out])} (out-of-bag error {_percent(e)})"
             for e in found.exchanges
         ]
-        notes.append(f"Came in, and the change of the out-of-bag error: {'; '.join(made)}.")
+        notes.append(f"The search took {'; '.join(made)}.")
     if rivals:
         near = [
             f"{', '.join(quoted(names[g]) for g in np.flatnonzero(r.selected).tolist())}"
