@@ -78,7 +78,7 @@ def test_threads_and_the_order_of_columns_change_nothing():
 def test_exchanges_and_rivals_are_told_in_the_summary():
     fit = select(near_copies(), 3)
     text = " ".join(str(fit.summary()).split())
-    told = [note for note in fit.step.notes if "within one standard error" in note]
+    told = [note for note in fit.step.notes if "one standard error higher" in note]
     assert told
     assert told[0] in text
 
@@ -90,6 +90,23 @@ def test_exchanges_and_rivals_are_told_in_the_summary():
 def test_options_that_are_not_allowed_are_refused(options, said):
     with pytest.raises(MethodError, match=said):
         select(near_copies(40), 1, **options)
+
+
+def test_what_is_left_out_is_said_truly():
+    data = near_copies(60)[["x0", "x1", "y"]].assign(same=1.0)
+    fit = select(data, 3)
+    assert fit.k == 2
+    assert any("no more than 2 enter the path: the others are constant" in n for n in fit.notes)
+
+
+@pytest.mark.parametrize("weights", [None, "whole", "relative"])
+def test_more_than_two_classes_with_any_weights(weights):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(150, 5))
+    data = pd.DataFrame(x, columns=list("abcde"))
+    data["y"] = np.select([x[:, 0] < -0.5, x[:, 1] > 0], ["low", "high"], "middle")
+    given = {"whole": rng.integers(1, 3, 150), "relative": rng.uniform(0.2, 2, 150)}
+    assert set(select(data, 2, weights=given.get(weights)).selected) == {"a", "b"}
 
 
 def test_prices_are_refused():

@@ -103,7 +103,7 @@ class ExchangeSearch(PrunedMethod):
     tuning_name: ClassVar[str] = "left"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
-    left_out: ClassVar[str] = "with more units the error on held-out rows does not fall"
+    left_out: ClassVar[str] = "the others are constant, or lower the out-of-bag error no further"
 
     def __post_init__(self) -> None:
         check_number(self, "left", above=0.0, most=1.0, optional=True)
@@ -165,8 +165,8 @@ def _notes(found: Found, rivals: Sequence[Rival], names: Sequence[str]) -> tuple
             for r in rivals[:_MOST_RIVALS]
         ]
         notes.append(
-            "Other sets that the search looked at have an out-of-bag error within one standard"
-            f" error: {'; '.join(near)}."
+            "Other sets that the search looked at have an out-of-bag error at most one standard"
+            f" error higher: {'; '.join(near)}."
         )
     return tuple(notes)
 

@@ -50,7 +50,7 @@ class Family:
     score_needs_variation : bool
         Whether the score is defined only for rows whose response varies.
     min_leaf : int
-        Least weight of a leaf in a refitted forest, ranger's: 5 for a number, 10 for
+        Least weight of a leaf of boosted trees that are refitted: 5 for a number, 10 for
         probabilities.
     """
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,6 @@ from treeselect.errors import listing, quoted
 from treeselect.formulas.expressions import Call, Column, Constant, Node, Operation, Transform
 from treeselect.frames.names import formula_name
 from treeselect.frames.values import LARGEST_WHOLE, Labels, Numbers
-
-if TYPE_CHECKING:
-    pass
 
 Learner = Callable[[Transform, Numbers | Labels], Any]
 """Computes what a transform makes of its argument."""

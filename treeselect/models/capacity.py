@@ -69,6 +69,11 @@ def sizes_of_nodes(n: int) -> list[int]:
     return [*found, 1]
 
 
+def usual_candidates(family: Family, n: int) -> int:
+    """Groups of so many that are tried at a node: the root for classes, a third for numbers."""
+    return int(np.ceil(np.sqrt(n) if family.has_classes else n / 3))
+
+
 def cut_forest(
     data: BinnedData,
     truth: FloatArray,
@@ -123,7 +128,7 @@ def best_forest(
     rounded up, the other all of them.
     """
     n_groups = n_able(data, weight)
-    few = int(np.ceil(np.sqrt(n_groups) if family.has_classes else n_groups / 3))
+    few = usual_candidates(family, n_groups)
     found = [
         cut_forest(
             data, truth, weight, family, n_trees=n_trees, n_candidates=n_tried, seed=seed,

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from treeselect.engine.arrays import BoolArray, FloatArray
-
-if TYPE_CHECKING:
-    pass
-
 
 _DEPENDENT = 1e-7
 """Share of its length that a column must have beyond the columns before it; R's own bound."""

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import StabilityError
-
-if TYPE_CHECKING:
-    pass
 
 
 def stability_index(selected: BoolArray) -> tuple[float, tuple[float, float]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,9 +22,6 @@ from treeselect.resampling.splitting import known_groups
 from treeselect.resampling.stability import Stability
 from treeselect.running.parallel import ALONE, Workers, run_all
 from treeselect.running.progress import track
-
-if TYPE_CHECKING:
-    pass
 
 
 def resample_weights(

@@ -5,15 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import IntArray
-
-if TYPE_CHECKING:
-    pass
 
 
 @runtime_checkable

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from treeselect.engine.arrays import BoolArray, FloatArray
-
-if TYPE_CHECKING:
-    pass
 
 Scheme = Literal["bootstrap", "subsample", "complementary"]
 SCHEMES = ("bootstrap", "subsample", "complementary")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +17,6 @@ from treeselect.errors import (
     said_by,
 )
 from treeselect.resampling.folds import Folds, Split, Splitter
-
-if TYPE_CHECKING:
-    pass
-
 
 _NONE_NEEDED = "an integer `k`, which needs none"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -31,7 +32,7 @@ _FITTED = "a fitted "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class GrownForest(Strategy):
+class GrownForest(Strategy, abc.ABC):
     """What all forests have in common that are grown on the rows that are given."""
 
     forests: int = 5
@@ -69,9 +70,9 @@ class GrownForest(Strategy):
         """The same for people and files."""
         return self.keywords()
 
+    @abc.abstractmethod
     def _rules(self, n_units: int, max_size: int) -> BagBoosting:
         """How the engine grows one."""
-        raise NotImplementedError
 
     def _bag_boosting(self, max_size: int) -> BagBoosting:
         """The part of these rules that all have in common."""

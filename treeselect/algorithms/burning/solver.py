@@ -6,6 +6,7 @@ others.
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -27,7 +28,7 @@ from treeselect.models.forest import REFITTED_TREES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Solver(Strategy):
+class Solver(Strategy, abc.ABC):
     """What all ways to choose among the trees have in common."""
 
     adaptive: bool = True
@@ -68,9 +69,9 @@ class Solver(Strategy):
     def check(self, problem: Problem) -> None:
         """Raise a MethodError if it does not go with the response, the prices or the offset."""
 
+    @abc.abstractmethod
     def steps(self, task: Task, pool: TreePool) -> tuple[Step, ...]:
         """The path of selections through some trees (see ``Method.path``)."""
-        raise NotImplementedError
 
     def pruned(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
         """The path after the backward pass, if it was asked for."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +11,6 @@ from treeselect.algorithms.shared.decisions import Decisions
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import at_least
 from treeselect.models.weighted import WeightedForest
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from treeselect.algorithms.shared.task import Task
@@ -9,6 +11,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import select_groups
 from treeselect.engine.data.targets import (
     Target,
+    are_copies,
     copies,
     target_of_mean,
     vector_target,
@@ -20,6 +23,14 @@ from treeselect.engine.splitting.candidates import can_split, n_able
 from treeselect.models.capacity import MIN_LEAF, cut_forest, truth_of
 
 _SCREEN_TREES, _SCREEN_DEPTH = 100, 6
+
+
+class _Judged(NamedTuple):
+    """A set, what it leaves to be told of each row, and the squares of that."""
+
+    selected: BoolArray
+    residuals: FloatArray
+    errors: FloatArray
 
 
 class Judge:
@@ -49,27 +60,19 @@ class Judge:
         self._seed = task.seeded(name).seed
         self._rank = problem.groups.ranks(task.seed)
         self.truth = truth_of(problem, task.weight)
-        self._sets: list[BoolArray] = []
-        self._known: dict[bytes, FloatArray] = {}
-        self._residual: dict[bytes, FloatArray] = {}
+        self._known: dict[bytes, _Judged] = {}
 
     def sets(self) -> list[BoolArray]:
         """All sets that have been judged."""
-        return list(self._sets)
+        return [judged.selected for judged in self._known.values()]
 
     def errors(self, selected: BoolArray) -> FloatArray:
         """Squared out-of-bag error of each row, shape (n_rows,); NaN where there is none."""
-        key = np.packbits(selected).tobytes()
-        if key not in self._known:
-            self._judge(key, selected)
-        return self._known[key]
+        return self._judged(selected).errors
 
     def residuals(self, selected: BoolArray) -> FloatArray:
         """What the forest of a set leaves to be told out of bag, shape (n_rows, n_outputs)."""
-        key = np.packbits(selected).tobytes()
-        if key not in self._residual:
-            self._judge(key, selected)
-        return self._residual[key]
+        return self._judged(selected).residuals
 
     def error(self, selected: BoolArray) -> float:
         """Mean squared out-of-bag error."""
@@ -86,22 +89,25 @@ class Judge:
         spread = float(np.sqrt((share**2) @ (difference[known] - mean) ** 2))
         return mean, spread
 
-    def _judge(self, key: bytes, selected: BoolArray) -> None:
+    def _judged(self, selected: BoolArray) -> _Judged:
+        key = selected.tobytes()
+        if key not in self._known:
+            left = self.truth - self._predicted(selected)
+            self._known[key] = _Judged(selected, left, (left**2).sum(axis=1))
+        return self._known[key]
+
+    def _predicted(self, selected: BoolArray) -> FloatArray:
+        """Out-of-bag predictions by a set, shape (n_rows, n_outputs); of the empty one the mean."""
         truth, weight = self.truth, self._weight
         if not selected.any():
             mean = np.average(truth, axis=0, weights=weight)
-            left = np.where(weight[:, np.newaxis] > 0, truth - mean, np.nan)
-        else:
-            part = select_groups(self._data, selected)
-            found = cut_forest(
-                part, truth, weight, self._family, n_trees=self._n_trees,
-                n_candidates=max(n_able(part, weight), 1), seed=self._seed,
-                rank=self._rank[selected], n_threads=self._n_threads,
-            )  # fmt: skip
-            left = truth - found.prediction
-        self._sets.append(selected)
-        self._known[key] = (left**2).sum(axis=1)
-        self._residual[key] = left
+            return np.where(weight[:, np.newaxis] > 0, mean, np.nan)
+        part = select_groups(self._data, selected)
+        return cut_forest(
+            part, truth, weight, self._family, n_trees=self._n_trees,
+            n_candidates=max(n_able(part, weight), 1), seed=self._seed,
+            rank=self._rank[selected], n_threads=self._n_threads,
+        ).prediction  # fmt: skip
 
 
 def held_out_gains(task: Task, truth: FloatArray, weight: WeightArray, name: str) -> FloatArray:
@@ -141,4 +147,9 @@ def some_rows(task: Task, most: int) -> WeightArray:
 
 
 def _target_of(truth: FloatArray, weight: WeightArray) -> Target:
-    return target_of_mean(truth[:, 0], weight) if truth.shape[1] == 1 else vector_target(truth)
+    """Trees for one column or several; several take relative weights as factors of the rows."""
+    if truth.shape[1] == 1:
+        return target_of_mean(truth[:, 0], weight)
+    if are_copies(weight):
+        return vector_target(truth)
+    return vector_target(truth * (weight / weight[weight > 0].mean())[:, np.newaxis])

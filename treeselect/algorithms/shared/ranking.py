@@ -24,7 +24,6 @@ from treeselect.algorithms.shared.scoring import (
     grown_forest,
     out_of_bag_fit,
     score_of,
-    usual_candidates,
 )
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
@@ -38,6 +37,7 @@ from treeselect.engine.ensembles.permutation import (
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import group_gains
 from treeselect.engine.rounding import levels
+from treeselect.models.capacity import usual_candidates
 
 Kind = Literal["mdi", "unbiased", "permutation"]
 KINDS: tuple[Kind, ...] = ("mdi", "unbiased", "permutation")
@@ -114,7 +114,7 @@ class RankingForest(PrunedMethod):
         return MeasuredForest(importance, error)
 
     def _growth(self, problem: Problem, n: int) -> Growth:
-        tried = self.mtry or usual_candidates(problem, n)
+        tried = self.mtry or usual_candidates(problem.family, n)
         return Growth(self.max_depth or UNBOUNDED, self.min_leaf, tried, 0.0)
 
     def _importance(self, grown: GrownForest, gains: FloatArray, n_threads: int) -> Importance:

@@ -54,11 +54,6 @@ class GrownForest:
     seed: int
 
 
-def usual_candidates(problem: Problem, n: int) -> int:
-    """Units of so many that are tried at a node: the root for classes, a third for numbers."""
-    return int(np.ceil(np.sqrt(n) if problem.family.has_classes else n / 3))
-
-
 def grown_forest(
     task: Task, groups: BoolArray, n_trees: int, rules: Callable[[int], Growth]
 ) -> GrownForest | None:

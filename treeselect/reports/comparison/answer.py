@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from treeselect.comparison.verdict import Verdict, verdict
 from treeselect.reports.material import ContestMaterial
 from treeselect.reports.parts import enumeration
-
-if TYPE_CHECKING:
-    pass
 
 
 def gather(material: ContestMaterial) -> tuple[str, ...]:
