@@ -238,7 +238,8 @@ class ReadableFit(Fit):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="exchange", k=3, n_trees=20, seed=1)
+        >>> search = treeselect.ExchangeSearch(n_trees=20)
+        >>> fit = treeselect.select("survived ~ .", data, method=search, k=3, seed=1)
         >>> list(fit.exchanges().columns)
         ['exchange', 'out', 'into', 'change', 'change_se']
         >>> bool((fit.exchanges()["change"] < 0).all())
@@ -280,7 +281,8 @@ class ReadableFit(Fit):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="exchange", k=3, n_trees=20, seed=1)
+        >>> search = treeselect.ExchangeSearch(n_trees=20)
+        >>> fit = treeselect.select("survived ~ .", data, method=search, k=3, seed=1)
         >>> near = fit.alternatives()
         >>> bool((near["change"] <= near["change_se"]).all())
         True
