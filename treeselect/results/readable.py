@@ -238,8 +238,8 @@ class ReadableFit(Fit):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> search = treeselect.ExchangeSearch(n_trees=20)
-        >>> fit = treeselect.select("survived ~ .", data, method=search, k=3, seed=1)
+        >>> search = {"method": "exchange", "n_trees": 20}
+        >>> fit = treeselect.select("survived ~ .", data, k=3, seed=1, **search)
         >>> list(fit.exchanges().columns)
         ['exchange', 'out', 'into', 'change', 'change_se']
         >>> bool((fit.exchanges()["change"] < 0).all())
@@ -281,8 +281,8 @@ class ReadableFit(Fit):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> search = treeselect.ExchangeSearch(n_trees=20)
-        >>> fit = treeselect.select("survived ~ .", data, method=search, k=3, seed=1)
+        >>> search = {"method": "exchange", "n_trees": 20}
+        >>> fit = treeselect.select("survived ~ .", data, k=3, seed=1, **search)
         >>> near = fit.alternatives()
         >>> bool((near["change"] <= near["change_se"]).all())
         True
