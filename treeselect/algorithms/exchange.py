@@ -65,9 +65,9 @@ class ExchangeSearch(PrunedMethod):
     of either make nine exchanges, the best three of which are judged by `n_trees` trees; the best
     is made if it lowers the error by more than `margin` standard errors. Of sets that can't be told
     from the best, by one standard error, the first is that whose units say most alone: the sum of
-    their adjusted shares of the variance in trees of up to eight leaves, for which nothing is drawn.
-    The first judgements are made on 25 trees and at most 2,000 rows, the last on at most 10,000
-    rows. A path ends where three further units do not lower the error by as much.
+    their adjusted shares of the variance in trees of up to eight leaves, which draw nothing. The
+    first judgements are made on 25 trees and at most 2,000 rows, the last on at most 10,000 rows. A
+    path ends where three further units do not lower the error by as much.
 
     Where units have prices, gains are divided by them: units are ranked by their gain per price,
     and one comes in for another if it adds more per price to what both leave in.
