@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 from treeselect.algorithms.shared.base import Step, best_of_each_size
 from treeselect.algorithms.shared.information import coarsened
-from treeselect.algorithms.shared.ranking import ranking
+from treeselect.algorithms.shared.orders import ranking
 from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.standardised import of_number
 from treeselect.comparison.paired import differences, paired_difference

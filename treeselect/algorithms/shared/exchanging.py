@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from treeselect.algorithms.shared.judging import Judge, held_out_gains, some_rows
-from treeselect.algorithms.shared.ranking import first_units, ranking
+from treeselect.algorithms.shared.orders import first_units, ranking
 from treeselect.algorithms.shared.searched import Exchange, Rival, Trace, trace_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
@@ -61,6 +62,11 @@ class Search:
         """Units that can be selected: those that can split, and what is kept."""
         return len(self._order)
 
+    @property
+    def judge(self) -> Judge:
+        """The sure judge."""
+        return self._sure
+
     def first(self, size: int) -> BoolArray:
         """The first units of the ranking."""
         return first_units(self._order, size, len(self._keep))
@@ -78,12 +84,19 @@ class Search:
     def best_of_size(self, size: int, smaller: BoolArray | None) -> Found:
         """The best set found, from the first units of the ranking, or, where that is better, from a
         smaller set with one more unit."""
-        start = self.first(size)
-        if smaller is not None:
-            for unit in self._additions(smaller)[:1].tolist():
-                other = _exchanged(smaller, None, unit)
-                start = other if self.is_better(other, start) else start
-        return self._improved(start)
+        grown = [] if smaller is None else self.grown(smaller)
+        return self.improved(self.better_of(self.first(size), grown))
+
+    def grown(self, selected: BoolArray) -> list[BoolArray]:
+        """The set with the unit that lowers the error most; none if there is no other."""
+        return [_exchanged(selected, None, g) for g in self._additions(selected)[:1].tolist()]
+
+    def better_of(self, incumbent: BoolArray, challengers: Sequence[BoolArray]) -> BoolArray:
+        """Of the challengers that are better than a set the best, or else the set itself."""
+        better = [other for other in challengers if self.is_better(other, incumbent)]
+        if not better:
+            return incumbent
+        return better[first_largest([-self._sure.error(other) for other in better])]
 
     def trace(self, found: Found) -> Trace:
         """What the search has seen on its way to a set: see :class:`Trace`."""
@@ -114,7 +127,7 @@ class Search:
         rise, spread = self._sure.rise(before, after)
         return rise / error, spread / error
 
-    def _improved(self, selected: BoolArray) -> Found:
+    def improved(self, selected: BoolArray) -> Found:
         """What becomes of a set by exchanges, until none helps any more."""
         found = Found(selected)
         for _ in range(_MOST_ROUNDS):
@@ -133,10 +146,8 @@ class Search:
         tried = [_exchanged(selected, a, b) for a in out.tolist() for b in into.tolist()]
         errors = np.array([self._quick.error(found) for found in tried])
         near = [tried[i] for i in falling(-errors)[:_BEST].tolist()]
-        better = [found for found in near if self.is_better(found, selected)]
-        if not better:
-            return None
-        return better[first_largest([-self._sure.error(found) for found in better])]
+        better = self.better_of(selected, near)
+        return None if better is selected else better
 
     def _additions(self, selected: BoolArray) -> IntArray:
         """Units that might come in, those first that lower the error most."""

@@ -43,7 +43,7 @@ def path(result: Fit, ax: Axes | None) -> Axes:
         at = table["k"][chosen].to_list(), score[chosen].to_list()
     ax.plot(*at, "o", markersize=13, fillstyle="none", color=ACCENT)
     name = result.design.response.family.score_name
-    rows = "out of bag" if result.chosen_method.scores_out_of_bag else "on the training rows"
+    rows = "out of bag" if result.chosen_method.tells_out_of_bag else "on the training rows"
     ax.set_ylabel(f"{name}, {'cross-validated' if validated else rows}")
     _over_sizes(ax, result)
     return ax

@@ -1,0 +1,154 @@
+"""Refinement: the sets of a method, after exchanges that rows outside the bags speak for.
+
+A method that follows a path never takes back what it took, and never sees a pair that tells nothing
+one by one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from treeselect.algorithms.shared.base import Step, best_of_each_size, ranked_step
+from treeselect.algorithms.shared.exchanging import Found, Search
+from treeselect.algorithms.shared.pruning import MOST_UNITS, BackwardPass
+from treeselect.algorithms.shared.scoring import score_of
+from treeselect.algorithms.shared.sizes import step_of_size
+from treeselect.algorithms.shared.task import Task
+from treeselect.designs.design import FeatureGroups
+from treeselect.engine.arrays import BoolArray
+from treeselect.errors import MethodError, quoted
+
+_TREES = 100
+"""Trees of the forests that judge sets."""
+
+_MARGIN = 1.0
+"""Standard errors by which a set must be better than another to take its place."""
+
+_PATIENCE = 3
+"""Sizes without progress after which a path ends."""
+
+
+class Refinement:
+    """Makes the steps of one problem better, kept units staying in.
+
+    All sets are judged by the out-of-bag error of forests on them, on the same bags. The method's
+    own set gives way only where the error falls by more than its standard error, so that what
+    becomes of it has at most its error.
+
+    Parameters
+    ----------
+    task : Task
+
+    Raises
+    ------
+    MethodError
+        If there are costs.
+    """
+
+    def __init__(self, task: Task) -> None:
+        _check_prices(task.problem.groups)
+        self._task, self._keep = task, task.problem.groups.keep
+        self._search = Search(task, n_trees=_TREES, margin=_MARGIN)
+        self._backward = BackwardPass(task, self._search.judge)
+
+    def at(self, step: Step) -> Step:
+        """What becomes of one step: units that are not missed go, and others are exchanged, until
+        nothing changes."""
+        found = Found(step.selected)
+        while (found.selected & ~self._keep).any():
+            rest, _ = self._backward.sets(found.selected)[-1]
+            better = self._search.improved(rest)
+            if np.array_equal(better.selected, found.selected):
+                break
+            found = Found(better.selected, (*found.exchanges, *better.exchanges))
+        return self._step(step, found)
+
+    def path(self, steps: Sequence[Step]) -> tuple[Step, ...]:
+        """What becomes of a path: a step for each size that is wanted, after the one with nothing
+        but what is kept.
+
+        Against the set of the method, where it has none of a size the next larger one cut, stand
+        those of the backward pass from a larger step, the first units of a ranking, and the set of
+        one unit fewer with one more. A path of all sizes ends where further units do not help.
+
+        Parameters
+        ----------
+        steps : sequence of Step
+            In any order; of a size the first.
+        """
+        of_size = best_of_each_size(steps)
+        own = [of_size[size] for size in sorted(of_size)]
+        n_kept, most = int(self._keep.sum()), min(self._task.max_size, own[-1].size)
+        first = step_of_size(own, n_kept, self._keep)
+        found = [self._step(first, Found(first.selected))]
+        if most <= first.size:
+            return tuple(found)
+        larger = self._larger(own)
+        if not self._task.every_size:
+            return (*found, self._of_size(most, own, larger, None))
+        best, idle = found[-1], 0
+        for size in range(first.size + 1, most + 1):
+            found.append(self._of_size(size, own, larger, found[-1].selected))
+            is_better = self._search.is_better(found[-1].selected, best.selected)
+            best, idle = (found[-1], 0) if is_better else (best, idle + 1)
+            if idle == _PATIENCE:
+                break
+        return tuple(found)
+
+    def _larger(self, own: Sequence[Step]) -> dict[int, BoolArray]:
+        """Sets of the backward pass by size, from the largest step that is not too large: as far as
+        twice the wanted size and two units."""
+        near = [step for step in own if step.size <= 2 * self._task.max_size + 2]
+        above = [step for step in own if step.size > self._task.max_size]
+        some = [step for step in near + above[:1] if step.size <= MOST_UNITS]
+        if not some:
+            return {}
+        sets = self._backward.sets(max(some, key=lambda step: step.size).selected)
+        return {int(selected.sum()): selected for selected, _ in sets}
+
+    def _of_size(
+        self,
+        size: int,
+        own: Sequence[Step],
+        larger: dict[int, BoolArray],
+        smaller: BoolArray | None,
+    ) -> Step:
+        """The step of a size: the best of some sets, after exchanges."""
+        step = step_of_size(own, size, self._keep)
+        others = [self._search.first(size)]
+        others += [larger[size]] if size in larger else []
+        others += [] if smaller is None else self._search.grown(smaller)
+        start = self._search.better_of(step.selected, [s for s in others if s.sum() == size])
+        return self._step(step, self._search.improved(start))
+
+    def _step(self, own: Step, found: Found) -> Step:
+        """A step of the method with another set, or the same; what is said of both stays."""
+        search, selected = self._search, found.selected
+        is_same = np.array_equal(selected, own.selected)
+        names = self._task.problem.groups.names
+        before = ", ".join(quoted(names[g]) for g in np.flatnonzero(own.selected).tolist())
+        step = ranked_step(
+            own.tuning, selected, search.worth(selected), score_of(self._task, selected)
+        )
+        return dataclasses.replace(
+            step,
+            error=search.judge.error(selected),
+            gap=own.gap if is_same else None,
+            notes=own.notes if is_same else (f"Before it was refined, the set was {before}.",),
+            trace=search.trace(found),
+            warning=own.warning,
+            warned=own.warned,
+            decisions=own.decisions,
+        )
+
+
+def _check_prices(groups: FeatureGroups) -> None:
+    """Raise a MethodError if anything has a price other than 1."""
+    if (groups.item_costs != 1).any():
+        raise MethodError(
+            "`refine` exchanges units by what they tell, and has no part for `costs`.\n"
+            "  Leave one of them out."
+        )
