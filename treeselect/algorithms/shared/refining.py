@@ -19,7 +19,7 @@ from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.engine.arrays import BoolArray
-from treeselect.errors import MethodError, quoted
+from treeselect.errors import MethodError, listing
 
 _TREES = 100
 """Trees of the forests that judge sets."""
@@ -129,7 +129,7 @@ class Refinement:
         search, selected = self._search, found.selected
         is_same = np.array_equal(selected, own.selected)
         names = self._task.problem.groups.names
-        before = ", ".join(quoted(names[g]) for g in np.flatnonzero(own.selected).tolist())
+        before = listing(names[g] for g in np.flatnonzero(own.selected).tolist())
         step = ranked_step(
             own.tuning, selected, search.worth(selected), score_of(self._task, selected)
         )
