@@ -53,8 +53,8 @@ def _notes(fit: Fit) -> tuple[str, ...]:
         )
         if fit.chosen_method.tells_out_of_bag:
             first = (
-                f"{score} of the method's own ensemble, each row predicted by the trees that have"
-                " not seen it. The units were chosen on all rows, so it is optimistic for new ones."
+                f"{score} out of bag, each row predicted by the trees that have not seen it. The"
+                " units were chosen on all rows, so it is optimistic for new ones."
             )
     else:
         first = (
