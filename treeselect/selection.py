@@ -323,7 +323,7 @@ def _notes(
     if size is not None and step.size < size and not step.was_cut_short:
         notes.append(
             f"{'The scores speak' if isinstance(k, str) else 'Asked'} for {size} units, but no more"
-            f" than {step.size} enter the path: {method.left_out}."
+            f" than {step.size} enter the path: {method.why_left_out}."
         )
     skipped = skipped_sizes(steps)
     if isinstance(k, str) and skipped:

@@ -15,6 +15,7 @@ from treeselect.algorithms.burning.penalties import Penalty
 from treeselect.algorithms.burning.solver import Solver
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.method import Method
+from treeselect.algorithms.shared.refining import NO_FURTHER
 from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import described
 from treeselect.engine.blas import one_thread
@@ -231,6 +232,11 @@ class ControlBurn(Method):
     def tells_out_of_bag(self) -> bool:
         """Whether the training scores are out of bag: those of refined sets are."""
         return self.solver.refine
+
+    @property
+    def why_left_out(self) -> str:
+        """Why units never enter the path: half a sentence."""
+        return self.left_out + (NO_FURTHER if self.solver.refine else "")
 
     @classmethod
     def defaults(cls) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.method import Method
 from treeselect.algorithms.shared.options import check_flag
 from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
-from treeselect.algorithms.shared.refining import Refinement
+from treeselect.algorithms.shared.refining import NO_FURTHER, Refinement
 from treeselect.algorithms.shared.task import Task
 from treeselect.algorithms.shared.tracing import rising, trace
 
@@ -86,6 +86,11 @@ class RefinedMethod(PrunedMethod):
     def tells_out_of_bag(self) -> bool:
         """Whether the training scores are out of bag: those of refined sets are."""
         return self.scores_out_of_bag or self.refine
+
+    @property
+    def why_left_out(self) -> str:
+        """Why units never enter the path: half a sentence."""
+        return self.left_out + (NO_FURTHER if self.refine else "")
 
     @property
     def begins_above(self) -> bool:

@@ -144,6 +144,11 @@ class Method:
         return self.scores_out_of_bag
 
     @property
+    def why_left_out(self) -> str:
+        """Why units never enter the path with these options; `left_out` by default."""
+        return self.left_out
+
+    @property
     def tuning_value(self) -> float | str | None:
         """The tuning value that the user fixed, None to go through the path; ``"own"`` for one set
         that is not tuned. By default the option of the tuning value's name."""

@@ -31,6 +31,10 @@ _PATIENCE = 3
 """Sizes without progress after which a path ends."""
 
 
+NO_FURTHER = ", or they lower the out-of-bag error no further"
+"""Why units are left out of a refined path, beside why the method leaves them out."""
+
+
 class Refinement:
     """Makes the steps of one problem better, kept units staying in.
 
