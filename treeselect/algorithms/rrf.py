@@ -117,10 +117,11 @@ class RRF(_RegularisedForest):
         Whether units are dropped from each selection, of up to 30 units, whose removal does not
         raise the out-of-bag error of a forest by more than its standard error.
     refine : bool
-        Whether each set is refined at the end, as in :class:`ExchangeSearch`: by the out-of-bag
-        error of forests on it, it gives way to a set of the backward pass, to the first units of a
-        held-out ranking, or to the refined set of one unit fewer with another one, and then to
-        exchanges of one unit for another, wherever the error falls by more than its standard error.
+        Whether each set is refined at the end, as in :class:`ExchangeSearch`: it gives way to the
+        first units of a held-out ranking, to a set of the backward pass from more of these or from
+        a larger set of the path, or to the refined set of one unit fewer with another one, and then
+        to exchanges of one unit for another, wherever the out-of-bag error of forests on the sets
+        falls by more than its standard error.
         At a fixed tuning value units that are not missed go, and others are exchanged, until
         nothing changes. It contains `prune`, and a path of all sizes ends where three further units
         do not help.

@@ -75,8 +75,9 @@ class Refinement:
         but what is kept.
 
         Against the set of the method, where it has none of a size the next larger one cut, stand
-        those of the backward pass from a larger step, the first units of a ranking, and the set of
-        one unit fewer with one more. A path of all sizes ends where further units do not help.
+        the first units of a held-out ranking, those of the backward pass from more of these and
+        from a larger step, and the set of one unit fewer with one more. A path of all sizes ends
+        where further units do not help.
 
         Parameters
         ----------
@@ -90,40 +91,38 @@ class Refinement:
         found = [self._step(first, Found(first.selected))]
         if most <= first.size:
             return tuple(found)
-        larger = self._larger(own)
+        backward = self._backward_sets(own)
         if not self._task.every_size:
-            return (*found, self._of_size(most, own, larger, None))
+            return (*found, self._of_size(most, own, backward, None))
         best, idle = found[-1], 0
         for size in range(first.size + 1, most + 1):
-            found.append(self._of_size(size, own, larger, found[-1].selected))
+            found.append(self._of_size(size, own, backward, found[-1].selected))
             is_better = self._search.is_better(found[-1].selected, best.selected)
             best, idle = (found[-1], 0) if is_better else (best, idle + 1)
             if idle == _PATIENCE:
                 break
         return tuple(found)
 
-    def _larger(self, own: Sequence[Step]) -> dict[int, BoolArray]:
-        """Sets of the backward pass by size, from the largest step that is not too large: as far as
-        twice the wanted size and two units."""
-        near = [step for step in own if step.size <= 2 * self._task.max_size + 2]
+    def _backward_sets(self, own: Sequence[Step]) -> list[BoolArray]:
+        """Sets of the backward pass, from the first units of the ranking and from the largest step,
+        both of at most twice the wanted size and two units; or else the next larger step."""
+        most = min(2 * self._task.max_size + 2, MOST_UNITS)
+        near = [step for step in own if step.size <= most]
         above = [step for step in own if step.size > self._task.max_size]
-        some = [step for step in near + above[:1] if step.size <= MOST_UNITS]
-        if not some:
-            return {}
-        sets = self._backward.sets(max(some, key=lambda step: step.size).selected)
-        return {int(selected.sum()): selected for selected, _ in sets}
+        some = sorted((*near, *above[:1]), key=lambda step: step.size)
+        starts = [self._search.first(most), *(step.selected for step in some[-1:])]
+        return [found for start in starts for found, _ in self._backward.sets(start)]
 
     def _of_size(
         self,
         size: int,
         own: Sequence[Step],
-        larger: dict[int, BoolArray],
+        backward: Sequence[BoolArray],
         smaller: BoolArray | None,
     ) -> Step:
         """The step of a size: the best of some sets, after exchanges."""
         step = step_of_size(own, size, self._keep)
-        others = [self._search.first(size)]
-        others += [larger[size]] if size in larger else []
+        others = [self._search.first(size), *backward]
         others += [] if smaller is None else self._search.grown(smaller)
         start = self._search.better_of(step.selected, [s for s in others if s.sum() == size])
         return self._step(step, self._search.improved(start))
