@@ -240,7 +240,8 @@ class ReadableFit(Fit):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="exchange", k=3, seed=1)
+        >>> search = {"method": "exchange", "n_trees": 20}
+        >>> fit = treeselect.select("survived ~ .", data, k=3, seed=1, **search)
         >>> list(fit.exchanges().columns)
         ['exchange', 'out', 'into', 'change', 'change_se']
         >>> bool((fit.exchanges()["change"] < 0).all())
@@ -282,7 +283,8 @@ class ReadableFit(Fit):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, method="exchange", k=3, seed=1)
+        >>> search = {"method": "exchange", "n_trees": 20}
+        >>> fit = treeselect.select("survived ~ .", data, k=3, seed=1, **search)
         >>> near = fit.alternatives()
         >>> bool((near["change"] <= near["change_se"]).all())
         True
