@@ -29,7 +29,7 @@ from treeselect.engine.splitting.candidates import n_able
 MIN_LEAF = 5
 """Least rows of a leaf."""
 
-_LEAST_FIRST, _ROWS_OF_FIRST = 10, 200_000
+_LEAST_FIRST, _ROWS_OF_FIRST = 10, 50_000
 """Trees that are grown fully to find the capacity: at least so many, and so many times rows."""
 
 
@@ -137,6 +137,11 @@ class _First(NamedTuple):
     best: int
     error: float
 
+    @property
+    def size(self) -> int:
+        """The best size."""
+        return self.sizes[self.best]
+
 
 def cut_forest(grower: Grower, *, n_trees: int, n_candidates: int) -> CutForest:
     """A forest whose trees are cut back to the size of least out-of-bag error.
@@ -155,6 +160,16 @@ def best_forest(grower: Grower, *, n_trees: int) -> CutForest:
     One tries the square root of the number of groups at each node (a third of them for numbers),
     rounded up, the other all of them.
     """
+    return _completed(grower, _best_first_trees(grower, n_trees), n_trees)
+
+
+def best_trees(grower: Grower, *, n_trees: int) -> Trees:
+    """The trees of :func:`best_forest`, for those who do not ask what they predict out of bag."""
+    first = _best_first_trees(grower, n_trees)
+    return join_trees([cut_back(first.trees, first.size), *_more_trees(grower, first, n_trees)])
+
+
+def _best_first_trees(grower: Grower, n_trees: int) -> _First:
     n_groups = n_able(grower.data, grower.weight)
     few = usual_candidates(grower.family, n_groups)
     found = [
@@ -162,8 +177,8 @@ def best_forest(grower: Grower, *, n_trees: int) -> CutForest:
         for n_tried in sorted({max(few, 1), max(n_groups, 1)})
     ]
     if any(np.isnan(first.error) for first in found):
-        return _completed(grower, found[0], n_trees)
-    return _completed(grower, found[first_largest([-first.error for first in found])], n_trees)
+        return found[0]
+    return found[first_largest([-first.error for first in found])]
 
 
 def _first_trees(grower: Grower, n_trees: int, n_candidates: int) -> _First:
@@ -177,16 +192,19 @@ def _first_trees(grower: Grower, n_trees: int, n_candidates: int) -> _First:
     return _First(trees, sums, n_candidates, sizes, best, float(mean[best]))
 
 
+def _more_trees(grower: Grower, first: _First, n_trees: int) -> list[Trees]:
+    """The trees after the first ones, which grow to the same size, if there are any."""
+    n_more = n_trees - first.trees.n_trees
+    return [grower.grow(n_more, first.n_candidates, "more", first.size)] if n_more > 0 else []
+
+
 def _completed(grower: Grower, first: _First, n_trees: int) -> CutForest:
     """The forest of the first trees, cut back, and more that grow to the same size."""
-    size, sums = first.sizes[first.best], first.sums.at(first.best)
-    trees = cut_back(first.trees, size)
-    n_more = n_trees - trees.n_trees
-    if n_more > 0:
-        more = grower.grow(n_more, first.n_candidates, "more", size)
+    trees, sums = cut_back(first.trees, first.size), first.sums.at(first.best)
+    for more in _more_trees(grower, first, n_trees):
         trees = join_trees([trees, more])
-        sums = sums.with_trees(grower.outside(more, "more", [size]))
-    return CutForest(trees, sums.mean[:, 0], sums.errors(grower.truth)[:, 0], size)
+        sums = sums.with_trees(grower.outside(more, "more", [first.size]))
+    return CutForest(trees, sums.mean[:, 0], sums.errors(grower.truth)[:, 0], first.size)
 
 
 def _target(truth: FloatArray, weight: WeightArray, family: Family) -> Target:
