@@ -9,7 +9,7 @@ from tree_data import problems
 
 from treeselect.engine.data.targets import mean_target
 from treeselect.engine.ensembles.cutting import cut_back, out_of_bag_by_size
-from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.ensembles.forests import BOOTSTRAP, Sampling, bagged_forest
 from treeselect.engine.ensembles.out_of_bag import out_of_bag
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.growing.growth import Growth
@@ -18,11 +18,11 @@ from treeselect.engine.naive import left_side
 COMMON = settings(deadline=None, derandomize=True, max_examples=40)
 
 
-def forest(data, gradient, weight):
+def forest(data, gradient, weight, sampling=BOOTSTRAP):
     target = mean_target(gradient.astype(float))
     return bagged_forest(
         data, target, weight, n_trees=4, growth=Growth(20, 1, 3, 0.0), seed=1,
-        rank=np.arange(data.n_groups),
+        rank=np.arange(data.n_groups), sampling=sampling,
     )  # fmt: skip
 
 
@@ -64,12 +64,13 @@ def test_a_cut_at_one_row_changes_nothing(problem):
         np.testing.assert_array_equal(ours, theirs)
 
 
-@given(problems(max_rows=60))
+@given(problems(max_rows=60), st.integers(1, 60))
 @COMMON
-def test_one_walk_predicts_for_all_sizes(problem):
+def test_one_walk_predicts_for_all_sizes(problem, n_groups):
     data, gradient, weight, _ = problem
-    trees, sizes = forest(data, gradient, weight), [50, 9, 4, 1]
-    found = out_of_bag_by_size(trees, data, weight, BOOTSTRAP, 1, sizes)
+    sampling = Sampling(groups=np.arange(data.n_rows) % n_groups)
+    trees, sizes = forest(data, gradient, weight, sampling), [50, 9, 4, 1]
+    found = out_of_bag_by_size(trees, data, weight, sampling, 1, sizes)
     for size, prediction in zip(sizes, found, strict=True):
-        expected = out_of_bag(cut_back(trees, size), data, weight, BOOTSTRAP, 1)
+        expected = out_of_bag(cut_back(trees, size), data, weight, sampling, 1)
         np.testing.assert_array_equal(prediction, expected.prediction)

@@ -15,9 +15,10 @@ import numpy as np
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.cache import kernel
 from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.ensembles.forests import Sampling
+from treeselect.engine.ensembles.forests import Sampling, bags_of, draw
+from treeselect.engine.ensembles.out_of_bag import bag_room
 from treeselect.engine.growing.nodes import LEAF, Nodes, Trees
-from treeselect.engine.random import draw_bag, tree_seeds
+from treeselect.engine.random import tree_seeds
 from treeselect.engine.splitting.partition import code_of, goes_left
 
 
@@ -47,28 +48,22 @@ def out_of_bag_by_size(
     least = np.asarray(sizes, dtype=np.int64)
     assert (np.diff(least) < 0).all(), "sizes fall"
     total = np.zeros((len(least), data.n_rows, trees.nodes.value.shape[1]))
-    count, bag = np.zeros((2, data.n_rows), dtype=np.int64)
-    add_out_of_bag_by_size(
-        trees.nodes, trees.start, data,
-        np.flatnonzero(weight).astype(np.int64), sampling, tree_seeds(seed, trees.n_trees),
-        np.zeros(1, dtype=np.uint64), bag, np.zeros(data.n_rows, dtype=np.uint32), least, total,
-        count,
-    )  # fmt: skip
+    count = np.zeros(data.n_rows, dtype=np.int64)
+    bags = bags_of(weight, sampling, tree_seeds(seed, trees.n_trees))
+    add_out_of_bag_by_size(trees, data, bags, bag_room(data.n_rows), least, total, count)
     known = np.where(count > 0, count, 1)[:, np.newaxis]
     return np.where(count[:, np.newaxis] > 0, total / known, np.nan)
 
 
 @kernel
-def add_out_of_bag_by_size(
-    nodes, start, data, in_rows, sampling, seeds, state, bag, spare, sizes, total, count
-):  # fmt: skip
+def add_out_of_bag_by_size(trees, data, bags, room, sizes, total, count):
     """Add the value of every tree, cut back to each size, to the rows that are not in its bag."""
-    for tree in range(seeds.shape[0]):
-        state[0] = seeds[tree]
-        draw_bag(state, in_rows, sampling.replace, sampling.share, bag, spare)
+    nodes, start, in_rows = trees.nodes, trees.start, bags.in_rows
+    for tree in range(bags.seeds.shape[0]):
+        draw(bags, tree, room.state, room.counts, room.spare)
         for r in range(in_rows.shape[0]):
             i = in_rows[r]
-            if bag[i] > 0:
+            if room.counts[i] > 0:
                 continue
             count[i] += 1
             at, s = start[tree], 0
