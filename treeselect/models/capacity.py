@@ -13,11 +13,12 @@ import numpy as np
 
 from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
+from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.targets import Target, copies, target_of_classes, target_of_mean
 from treeselect.engine.ensembles.cutting import cut_back, out_of_bag_by_size
-from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.ensembles.forests import Sampling, bagged_forest
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.rounding import first_largest
@@ -77,7 +78,7 @@ def usual_candidates(family: Family, n: int) -> int:
 def cut_forest(
     data: BinnedData,
     truth: FloatArray,
-    weight: WeightArray,
+    weights: RowWeights,
     family: Family,
     *,
     n_trees: int,
@@ -92,16 +93,20 @@ def cut_forest(
     ----------
     truth : ndarray of float, shape (n_rows, n_outputs)
         See :func:`truth_of`.
+    weights : RowWeights
+        Rows of a group are in a bag or out of it together.
     n_candidates : int
         Groups tried at each node.
     """
+    weight, sampling = weights.values, Sampling(groups=weights.groups)
     counts = copies(weight)
     trees = bagged_forest(
         data, _target(truth, weight, family), counts, n_trees=n_trees, seed=seed, rank=rank,
-        growth=Growth(UNBOUNDED, MIN_LEAF, n_candidates, 0.0), n_threads=n_threads,
+        growth=Growth(UNBOUNDED, MIN_LEAF, n_candidates, 0.0), sampling=sampling,
+        n_threads=n_threads,
     )  # fmt: skip
     sizes = sizes_of_nodes(int(counts.sum()))
-    found = out_of_bag_by_size(trees, data, counts, BOOTSTRAP, seed, sizes)
+    found = out_of_bag_by_size(trees, data, counts, sampling, seed, sizes)
     known = ~np.isnan(found[0, :, 0])
     if not known.any():
         return CutForest(trees, found[-1], np.nan, sizes[-1])
@@ -114,7 +119,7 @@ def cut_forest(
 def best_forest(
     data: BinnedData,
     truth: FloatArray,
-    weight: WeightArray,
+    weights: RowWeights,
     family: Family,
     *,
     n_trees: int,
@@ -127,11 +132,11 @@ def best_forest(
     One tries the square root of the number of groups at each node (a third of them for numbers),
     rounded up, the other all of them.
     """
-    n_groups = n_able(data, weight)
+    n_groups = n_able(data, weights.values)
     few = usual_candidates(family, n_groups)
     found = [
         cut_forest(
-            data, truth, weight, family, n_trees=n_trees, n_candidates=n_tried, seed=seed,
+            data, truth, weights, family, n_trees=n_trees, n_candidates=n_tried, seed=seed,
             rank=rank, n_threads=n_threads,
         )
         for n_tried in sorted({max(few, 1), max(n_groups, 1)})

@@ -31,7 +31,7 @@ def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -
         has a row or group of the other, or the response does not vary where it has to.
     """
     rows = weights.rows
-    groups = None if folds.groups is None else known_groups(folds.groups[rows])
+    groups = None if weights.groups is None else weights.groups[rows]
     if isinstance(folds.folds, int):
         found = []
         for repeat in range(folds.repeats):
@@ -53,8 +53,8 @@ def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -
         raise OptionError(f"`folds` must give at least two folds.\n  Found: {len(found)}.")
     for number, split in enumerate(found):
         _check_split(problem, split, f"fold {number + 1} of {len(found)}", choose=folds.choose)
-        if folds.groups is not None:
-            _check_apart(folds.groups, split, f"fold {number + 1} of {len(found)}")
+        if weights.groups is not None:
+            _check_apart(weights.groups, split, f"fold {number + 1} of {len(found)}")
     return tuple(found)
 
 
@@ -112,28 +112,6 @@ def assign_folds(
     for number, (_, held_out) in enumerate(splitter.split(rows, y, groups)):
         fold[rows[held_out]] = number
     return fold
-
-
-def known_groups(groups: IntArray) -> IntArray:
-    """Groups of the rows that are used.
-
-    Raises
-    ------
-    OptionError
-        If one is not known, or there are fewer than two.
-    """
-    if (groups < 0).any():
-        raise OptionError(
-            "`fold_groups` must be known for every row that is used.\n"
-            f"  Found: {int((groups < 0).sum())} rows where it is missing. Give each of them a"
-            " group of its own, or drop them."
-        )
-    if (groups == groups[0]).all():
-        raise OptionError(
-            "`fold_groups` must have at least two groups, to leave one out.\n"
-            "  Found: one, with all rows. Leave it out."
-        )
-    return groups
 
 
 def _splits_of(fold: IntArray, rows: IntArray) -> list[Split]:

@@ -16,7 +16,7 @@ from treeselect.engine.data.targets import (
     target_of_mean,
     vector_target,
 )
-from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.ensembles.forests import Sampling, bagged_forest
 from treeselect.engine.ensembles.permutation import out_of_bag_gains
 from treeselect.engine.growing.growth import Growth
 from treeselect.engine.splitting.candidates import can_split, n_able
@@ -56,6 +56,8 @@ class Judge:
         problem = task.problem
         self._data, self._family = problem.data, problem.family
         self._weight = task.weight if weight is None else weight
+        self._weights = task.weights.valued(self._weight)
+        self._groups = self._weights.blocks
         self._n_trees, self._n_threads = n_trees, task.n_threads
         self._seed = task.seeded(name).seed
         self._rank = problem.groups.ranks(task.seed)
@@ -81,13 +83,16 @@ class Judge:
         return float(np.average(error[known], weights=self._weight[known]))
 
     def rise(self, before: BoolArray, after: BoolArray) -> tuple[float, float]:
-        """How much the error rises from one set to another, with its standard error over rows."""
+        """How much the error rises from one set to another, with its standard error over rows (or
+        over the groups of rows, where there are any: cluster-robust)."""
         difference = self.errors(after) - self.errors(before)
         known = ~np.isnan(difference)
         share = self._weight[known] / self._weight[known].sum()
         mean = float(share @ difference[known])
-        spread = float(np.sqrt((share**2) @ (difference[known] - mean) ** 2))
-        return mean, spread
+        if self._groups is None:
+            return mean, float(np.sqrt((share**2) @ (difference[known] - mean) ** 2))
+        sums = np.bincount(self._groups[known], share * (difference[known] - mean))
+        return mean, float(np.sqrt(sums @ sums))
 
     def _judged(self, selected: BoolArray) -> _Judged:
         key = selected.tobytes()
@@ -104,7 +109,7 @@ class Judge:
             return np.where(weight[:, np.newaxis] > 0, mean, np.nan)
         part = select_groups(self._data, selected)
         return cut_forest(
-            part, truth, weight, self._family, n_trees=self._n_trees,
+            part, truth, self._weights, self._family, n_trees=self._n_trees,
             n_candidates=max(n_able(part, weight), 1), seed=self._seed,
             rank=self._rank[selected], n_threads=self._n_threads,
         ).prediction  # fmt: skip
@@ -125,12 +130,13 @@ def held_out_gains(task: Task, truth: FloatArray, weight: WeightArray, name: str
     target = _target_of(known, np.where(counts > 0, weight, np.zeros_like(weight)))
     n = n_able(data, counts)
     seed = task.seeded(name).seed
+    sampling = Sampling(groups=task.weights.groups)
     trees = bagged_forest(
-        data, target, counts, n_trees=_SCREEN_TREES, seed=seed,
+        data, target, counts, n_trees=_SCREEN_TREES, seed=seed, sampling=sampling,
         growth=Growth(_SCREEN_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0),
         rank=task.problem.groups.ranks(task.seed), n_threads=task.n_threads,
     )  # fmt: skip
-    gains = out_of_bag_gains(trees, data, target, counts, BOOTSTRAP, seed, task.n_threads).mean
+    gains = out_of_bag_gains(trees, data, target, counts, sampling, seed, task.n_threads).mean
     return np.where(can_split(data, counts), gains, -np.inf)
 
 
