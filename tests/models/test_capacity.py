@@ -49,8 +49,8 @@ def test_no_other_size_has_less_out_of_bag_error(fitted):
     problem, weight = fitted.design.problem, fitted.design.weight
     truth = truth_of(problem, weight)
     found = cut_forest(
-        problem.data, truth, fitted.design.row_weights, problem.family, n_trees=20, n_candidates=6, seed=1,
-        rank=problem.groups.ranks(1),
+        problem.data, truth, fitted.design.row_weights, problem.family, n_trees=20, n_candidates=6,
+        seed=1, rank=problem.groups.ranks(1),
     )  # fmt: skip
     known = ~np.isnan(found.prediction[:, 0])
     error = ((truth - found.prediction)[known] ** 2).sum(axis=1)
