@@ -289,7 +289,7 @@ def test_a_ward_of_each_row_gives_the_rows_that_are_drawn_without_wards(response
     weights = np.arange(600) % 4
     fit = treeselect.select(f"{response} ~ x", data, k=1, seed=1, weights=weights, **LASSO)
     problem, weight = fit.design.problem, fit.design.weight
-    groups = np.random.default_rng(0).permutation(600)
+    groups = np.random.default_rng(0).permutation(len(weight))
     for split in (0.3, 0.5):
         found = part_rows(problem, row_weights(weight, groups), split, 7)
         for rows, expected in zip(

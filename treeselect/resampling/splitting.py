@@ -49,6 +49,8 @@ def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -
         )
     else:
         found = _splits_by(_seeded(folds.folds, seed), problem, rows, groups)
+        if weights.groups is not None and all(map(_looks_forward, found)):
+            found = [_without_groups_of_both(split, weights.groups) for split in found]
     if len(found) < 2:
         raise OptionError(f"`folds` must give at least two folds.\n  Found: {len(found)}.")
     for number, split in enumerate(found):
@@ -153,6 +155,17 @@ def _splits_by(
             f"`folds` must be a splitter that can split the {len(rows)} rows that are used.\n"
             f"  {type(splitter).__name__} says: {said_by(error)}"
         ) from None
+
+
+def _looks_forward(split: Split) -> bool:
+    """Whether all rows that are held out come after those of the training."""
+    some = len(split.train) > 0 and len(split.test) > 0
+    return some and bool(split.train.max() < split.test.min())
+
+
+def _without_groups_of_both(split: Split, groups: IntArray) -> Split:
+    """A split of a series, without the training rows of a block of time that it cuts in two."""
+    return Split(split.train[~np.isin(groups[split.train], groups[split.test])], split.test)
 
 
 def _way_out(first: str, *more: str, choose: bool) -> str:
