@@ -153,10 +153,9 @@ def test_standard_errors_are_those_of_sums_over_groups(task):
     assert rise == pytest.approx(weight @ difference)
     sums = [(weight * (difference - rise))[site == SITE].sum() for site in range(N_SITES)]
     assert spread == pytest.approx(np.sqrt(np.square(sums).sum()))
-    fitted = task.problem.y - np.sqrt(judge.errors(one))
-    error, standard_error = out_of_bag_error(task.problem, task.weights, fitted)
-    deviations = weight * (judge.errors(one) - error)
-    sums = [deviations[site == SITE].sum() for site in range(N_SITES)]
+    left = np.arange(len(SITE)) % 17 / 9
+    error, standard_error = out_of_bag_error(task.problem, task.weights, task.problem.y - left)
+    sums = [(weight * (left**2 - error))[site == SITE].sum() for site in range(N_SITES)]
     assert standard_error == pytest.approx(np.sqrt(np.square(sums).sum()))
 
 

@@ -148,8 +148,8 @@ class SelectionResult(ReadableFit):
             The fit's by default; the answer does not depend on it.
         fold_groups : str or array, shape (n_rows,), optional
             Column or array, for example of patients or sites, whose rows may depend on each other:
-            whole groups are in one part, the folds that choose `k` keep them together, and standard
-            errors are cluster-robust. The fit's by default. A column that is neither the fit's nor
+            whole groups are in one part, the folds that choose `k` and the bags of the method keep
+            them together, and standard errors are cluster-robust. The fit's by default. A column that is neither the fit's nor
             behind the terms needs `data`.
         data : frame or path, optional
             The data of the fit, needed if the model was loaded from a file without them.
@@ -280,7 +280,7 @@ class SelectionResult(ReadableFit):
             The fit's by default; the answer does not depend on it.
         fold_groups : str or array, shape (n_rows,), optional
             Column or array, for example of patients or sites: whole groups are drawn in place of
-            rows, each with all its rows. The fit's by default. A column that is neither the fit's
+            rows, each with all its rows, and so they are in the bags of the method. The fit's by default. A column that is neither the fit's
             nor behind the terms needs `data`.
         checkpoint : path, optional
             Not built yet.
@@ -357,8 +357,9 @@ class SelectionResult(ReadableFit):
         folds, repeats : int, splitter or array of int; int
             As in :func:`treeselect.select`: how rows are held out to be predicted.
         fold_groups : str or array, shape (n_rows,), optional
-            As in :func:`treeselect.select`; the fit's by default. A column that is neither the
-            fit's nor behind the terms needs `data`.
+            Whole groups are held out; the fit's by default. A column that is neither the fit's nor
+            behind the terms needs `data`. The selection in each fold, as in the fit, keeps the
+            fit's own groups together, if it has any.
         inner_folds : int, splitter or array of int, optional
             Folds of the training rows that choose `k`; as in the fit by default. They keep the
             fit's groups together, too.

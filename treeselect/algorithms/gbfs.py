@@ -67,7 +67,8 @@ class GBFS(PrunedMethod):
         divided by the sum of weights. None: the number of units decides.
     n_trees : int, optional
         Rounds. None: as many, up to 2000, as give the lowest loss on a fifth of the rows that is
-        held out, with up to 2000 rows in five splits; then all rows are boosted so often.
+        held out (of groups of rows, where there are any), with up to 2000 of them in five splits;
+        then all rows are boosted so often.
     max_depth : int, optional
         Depth of the trees, at least 1. None: 2, 4 or 6, which gives the lowest such loss.
     learning_rate : float

@@ -141,8 +141,10 @@ def held_out_gains(task: Task, truth: FloatArray, weight: WeightArray, name: str
     n = n_able(data, counts)
     seed = task.seeded(name).seed
     sampling = Sampling(groups=task.weights.groups)
+    n_cells = max(1, data.n_groups * int(counts.sum()))
+    n_trees = max(_SCREEN_TREES, min(500, _CELLS // n_cells))
     trees = bagged_forest(
-        data, target, counts, n_trees=max(_SCREEN_TREES, min(500, _CELLS // max(1, data.n_groups * int(counts.sum())))), seed=seed, sampling=sampling,
+        data, target, counts, n_trees=n_trees, seed=seed, sampling=sampling,
         growth=Growth(_SCREEN_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0),
         rank=task.problem.groups.ranks(task.seed), n_threads=task.n_threads,
     )  # fmt: skip
