@@ -149,8 +149,8 @@ class SelectionResult(ReadableFit):
         fold_groups : str or array, shape (n_rows,), optional
             Column or array, for example of patients or sites, whose rows may depend on each other:
             whole groups are in one part, the folds that choose `k` and the bags of the method keep
-            them together, and standard errors are cluster-robust. The fit's by default. A column that is neither the fit's nor
-            behind the terms needs `data`.
+            them together, and standard errors are cluster-robust. The fit's by default. A column
+            that is neither the fit's nor behind the terms needs `data`.
         data : frame or path, optional
             The data of the fit, needed if the model was loaded from a file without them.
         weights, offset : sequence of float, optional
@@ -280,8 +280,8 @@ class SelectionResult(ReadableFit):
             The fit's by default; the answer does not depend on it.
         fold_groups : str or array, shape (n_rows,), optional
             Column or array, for example of patients or sites: whole groups are drawn in place of
-            rows, each with all its rows, and so they are in the bags of the method. The fit's by default. A column that is neither the fit's
-            nor behind the terms needs `data`.
+            rows, each with all its rows, and so they are in the bags of the method. The fit's by
+            default. A column that is neither the fit's nor behind the terms needs `data`.
         checkpoint : path, optional
             Not built yet.
         data : frame or path, optional
