@@ -300,7 +300,15 @@ def _with_sources(
         "offset",
     )
     groups = arrays.get("fold_groups")
-    check(groups is None or (groups.shape == y.shape and groups.dtype == np.int64), "groups")
+    check(
+        groups is None
+        or (
+            groups.shape == y.shape
+            and groups.dtype == np.int64
+            and bool(((groups >= 0) & (groups < data.rows.total)).all())
+        ),
+        "groups",
+    )
     columns = data.spec.encode(frame)
     coded = dataclasses.replace(data.arrays, columns=columns, binned=data.arrays.bin(columns))
     return dataclasses.replace(

@@ -94,7 +94,8 @@ def permutation_importance(
 
     Breiman (2001), section 10, with the squared error: of the mean, or of the shares of classes
     (Brier's score). All columns of a group are permuted together. A group that a tree does not
-    use has importance 0 there.
+    use has importance 0 there. Rows are permuted one by one, also where bags hold whole groups of
+    rows: on average over the permutations a row gets the values of all rows outside the bag.
 
     Parameters
     ----------
