@@ -267,7 +267,7 @@ class ControlBurn(Method):
         n_trees = self.solver.refit_trees
         if n_trees is not None:
             return refit_forest(
-                task.problem, task.weight, step.selected, seed=task.seed, n_trees=n_trees,
+                task.problem, task.weights, step.selected, seed=task.seed, n_trees=n_trees,
                 n_threads=task.n_threads,
             )  # fmt: skip
         if step.size == 0:

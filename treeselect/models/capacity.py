@@ -15,11 +15,12 @@ import numpy as np
 
 from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
+from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.targets import Target, copies, target_of_classes, target_of_mean
 from treeselect.engine.ensembles.cutting import OutsideSums, cut_back, out_of_bag_by_size
-from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.ensembles.forests import Sampling, bagged_forest
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import Trees, join_trees
 from treeselect.engine.random import stream_seed
@@ -88,7 +89,8 @@ class Grower(NamedTuple):
     data : BinnedData
     truth : ndarray of float, shape (n_rows, n_outputs)
         See :func:`truth_of`.
-    weight : ndarray, shape (n_rows,)
+    weights : RowWeights
+        Rows of a group are in a bag or out of it together.
     family : Family
     seed : int
     rank : ndarray of int64, shape (n_groups,)
@@ -97,11 +99,21 @@ class Grower(NamedTuple):
 
     data: BinnedData
     truth: FloatArray
-    weight: WeightArray
+    weights: RowWeights
     family: Family
     seed: int
     rank: IntArray
     n_threads: int = 1
+
+    @property
+    def weight(self) -> WeightArray:
+        """The weights alone."""
+        return self.weights.values
+
+    @property
+    def sampling(self) -> Sampling:
+        """How bags are drawn."""
+        return Sampling(groups=self.weights.groups)
 
     def grow(self, n_trees: int, n_candidates: int, name: str, min_split: int = 1) -> Trees:
         """Some trees, which try so many groups at each node."""
@@ -109,14 +121,14 @@ class Grower(NamedTuple):
             self.data, _target(self.truth, self.weight, self.family), copies(self.weight),
             n_trees=n_trees, seed=stream_seed(self.seed, name), rank=self.rank,
             growth=Growth(UNBOUNDED, MIN_LEAF, n_candidates, 0.0, min_split=min_split),
-            n_threads=self.n_threads,
+            sampling=self.sampling, n_threads=self.n_threads,
         )  # fmt: skip
 
     def outside(self, trees: Trees, name: str, sizes: Sequence[int]) -> OutsideSums:
         """What they say of the rows outside their bags."""
         return out_of_bag_by_size(
-            trees, self.data, copies(self.weight), BOOTSTRAP, stream_seed(self.seed, name), sizes,
-            np.average(self.truth, axis=0, weights=self.weight), self.n_threads,
+            trees, self.data, copies(self.weight), self.sampling, stream_seed(self.seed, name),
+            sizes, np.average(self.truth, axis=0, weights=self.weight), self.n_threads,
         )  # fmt: skip
 
     def mean(self, errors: FloatArray) -> FloatArray:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
+from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.ensembles.leaves import with_newton_steps
@@ -148,7 +149,7 @@ class ForestModel:
 
 def refit_forest(
     problem: Problem,
-    weight: WeightArray,
+    weights: RowWeights,
     selected: BoolArray,
     *,
     seed: int,
@@ -165,14 +166,14 @@ def refit_forest(
     (Friedman 2001, Algorithm 5), with one more row of mean curvature so that pure leaves stay
     finite; for counts the logarithm of their sum over that of their means, likewise.
     """
-    family, has_offset = problem.family, problem.offset is not None
+    family, has_offset, weight = problem.family, problem.offset is not None, weights.values
     constant, importance = _constant(problem, weight), np.zeros(len(selected))
     if not selected.any():
         return ForestModel(selected, None, constant, importance, family, has_offset)
     part = select_groups(problem.data, selected)
     truth = truth_of(problem, weight)
     grower = Grower(
-        part, truth, weight, family, stream_seed(seed, "refit"),
+        part, truth, weights, family, stream_seed(seed, "refit"),
         problem.groups.ranks(seed)[selected], n_threads,
     )  # fmt: skip
     trees = best_trees(grower, n_trees=n_trees)
