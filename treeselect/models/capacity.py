@@ -97,7 +97,7 @@ def cut_forest(
     """
     counts = copies(weight)
     trees = bagged_forest(
-        data, _target(truth, weight, family), counts, n_trees=n_trees, seed=seed, rank=rank,
+        data, target_of(truth, weight, family), counts, n_trees=n_trees, seed=seed, rank=rank,
         growth=Growth(UNBOUNDED, MIN_LEAF, n_candidates, 0.0), n_threads=n_threads,
     )  # fmt: skip
     sizes = sizes_of_nodes(int(counts.sum()))
@@ -141,7 +141,8 @@ def best_forest(
     return found[first_largest([-forest.error for forest in found])]
 
 
-def _target(truth: FloatArray, weight: WeightArray, family: Family) -> Target:
+def target_of(truth: FloatArray, weight: WeightArray, family: Family) -> Target:
+    """What trees are grown on that tell this."""
     if family.n_classes > 2:
         return target_of_classes(truth.argmax(axis=1), family.n_classes, weight)
     return target_of_mean(np.ascontiguousarray(truth[:, 0]), weight)

@@ -13,11 +13,14 @@ from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
+from treeselect.engine.data.targets import copies
+from treeselect.engine.ensembles.forests import BOOTSTRAP
 from treeselect.engine.ensembles.leaves import with_newton_steps
+from treeselect.engine.ensembles.permutation import out_of_bag_gains
 from treeselect.engine.ensembles.prediction import predict_mean
-from treeselect.engine.growing.nodes import Trees, group_gains
+from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.random import stream_seed
-from treeselect.models.capacity import best_forest, truth_of
+from treeselect.models.capacity import best_forest, target_of, truth_of
 
 REFITTED_TREES = 200
 """Trees of the forest that is refitted on the selected units."""
@@ -36,7 +39,8 @@ class ForestModel:
         Mean response, or share of each of more than two classes; with an offset, the linear
         predictor of the constant model without it.
     importance : ndarray of float, shape (n_groups,)
-        Mean decrease of impurity of each group, in units of the gain; 0 for groups not used.
+        Mean decrease of impurity by each group on the rows outside the bags, in units of the gain;
+        0 for groups not used, and for those that gain nothing there.
     family : Family
     has_offset : bool
         Whether the trees add to a linear predictor instead of giving the mean response.
@@ -69,7 +73,10 @@ class ForestModel:
     @property
     def importance_note(self) -> str:
         """What the importances are shares of."""
-        return "Share of the gain (decrease of impurity) in the forest refitted on the selection"
+        return (
+            "Share of the gain (decrease of impurity) on rows outside the bags, in the forest"
+            " refitted on the selection"
+        )
 
     @property
     def in_place_note(self) -> str:
@@ -171,11 +178,16 @@ def refit_forest(
         return ForestModel(selected, None, constant, importance, family, has_offset)
     part = select_groups(problem.data, selected)
     truth = truth_of(problem, weight)
+    own_seed = stream_seed(seed, "refit")
     trees = best_forest(
-        part, truth, weight, family, n_trees=n_trees, seed=stream_seed(seed, "refit"),
+        part, truth, weight, family, n_trees=n_trees, seed=own_seed,
         rank=problem.groups.ranks(seed)[selected], n_threads=n_threads,
     ).trees  # fmt: skip
-    importance[selected] = group_gains(trees, part).mean(axis=0)
+    gains = out_of_bag_gains(
+        trees, part, target_of(truth, weight, family), copies(weight), BOOTSTRAP, own_seed,
+        n_threads,
+    ).mean  # fmt: skip
+    importance[selected] = np.maximum(gains, 0.0)
     if problem.offset is not None and not family.loss.is_squared:
         curvature = family.loss.curvature(problem.y, problem.constant(weight))
         trees = with_newton_steps(trees, part, truth[:, 0], curvature, weight)
