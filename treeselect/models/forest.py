@@ -13,14 +13,11 @@ from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
-from treeselect.engine.data.targets import copies
-from treeselect.engine.ensembles.forests import BOOTSTRAP
 from treeselect.engine.ensembles.leaves import with_newton_steps
-from treeselect.engine.ensembles.permutation import out_of_bag_gains
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.random import stream_seed
-from treeselect.models.capacity import best_forest, target_of, truth_of
+from treeselect.models.capacity import Grower, best_forest, gains_outside, truth_of
 
 REFITTED_TREES = 200
 """Trees of the forest that is refitted on the selected units."""
@@ -178,16 +175,13 @@ def refit_forest(
         return ForestModel(selected, None, constant, importance, family, has_offset)
     part = select_groups(problem.data, selected)
     truth = truth_of(problem, weight)
-    own_seed = stream_seed(seed, "refit")
-    trees = best_forest(
-        part, truth, weight, family, n_trees=n_trees, seed=own_seed,
-        rank=problem.groups.ranks(seed)[selected], n_threads=n_threads,
-    ).trees  # fmt: skip
-    gains = out_of_bag_gains(
-        trees, part, target_of(truth, weight, family), copies(weight), BOOTSTRAP, own_seed,
-        n_threads,
-    ).mean  # fmt: skip
-    importance[selected] = np.maximum(gains, 0.0)
+    grower = Grower(
+        part, truth, weight, family, stream_seed(seed, "refit"),
+        problem.groups.ranks(seed)[selected], n_threads,
+    )  # fmt: skip
+    forest = best_forest(grower, n_trees=n_trees)
+    trees = forest.trees
+    importance[selected] = np.maximum(gains_outside(grower, forest), 0.0)
     if problem.offset is not None and not family.loss.is_squared:
         curvature = family.loss.curvature(problem.y, problem.constant(weight))
         trees = with_newton_steps(trees, part, truth[:, 0], curvature, weight)
