@@ -33,11 +33,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from treeselect import GBFS, GRRF, RRF, ControlBurn, RBoost
+from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.weights import row_weights
 from treeselect.engine.data.binning import select_groups, take_rows
 from treeselect.engine.ensembles.prediction import predict_mean
-from treeselect.resampling.choosing import step_of_size
 
 COPIES = (0, 3, 5, 7)
 UNPRINTED = [f"k = {k}" for k in (4, 6, 7, 8, 9)]
