@@ -54,7 +54,8 @@ class ControlBurn(Method):
         than one.
     adaptive : bool
         Solve twice, the second time with each unit's price divided by the square root of its
-        importance in the first solution.
+        importance in the first solution, times the share of its gain that holds outside the bags
+        of an ordinary forest: trees fit noise of many values better than a true binary term.
     tail, tolerance : int, float
         Trees of one depth are added until the last `tail` training losses differ by at most
         `tolerance` times the loss of the constant model above that of a perfect fit, or there are

@@ -21,6 +21,7 @@ from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.targets import Target, copies, target_of_classes, target_of_mean
 from treeselect.engine.ensembles.cutting import OutsideSums, cut_back, out_of_bag_by_size
 from treeselect.engine.ensembles.forests import Sampling, bagged_forest
+from treeselect.engine.ensembles.permutation import out_of_bag_gains
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import Trees, join_trees
 from treeselect.engine.random import stream_seed
@@ -131,6 +132,14 @@ class Grower(NamedTuple):
             sizes, np.average(self.truth, axis=0, weights=self.weight), self.n_threads,
         )  # fmt: skip
 
+    def gains(self, trees: Trees, name: str) -> FloatArray:
+        """Decrease of impurity by each group on the rows outside their bags, mean over the trees,
+        shape (n_groups,); about 0, and possibly below, for groups that tell nothing."""
+        return out_of_bag_gains(
+            trees, self.data, _target(self.truth, self.weight, self.family), copies(self.weight),
+            self.sampling, stream_seed(self.seed, name), self.n_threads,
+        ).mean  # fmt: skip
+
     def mean(self, errors: FloatArray) -> FloatArray:
         """Means over the rows with an error; NaN if none has one. Shape (n_sizes,)."""
         known = ~np.isnan(errors[:, 0])
@@ -175,10 +184,12 @@ def best_forest(grower: Grower, *, n_trees: int) -> CutForest:
     return _completed(grower, _best_first_trees(grower, n_trees), n_trees)
 
 
-def best_trees(grower: Grower, *, n_trees: int) -> Trees:
-    """The trees of :func:`best_forest`, for those who do not ask what they predict out of bag."""
+def best_trees(grower: Grower, *, n_trees: int) -> tuple[Trees, int]:
+    """The trees of :func:`best_forest`, for those who do not ask what they predict out of bag; and
+    how many are the first ones, whose bags are a stream of their own."""
     first = _best_first_trees(grower, n_trees)
-    return join_trees([cut_back(first.trees, first.size), *_more_trees(grower, first, n_trees)])
+    trees = join_trees([cut_back(first.trees, first.size), *_more_trees(grower, first, n_trees)])
+    return trees, first.trees.n_trees
 
 
 def _best_first_trees(grower: Grower, n_trees: int) -> _First:
@@ -217,6 +228,17 @@ def _completed(grower: Grower, first: _First, n_trees: int) -> CutForest:
         trees = join_trees([trees, more])
         sums = sums.with_trees(grower.outside(more, "more", [first.size]))
     return CutForest(trees, sums.mean[:, 0], sums.errors(grower.truth)[:, 0], first.size)
+
+
+def gains_outside(grower: Grower, trees: Trees, n_first: int) -> FloatArray:
+    """Decrease of impurity by each group on the rows outside the bags of a forest, shape
+    (n_groups,); `n_first` as in :func:`best_trees`."""
+    nodes, start = trees
+    gains = n_first * grower.gains(Trees(nodes, start[: n_first + 1]), "first")
+    n_more = trees.n_trees - n_first
+    if n_more > 0:
+        gains += n_more * grower.gains(Trees(nodes, start[n_first:]), "more")
+    return gains / trees.n_trees
 
 
 def _target(truth: FloatArray, weight: WeightArray, family: Family) -> Target:

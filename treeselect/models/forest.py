@@ -16,9 +16,9 @@ from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.ensembles.leaves import with_newton_steps
 from treeselect.engine.ensembles.prediction import predict_mean
-from treeselect.engine.growing.nodes import Trees, group_gains
+from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.random import stream_seed
-from treeselect.models.capacity import Grower, best_trees, truth_of
+from treeselect.models.capacity import Grower, best_trees, gains_outside, truth_of
 
 REFITTED_TREES = 200
 """Trees of the forest that is refitted on the selected units."""
@@ -37,7 +37,8 @@ class ForestModel:
         Mean response, or share of each of more than two classes; with an offset, the linear
         predictor of the constant model without it.
     importance : ndarray of float, shape (n_groups,)
-        Mean decrease of impurity of each group, in units of the gain; 0 for groups not used.
+        Mean decrease of impurity by each group on the rows outside the bags, in units of the gain;
+        0 for groups not used, and for those that gain nothing there.
     family : Family
     has_offset : bool
         Whether the trees add to a linear predictor instead of giving the mean response.
@@ -70,7 +71,10 @@ class ForestModel:
     @property
     def importance_note(self) -> str:
         """What the importances are shares of."""
-        return "Share of the gain (decrease of impurity) in the forest refitted on the selection"
+        return (
+            "Share of the gain (decrease of impurity) on rows outside the bags, in the forest"
+            " refitted on the selection"
+        )
 
     @property
     def in_place_note(self) -> str:
@@ -176,8 +180,8 @@ def refit_forest(
         part, truth, weights, family, stream_seed(seed, "refit"),
         problem.groups.ranks(seed)[selected], n_threads,
     )  # fmt: skip
-    trees = best_trees(grower, n_trees=n_trees)
-    importance[selected] = group_gains(trees, part).mean(axis=0)
+    trees, n_first = best_trees(grower, n_trees=n_trees)
+    importance[selected] = np.maximum(gains_outside(grower, trees, n_first), 0.0)
     if problem.offset is not None and not family.loss.is_squared:
         curvature = family.loss.curvature(problem.y, problem.constant(weight))
         trees = with_newton_steps(trees, part, truth[:, 0], curvature, weight)

@@ -36,8 +36,8 @@ from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import group_gains
 from treeselect.models.capacity import usual_candidates
 
-Kind = Literal["mdi", "unbiased", "permutation"]
-KINDS: tuple[Kind, ...] = ("mdi", "unbiased", "permutation")
+Kind = Literal["unbiased", "mdi", "permutation"]
+KINDS: tuple[Kind, ...] = ("unbiased", "mdi", "permutation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class MeasuredForest:
 class RankingForest(RefinedMethod):
     """Options of methods that rank units by ordinary forests."""
 
-    kind: Kind = "mdi"
+    kind: Kind = "unbiased"
     n_trees: int = 500
     mtry: int | None = None
     max_depth: int | None = None
