@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,7 @@ def test_a_program_prints_its_table(program, words, times, n_lines):
     [
         ("noise.py", 2 + 2),
         ("truth.py", 2 + 6),
+        ("pmlb.py", 2 * (2 + 2)),
         pytest.param(
             "comparison.py",
             2 + 1 + 2 + 2,
@@ -75,6 +77,20 @@ def test_a_program_of_all_methods_prints_its_table_and_writes_nothing(program, n
     assert "treeselect" in done.stdout
     assert done.stdout.count("|\n") == n_lines
     assert {p: p.stat().st_mtime_ns for p in results.glob("*")} == before
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
+def test_each_simulated_case_has_its_truth_among_its_columns(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    cases = importlib.import_module("cases").CASES
+    for name in set(cases) - {"madelon"}:
+        frame, truth = cases[name](0, n_noise=2)
+        again, _ = cases[name](0, n_noise=2)
+        assert frame.equals(again), name
+        members = [column for group in truth for column in group]
+        assert len(members) == len(set(members)), name
+        assert set(members) <= set(frame.columns) - {"y"}, name
+        assert frame["y"].nunique() > 1, name
 
 
 PAPERS = sorted(p.name for p in (FOLDER / "papers").glob("*.py") if p.name != "common.py")
