@@ -35,7 +35,7 @@ import pandas as pd
 from forms import FORMS, in_order, told
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
-from tables import RESULTS, mean_and_error, run_all, shown, with_earlier, write_table
+from tables import RESULTS, mean_and_error, run_all, signed, with_earlier, write_table
 
 import treeselect
 from treeselect.engine.blas import one_thread
@@ -227,18 +227,13 @@ def table_of(summary, judge):
             {
                 "method": method,
                 "options": own["options"].iloc[0],
-                "AUC more": signed(*mean_and_error(more[:, m])),
+                "AUC more": signed(*mean_and_error(more[:, m]), 4),
                 "worst set (s.e. over splits)": f"{signed(worst, error, 3)} {at}",
                 **by_size,
                 "CPU s": f"{seconds[method]:.2f}",
             }
         )
     return pd.DataFrame(lines), len(sets)
-
-
-def signed(mean, error, digits=4):
-    """A difference with its sign and its standard error in brackets."""
-    return ("+" if mean >= 0 else "") + shown(mean, error, digits)
 
 
 def against(summary, judge, other="controlburn, paper", method="exchange"):

@@ -55,6 +55,7 @@ def test_a_program_prints_its_table(program, words, times, n_lines):
         ("noise.py", 2 + 2),
         ("truth.py", 2 + 6),
         ("pmlb.py", 2 * (2 + 2)),
+        ("steadiness.py", 2 + 2 + 2 + 1),
         pytest.param(
             "comparison.py",
             2 + 1 + 2 + 2,
