@@ -77,10 +77,10 @@ def load(name):
     return frame.assign(target=pd.factorize(frame["target"], sort=True)[0])
 
 
-def n_splits(n_rows):
+def n_splits(n_rows, most=10):
     """How often a set is drawn."""
     n_new = min(n_rows - min(2 * n_rows // 3, MOST_ROWS), MOST_NEW)
-    return int(np.clip(-(-1500 // n_new), 2, 10))
+    return int(np.clip(-(-1500 // n_new), 2, most))
 
 
 def drawn_rows(y, seed):
@@ -299,6 +299,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--methods", nargs="*", default=list(FORMS), choices=list(FORMS))
+    parser.add_argument("--splits", type=int, default=10, help="most of a set, at least 2")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
     options = parser.parse_args()
     if options.quick:
@@ -307,7 +308,7 @@ def main():
         return
     for name in options.sets if options.methods else ():
         forms = in_order({BASELINE, *options.methods})
-        calls = [(name, seed, forms) for seed in range(n_splits(len(load(name))))]
+        calls = [(name, seed, forms) for seed in range(n_splits(len(load(name)), options.splits))]
         results = run_all(one_split, calls, options.jobs)
         with_earlier("pmlb", lines_of(name, results), by="run", quick=False, folder=options.results)
     write(pd.read_csv(options.results / "pmlb.csv"), folder=options.results)

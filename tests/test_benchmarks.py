@@ -34,6 +34,7 @@ def test_encode_prints_its_table():
     [
         ("engine.py", "RRF, golub", 1, 19),
         ("controlburn.py", "objective above cvxpy's", 2, 11),
+        ("seconds.py", "treeselect", 1, 7),
     ],
 )
 def test_a_program_prints_its_table(program, words, times, n_lines):
