@@ -81,6 +81,7 @@ def test_comparison_prints_its_tables_and_writes_nothing():
         ("pmlb.py", 2 * (2 + 2)),
         ("steadiness.py", 2 + 2 + 2 + 1),
         ("seconds.py", 2 + 2),
+        ("model_files.py", 2 + 1),
     ],
 )
 def test_a_program_of_all_methods_prints_its_tables_and_writes_nothing(
