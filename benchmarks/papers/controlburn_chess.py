@@ -22,6 +22,7 @@ from common import (
     mean_and_error,
     new_figure,
     run_all,
+    sets_by_size,
     shown,
     with_earlier,
     write_figure,
@@ -33,11 +34,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from treeselect import GBFS, GRRF, RRF, ControlBurn, RBoost
-from treeselect.algorithms.shared.task import Task
-from treeselect.designs.weights import row_weights
+from treeselect.algorithms.exchange import ExchangeSearch
 from treeselect.engine.data.binning import select_groups, take_rows
 from treeselect.engine.ensembles.prediction import predict_mean
-from treeselect.resampling.choosing import step_of_size
 
 COPIES = (0, 3, 5, 7)
 UNPRINTED = [f"k = {k}" for k in (4, 6, 7, 8, 9)]
@@ -48,6 +47,7 @@ METHODS = {
     "MDI, scikit-learn": None,
     "default": ControlBurn(),
     "paper": ControlBurn.published(),
+    "exchange": ExchangeSearch(),
     "half the units per split": ControlBurn(max_features=0.5),
     "backward pass": ControlBurn(prune=True),
     "RRF": RRF(n_trees=300),
@@ -91,13 +91,8 @@ def one_fold(frame, n_copies, fold, methods, largest):
             )
             chosen = {k: np.isin(np.arange(len(names)), order[:k]) for k in range(1, largest + 1)}
         else:
-            path = METHODS[label].path(
-                Task(problem, row_weights(weight), max_size=largest, seed=fold)
-            )
-            chosen = {
-                k: step_of_size(path, k, problem.groups.keep).selected
-                for k in range(1, largest + 1)
-            }
+            sizes = range(1, largest + 1)
+            chosen = sets_by_size(METHODS[label], problem, weight, sizes, fold)
         for k, selected in chosen.items():
             trees = forest(problem, weight, selected, 100, fold)
             score = predict_mean(trees, select_groups(new, selected))[:, 0]
