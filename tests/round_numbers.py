@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 
+from treeselect.algorithms.shared.searched import Exchange, Rival, Trace
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.stability import Stability
 
@@ -41,6 +42,31 @@ def with_round_numbers(fit, *units, at_once=False, **call):
         model=dataclasses.replace(fit.model, importance=_shares(names, units)),
         resampled=None if fit.resampled is None else _resampled(names, units),
     )
+
+
+EXCHANGES = (("noise", "copy", -0.25, 0.0625), ("copy", "signal", -0.021, 0.004))
+RIVALS = (
+    (("copy", "site"), -0.0002, 0.0),
+    (("signal", "flag"), 0.003, 0.004),
+    (("noise", "flag"), 0.0125, 0.015625),
+    (("noise", "copy"), 0.0625, 0.125),
+)
+"""For :func:`with_trace`: units out and in, or of the set, the change of the error and its s.e."""
+
+
+def with_trace(fit, exchanges=(), rivals=(), *, n_rivals=None, n_judged=None):
+    """A fit that selects `signal` and `site` with round numbers, and the trace of a search."""
+    made = with_round_numbers(fit, "signal", "site")
+    number = {name: unit for unit, name in enumerate(made.design.arrays.groups.names)}
+    near = [Rival(tuple(sorted(number[name] for name in r[0])), *r[1:]) for r in rivals]
+    n = len(near) if n_rivals is None else n_rivals
+    trace = Trace(
+        tuple(Exchange(number[out], number[into], *rest) for out, into, *rest in exchanges),
+        tuple(near),
+        n,
+        n if n_judged is None else n_judged,
+    )
+    return dataclasses.replace(made, step=dataclasses.replace(made.step, trace=trace))
 
 
 def _shares(names, units):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,26 @@ _WIDTH = 88
 
 
 @dataclass(frozen=True, slots=True)
+class SmallTable:
+    """A further table: words, and numbers beside them, in as many columns as other such tables.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Its head.
+    rows : tuple of tuple of str
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def shown(self) -> SmallTable:
+        """The same without control characters."""
+        rows = tuple(tuple(map(shown, row)) for row in self.rows)
+        return SmallTable(tuple(map(shown, self.columns)), rows)
+
+
+@dataclass(frozen=True, slots=True)
 class SummaryContent:
     """All that a summary says, as text.
 
@@ -34,6 +55,8 @@ class SummaryContent:
     rows : tuple of tuple of str
     notes : tuple of str
         Footer, one sentence or two each.
+    more : tuple of SmallTable
+        Between the table of terms and the footer.
     """
 
     title: str
@@ -41,6 +64,7 @@ class SummaryContent:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
+    more: tuple[SmallTable, ...] = ()
 
     def shown(self) -> SummaryContent:
         """The same without control characters, which names and labels may hold."""
@@ -50,6 +74,7 @@ class SummaryContent:
             columns=tuple(map(shown, self.columns)),
             rows=tuple(tuple(map(shown, row)) for row in self.rows),
             notes=tuple(map(shown, self.notes)),
+            more=tuple(table.shown() for table in self.more),
         )
 
 
@@ -81,6 +106,7 @@ class Summary:
                 break_on_hyphens=False,
             )
         lines += table.splitlines() if table else ["-" * width]
+        lines += _small_lines(c.more)
         for note in c.notes:
             lines += textwrap.wrap(
                 note, width, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False
@@ -102,6 +128,7 @@ class Summary:
             table = _table(columns, rows)
             # The cells are escaped already, more completely than SimpleTable does it.
             parts.append(table.as_latex_tabular(replacements={}))
+        parts += map(_small_latex, c.more)
         parts.append(f"\\begin{{itemize}}\n{notes}\n\\end{{itemize}}\n")
         return "\n".join(parts)
 
@@ -119,16 +146,12 @@ class Summary:
             f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
             for name, value in c.facts
         )
-        head = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in c.columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in c.rows
+        tables = "".join(
+            _html_table(columns, rows)
+            for columns, rows in [(c.columns, c.rows), *((t.columns, t.rows) for t in c.more)]
         )
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in c.notes)
-        return (
-            f"<h4>{html.escape(c.title)}</h4><table>{facts}</table>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
-        )
+        return f"<h4>{html.escape(c.title)}</h4><table>{facts}</table>{tables}<ul>{notes}</ul>"
 
 
 def p_text(p: float) -> str:
@@ -147,6 +170,51 @@ def _table(columns: tuple[str, ...] | list[str], rows: object) -> SimpleTable:
         stubs=stubs,
         txt_fmt={"colsep": "  ", "table_dec_above": "=", "table_dec_below": "="},
     )
+
+
+def _small_lines(tables: Sequence[SmallTable]) -> list[str]:
+    """Small tables, one below the other: words flush left and wrapped, numbers flush right."""
+    if not tables:
+        return []
+    cells = [row for table in tables for row in (table.columns, *table.rows)]
+    words, *numbers = (max(map(len, column)) for column in zip(*cells, strict=True))
+    rest = sum(numbers) + 2 * len(numbers)
+    longest = max(len(word) for row in cells for word in row[0].split()) + 2
+    words = min(words, max(_WIDTH - rest, longest))
+    lines = []
+    for table in tables:
+        for row in (table.columns, *table.rows):
+            first, *more = textwrap.wrap(
+                row[0],
+                words,
+                subsequent_indent="  ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+            beside = [cell.rjust(n) for cell, n in zip(row[1:], numbers, strict=True)]
+            lines += ["  ".join([first.ljust(words), *beside]), *more]
+            lines += ["-" * (words + rest)] if row is table.columns else []
+        lines.append("-" * (words + rest))
+    return [*lines[:-1], "=" * (words + rest)]
+
+
+def _html_table(columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> str:
+    head = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _small_latex(table: SmallTable) -> str:
+    """A tabular in the style of that of the terms."""
+    head, *rows = (
+        " & ".join(_latex(cell) for cell in row) + r" \\" for row in (table.columns, *table.rows)
+    )
+    inner = "\n".join([r"\toprule", head, r"\midrule", *rows, r"\bottomrule"])
+    places = "l" + "r" * (len(table.columns) - 1)
+    tabular = f"\\begin{{tabular}}{{{places}}}\n{inner}\n\\end{{tabular}}"
+    return f"\\begin{{center}}\n{tabular}\n\\end{{center}}\n"
 
 
 def _latex(text: str) -> str:

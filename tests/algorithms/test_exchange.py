@@ -54,11 +54,15 @@ def test_a_binary_column_is_found_among_numbers_of_noise():
     assert sum(set(names) == {"x", "b"} for names in found) >= 4
 
 
-def test_no_copy_takes_the_place_of_a_weak_column():
-    fit = select(near_copies(), 3)
-    one, other = ({f"x{j}", f"near{j}"} & set(fit.selected) for j in (0, 1))
+@pytest.fixture(scope="module")
+def found():
+    return select(near_copies(), 3)
+
+
+def test_no_copy_takes_the_place_of_a_weak_column(found):
+    one, other = ({f"x{j}", f"near{j}"} & set(found.selected) for j in (0, 1))
     assert (len(one), len(other)) == (1, 1)
-    assert "x2" in fit.selected
+    assert "x2" in found.selected
 
 
 def test_paths_end_where_more_units_bring_no_progress():
@@ -72,15 +76,22 @@ def test_threads_and_the_order_of_columns_change_nothing():
     one = select(data, 3, n_jobs=1)
     other = select(data[data.columns[::-1]], 3, n_jobs=2)
     assert set(one.selected) == set(other.selected)
-    assert one.step.notes == other.step.notes
+    assert one.step.trace == other.step.trace
 
 
-def test_exchanges_and_rivals_are_told_in_the_summary():
-    fit = select(near_copies(), 3)
-    text = " ".join(str(fit.summary()).split())
-    told = [note for note in fit.step.notes if "one standard error higher" in note]
-    assert told
-    assert told[0] in text
+def test_the_trace_is_of_the_set(found):
+    step, trace = found.step, found.step.trace
+    assert trace.exchanges
+    assert all(e.rise < -e.spread for e in trace.exchanges)
+    assert step.selected[trace.exchanges[-1].into]
+    assert not step.selected[trace.exchanges[-1].out]
+    assert 1 <= trace.n_rivals <= trace.n_judged
+    for rival in trace.rivals:
+        assert len(set(rival.units)) == step.size
+        assert not step.selected[list(rival.units)].all()
+        assert rival.rise <= rival.spread
+    rises = [rival.rise for rival in trace.rivals]
+    assert rises == sorted(rises)
 
 
 @pytest.mark.parametrize(
@@ -126,13 +137,11 @@ def test_a_size_or_a_share_is_needed():
         select(near_copies(40), None)
 
 
-def test_what_is_said_of_a_set_is_not_said_of_what_is_left_of_it():
-    fit = select(near_copies(), 3)
-    step = fit.step
-    assert step.notes
+def test_what_was_seen_of_a_set_is_not_said_of_what_is_left_of_it(found):
+    step = found.step
     cut = step_of_size([step], 2, np.zeros(len(step.selected), dtype=bool))
-    assert (cut.size, cut.notes) == (2, ())
-    chain = BackwardPass(Task(fit.design.problem, fit.design.row_weights, max_size=3, seed=1))
+    assert (cut.size, cut.trace) == (2, None)
+    chain = BackwardPass(Task(found.design.problem, found.design.row_weights, max_size=3, seed=1))
     first, *others = chain.chain(step)
-    assert first.notes == step.notes
-    assert all(other.notes == () for other in others)
+    assert first.trace is step.trace
+    assert all(other.trace is None for other in others)

@@ -329,6 +329,17 @@ def test_a_reader_that_has_gone(environment):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_the_tables_of_a_search_are_in_the_json(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(folder)
+    asked, file = ["select", "died ~ signal + site", "data.csv", "-k", "1"], tmp_path / "t.json"
+    assert main([*asked, "-m", "exchange", "--json", str(file)]) == 0
+    tables = json.loads(file.read_text(encoding="utf-8"))
+    assert isinstance(tables["exchanges"], list)
+    assert isinstance(tables["alternatives"], list)
+    assert main([*asked, "-m", "mrmr", "--json", str(file)]) == 0
+    assert not {"exchanges", "alternatives"} & set(json.loads(file.read_text(encoding="utf-8")))
+
+
 def test_files_are_written_though_nobody_reads_the_summary(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     read, write = os.pipe()

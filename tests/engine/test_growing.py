@@ -89,7 +89,9 @@ def test_penalised_tree_is_its_naive_twin(
 ):
     data, gradient, weight, rng = problem
     target, rows = both_targets(kind, gradient, weight, rng)
-    growth = Growth(5, 1, n_candidates, 0.0, all_open, order, 12, 0.5, opens_late=late)
+    growth = Growth(
+        5, 1, n_candidates, 0.0, all_open, order, 12, 0.5, False, late, int(rng.integers(9)) + 1
+    )
     rank = rng.permutation(data.n_groups)
     opened = rng.random(data.n_groups) < 0.3
     n = len(data.codes)

@@ -158,3 +158,10 @@ def test_columns_of_tidy_have_the_same_types_whatever_the_method(library):
         for method, options in (("mrmr", {}), ("boruta", {"n_trees": 5, "max_rounds": 2}))
     )
     assert nw.from_native(plain).schema == nw.from_native(decided).schema
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_a_table_without_rows_has_the_types_of_one_with_rows(library):
+    full = pd.DataFrame({"a": ["x"], "b": [0.5], "c": [1], "d": [True]})
+    types = [in_library(table, library).schema for table in (full, full.head(0))]
+    assert types[0] == types[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import json
 import struct
@@ -14,6 +15,7 @@ import polars as pl
 import pytest
 
 import treeselect
+from treeselect.algorithms.shared.searched import Exchange, Rival, Trace
 from treeselect.errors import DataError, FormulaError, ModelFileError, NewDataError, OptionError
 
 QUICK = {"forests": 1, "n_trees": 12, "seed": 3}
@@ -37,6 +39,23 @@ def fit(data):
 @pytest.fixture(scope="module")
 def file(fit, tmp_path_factory):
     return fit.save(tmp_path_factory.mktemp("models") / "fit.treeselect")
+
+
+@pytest.fixture(scope="module")
+def traced(mixed):
+    """A fit as a search leaves it."""
+    fit = treeselect.select("died ~ . - dose", mixed, method="mrmr", k=2, seed=1)
+    inside, outside = (np.flatnonzero(fit.step.selected == part).tolist() for part in (True, False))
+    rivals = [
+        Rival(tuple(sorted((kept, other))), 0.125, 0.25) for kept in inside for other in outside
+    ]
+    trace = Trace((Exchange(outside[0], inside[0], -0.5, 0.25),) * 2, tuple(rivals), 8, 14)
+    return dataclasses.replace(fit, step=dataclasses.replace(fit.step, trace=trace))
+
+
+@pytest.fixture(scope="module")
+def searched(traced, tmp_path_factory):
+    return traced.save(tmp_path_factory.mktemp("models") / "searched")
 
 
 @pytest.mark.parametrize("include_data", [False, True])
@@ -89,6 +108,20 @@ def test_a_round_trip_of_an_empty_selection(mixed, tmp_path):
     again = treeselect.load(fit.save(tmp_path / "m"))
     assert again.selected == ()
     pd.testing.assert_series_equal(again.predict(mixed), fit.predict(mixed))
+
+
+def test_a_round_trip_of_the_trace_of_a_search(traced, searched):
+    again = treeselect.load(searched)
+    assert again.step.trace == traced.step.trace
+    assert again.summary().as_text() == traced.summary().as_text()
+    pd.testing.assert_frame_equal(again.exchanges(), traced.exchanges())
+    pd.testing.assert_frame_equal(again.alternatives(), traced.alternatives())
+
+
+def test_a_round_trip_of_a_search_that_found_nothing(traced, tmp_path):
+    nothing = dataclasses.replace(traced.step, trace=Trace((), (), 0, 0))
+    again = treeselect.load(dataclasses.replace(traced, step=nothing).save(tmp_path / "m"))
+    assert again.step.trace == Trace((), (), 0, 0)
 
 
 def test_calls_that_need_the_data_take_them(fit, data, file):
@@ -406,6 +439,43 @@ def at_first_split(value):
 )
 def test_arrays_that_do_not_fit_together(file, name, edit, tmp_path):
     refused(with_array(file, tmp_path, name, edit))
+
+
+@pytest.mark.parametrize(
+    ("name", "edit"),
+    [
+        ("exchange_units", lambda a: a + 99),
+        ("exchange_units", lambda a: a - 99),
+        ("exchange_units", lambda a: a * 0),  # a unit for itself
+        ("exchange_units", lambda a: a[:1]),
+        ("exchange_units", lambda a: a.astype(np.float64)),
+        ("exchange_units", np.ravel),
+        ("exchange_rises", lambda a: a * np.nan),
+        ("exchange_rises", lambda a: a * 1e300),
+        ("exchange_rises", lambda a: -a),
+        ("exchange_rises", lambda a: a.astype(np.int64)),
+        ("rival_units", lambda a: a + 99),
+        ("rival_units", lambda a: a[:, ::-1].copy()),
+        ("rival_units", lambda a: a[:, :1].copy()),
+        ("rival_units", lambda a: a[:-1]),
+        ("rival_units", lambda a: a.astype(np.int32)),
+        ("rival_rises", lambda a: a * np.inf),
+        ("rival_rises", lambda a: -a),
+        ("rival_rises", lambda a: a[:0]),
+    ],
+)
+def test_traces_that_no_search_leaves(searched, name, edit, tmp_path):
+    refused(with_array(searched, tmp_path, name, edit))
+
+
+def test_a_rival_is_another_set(searched, traced, tmp_path):
+    own = np.flatnonzero(traced.step.selected)
+    refused(with_array(searched, tmp_path, "rival_units", lambda a: np.tile(own, (len(a), 1))))
+
+
+@pytest.mark.parametrize("counts", [[8], [8, 7], [9, 14], [-1, 14], [8, 2**40], ["8", 14], 8, None])
+def test_counts_that_no_search_has(searched, counts, tmp_path):
+    refused(change(searched, tmp_path, lambda d: d["content"].update(trace=counts)))
 
 
 def drop(key):

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 import treeselect
 from treeselect.engine.ensembles.cutting import cut_back
-from treeselect.models.capacity import cut_forest, sizes_of_nodes, truth_of
+from treeselect.models.capacity import Grower, cut_forest, sizes_of_nodes, truth_of
 
 NOISE = [f"z{j}" for j in range(5)]
 
@@ -45,21 +45,31 @@ def test_noise_does_not_improve_the_forest(sets):
     assert brier(sets, ["x", "b"]) < brier(sets, ["x", "b", *NOISE])
 
 
-def test_no_other_size_has_less_out_of_bag_error(fitted):
-    problem, weight = fitted.design.problem, fitted.design.weight
-    truth = truth_of(problem, weight)
-    found = cut_forest(
-        problem.data, truth, weight, problem.family, n_trees=20, n_candidates=6, seed=1,
-        rank=problem.groups.ranks(1),
-    )  # fmt: skip
-    known = ~np.isnan(found.prediction[:, 0])
-    error = ((truth - found.prediction)[known] ** 2).sum(axis=1)
-    assert found.error == pytest.approx(np.average(error, weights=weight[known]))
-    assert found.size in sizes_of_nodes(int(weight.sum()))
+def grower_of(fit):
+    problem, weight = fit.design.problem, fit.design.weight
+    ranks = problem.groups.ranks(1)
+    return Grower(problem.data, truth_of(problem, weight), weight, problem.family, 1, ranks)
+
+
+@pytest.mark.parametrize("n_trees", [20, 300])
+def test_all_trees_grow_to_one_size(fitted, n_trees):
+    grower = grower_of(fitted)
+    found = cut_forest(grower, n_trees=n_trees, n_candidates=6)
+    assert found.trees.n_trees == n_trees
+    assert found.size in sizes_of_nodes(int(grower.weight.sum()))
     split = found.trees.nodes.column >= 0
     assert found.trees.nodes.weight[split].min() >= found.size
     again = cut_back(found.trees, found.size)
     np.testing.assert_array_equal(again.start, found.trees.start)
+
+
+def test_no_other_size_has_less_out_of_bag_error(fitted):
+    grower = grower_of(fitted)
+    found = cut_forest(grower, n_trees=20, n_candidates=6)
+    trees = grower.grow(20, 6, "first")
+    for size in sizes_of_nodes(int(grower.weight.sum())):
+        errors = grower.outside(cut_back(trees, size), "first", [1]).errors(grower.truth)
+        assert grower.mean(errors) >= grower.mean(found.errors[:, np.newaxis]) - 1e-12
 
 
 def test_sizes_fall_by_halves_down_to_every_node():

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from round_numbers import EXCHANGES, RIVALS, with_trace
 
 import treeselect
 from treeselect.reports.figures.dots import dot_figure
@@ -181,6 +182,24 @@ def test_numbers_on_the_page_are_those_of_the_tables(fitted):
         assert f"</svg>{row.importance:.3f}</td>" in page
         assert f"<td>{row.ci_low:.2f} to {row.ci_high:.2f}</td>" in page
     assert f"{fitted.stability.index:.2f}" in page
+
+
+def test_the_search_has_a_section_of_its_own(fitted, snapshot):
+    fit = with_trace(fitted, EXCHANGES, RIVALS, n_rivals=60, n_judged=70)
+    page = page_of(fit)
+    section = page[page.index('<section aria-labelledby="search">') :]
+    assert section[: section.index("</section>")] == snapshot
+    assert page.count("`.alternatives()`") == 0
+    assert page.count("judged with all of its trees") == 1
+    assert page.count("what other bags would change") == 1
+
+
+def test_a_search_that_has_nothing_to_tell_has_no_section(fitted):
+    found = gathered(fitted), gathered(with_trace(fitted, n_judged=0))
+    assert [report.search for report in found] == [None, None]
+    alone = gathered(with_trace(fitted, n_judged=5))
+    assert (alone.search.exchanges, alone.search.rivals) == (None, None)
+    assert "none has an out-of-bag error" in render(alone)
 
 
 def test_the_page_stands_alone(fitted):

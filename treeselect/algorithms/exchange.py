@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step
-from treeselect.algorithms.shared.exchanging import Exchange, Found, Rival, Search
+from treeselect.algorithms.shared.exchanging import Found, Search
 from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     check_flag,
@@ -19,10 +18,6 @@ from treeselect.algorithms.shared.options import (
     refuse_costs,
 )
 from treeselect.algorithms.shared.task import Task
-from treeselect.errors import quoted
-
-_MOST_RIVALS = 3
-"""Sets that are named beside the chosen one."""
 
 _PATIENCE = 3
 """Sizes without progress after which a path ends."""
@@ -145,32 +140,4 @@ class ExchangeSearch(PrunedMethod):
 
     def _step(self, task: Task, search: Search, found: Found, tuning: float) -> Step:
         step = self.scored_step(task, tuning, found.selected, search.worth(found.selected))
-        notes = _notes(found, search.rivals(found.selected), task.problem.groups.names)
-        return dataclasses.replace(step, notes=notes)
-
-
-def _notes(found: Found, rivals: Sequence[Rival], names: Sequence[str]) -> tuple[str, ...]:
-    """What was exchanged, and which sets are nearly as good."""
-    notes = []
-    if found.exchanges:
-        made = [
-            f"{quoted(names[e.into])} for {quoted(names[e.out])} (out-of-bag error {_percent(e)})"
-            for e in found.exchanges
-        ]
-        notes.append(f"The search took {'; '.join(made)}.")
-    if rivals:
-        near = [
-            f"{', '.join(quoted(names[g]) for g in np.flatnonzero(r.selected).tolist())}"
-            f" ({_percent(r)})"
-            for r in rivals[:_MOST_RIVALS]
-        ]
-        notes.append(
-            "Other sets that the search looked at have an out-of-bag error at most one standard"
-            f" error higher: {'; '.join(near)}."
-        )
-    return tuple(notes)
-
-
-def _percent(change: Exchange | Rival) -> str:
-    """A change of the error with its standard error."""
-    return f"{100 * change.rise:+.1f} %, s.e. {100 * change.spread:.1f} %"
+        return dataclasses.replace(step, trace=search.trace(found))

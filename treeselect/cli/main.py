@@ -229,8 +229,8 @@ def _select(options: argparse.Namespace) -> None:
 
 
 def _tables(result: SelectionResult, performance: Performance | None) -> dict[str, Any]:
-    """Tables of a result: ``glance`` an object, ``tidy`` and ``path`` lists of them; of its
-    performance an object with ``glance`` and ``tidy``."""
+    """Tables of a result: ``glance`` an object, ``tidy`` and ``path`` lists of them, as are those
+    of a search and of resamples; of its performance an object with ``glance`` and ``tidy``."""
     tables: dict[str, Any] = {
         "call": result.call.text,
         "formula": result.formula,
@@ -241,6 +241,9 @@ def _tables(result: SelectionResult, performance: Performance | None) -> dict[st
         "tidy": records(result.tidy()),
         "path": records(result.path),
     }
+    if result.step.trace is not None:
+        tables["exchanges"] = records(result.exchanges())
+        tables["alternatives"] = records(result.alternatives())
     if result.resampled is not None:
         tables["stability"] = records(result.stability.tidy())
         tables["substitutes"] = records(result.stability.substitutes)

@@ -252,7 +252,8 @@ def grow(
 
     def splits_of(own: IntArray, depth: int) -> dict[int, Split]:
         inside = rows.take(own)
-        if depth >= growth.max_depth or inside.weight.sum() < 2 * growth.min_weight:
+        least = max(2 * growth.min_weight, growth.min_split)
+        if depth >= growth.max_depth or inside.weight.sum() < least:
             return {}
         tried = candidates.draw()
         return {

@@ -33,15 +33,23 @@ def in_library(frame: pd.DataFrame, library: str) -> Any:
     columns: dict[str, Any] = {str(name): _plain(frame[name]) for name in frame}
     try:
         made = nw.from_dict(columns, backend=library)  # type: ignore[arg-type]
-        unknown = [name for name in columns if _is_unknown_text(frame[name])]
-        # Types of a table are the same for all data: text of which none is known is still text.
-        return made.with_columns(nw.col(*unknown).cast(nw.String) if unknown else []).to_native()
+        # Types of a table are the same for all data: those that no value shows are told.
+        types = {name: _type_unseen(frame[name]) for name in columns}
+        casts = [nw.col(name).cast(getattr(nw, kind)) for name, kind in types.items() if kind]
+        return made.with_columns(casts).to_native()
     except (ValueError, ImportError):  # a lazy engine, or one that is not on this machine
         return frame
 
 
-def _is_unknown_text(column: pd.Series[Any]) -> bool:
-    return column.dtype.kind == "O" and len(column) > 0 and bool(column.isna().all())
+_TYPES = {"float64": "Float64", "int64": "Int64", "bool": "Boolean", "str": "String"}
+"""Of pandas and narwhals."""
+
+
+def _type_unseen(column: pd.Series[Any]) -> str | None:
+    """Type of a column whose values do not show it; None if they do, or nobody knows it."""
+    if len(column) == 0:
+        return _TYPES.get(column.dtype.name)
+    return "String" if column.dtype.kind == "O" and bool(column.isna().all()) else None
 
 
 def _plain(column: pd.Series[Any]) -> list[Any]:

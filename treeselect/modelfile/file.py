@@ -10,7 +10,8 @@ Layout, version 2, in the container that ``archive`` describes:
     Arrays in NumPy's format, booleans and numbers only: the path (``path_*``), the forest
     (``forest_*``) or boosted trees (``boost_*``), the sparse forest (``sub_*``), bin edges
     (``edges``, ``edges_start``), decisions of methods that make any and the importances behind them
-    (``decisions``, ``decision_*``), cross-validated scores (``fold_scores``, ``fold_repeats``),
+    (``decisions``, ``decision_*``), the exchanges of a search and the sets that are nearly as good
+    (``exchange_*``, ``rival_*``), cross-validated scores (``fold_scores``, ``fold_repeats``),
     resamples (``resample_*``), and, if asked for, the data (``y``, ``rows``, ``weight``,
     ``offset``, ``source_<i>``, ``fold_numbers``, ``fold_groups``). Splitters, selectors of
     scikit-learn and scores that are functions are not in the file, but what they are called.

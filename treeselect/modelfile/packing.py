@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from treeselect.algorithms.registry import method_record
 from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.searched import Trace
 from treeselect.designs.columns import TermSpec
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import scoring_record
@@ -86,6 +87,10 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         arrays["decisions"] = decisions.decision
         arrays["decision_history"] = decisions.history
         arrays["decision_shadows"] = decisions.shadows
+    if result.step.trace is not None:
+        trace = result.step.trace
+        arrays |= _trace_arrays(trace, result.step.size)
+        content["trace"] = [trace.n_rivals, trace.n_judged]
     if result.resampled is not None:
         stability = result.resampled
         arrays["resample_selected"] = stability.selected
@@ -121,6 +126,21 @@ def _path_arrays(steps: tuple[Step, ...], chosen: Step) -> dict[str, NDArray[Any
         "path_selected": np.stack([s.selected for s in rows]),
         "path_importance": np.stack([s.importance for s in rows]),
     }
+
+
+def _trace_arrays(trace: Trace, size: int) -> dict[str, NDArray[Any]]:
+    """Units, and how much the error rose with its standard error, of exchanges and rivals."""
+    exchanges, rivals = trace.exchanges, trace.rivals
+    return {
+        "exchange_units": _table([(e.out, e.into) for e in exchanges], np.int64, 2),
+        "exchange_rises": _table([(e.rise, e.spread) for e in exchanges], np.float64, 2),
+        "rival_units": _table([r.units for r in rivals], np.int64, size),
+        "rival_rises": _table([(r.rise, r.spread) for r in rivals], np.float64, 2),
+    }
+
+
+def _table(rows: list[tuple[Any, ...]], dtype: Any, width: int) -> NDArray[Any]:
+    return np.array(rows, dtype=dtype).reshape(len(rows), width)
 
 
 def _add_data(data: ModelData, arrays: dict[str, NDArray[Any]]) -> list[Any]:

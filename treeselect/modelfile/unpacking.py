@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from treeselect.algorithms.registry import method_of_record
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.decisions import WORDS, Decisions
+from treeselect.algorithms.shared.searched import MOST_RIVALS, Exchange, Rival, Trace
 from treeselect.designs.units import Units
-from treeselect.modelfile.checks import are_shares, check
+from treeselect.engine.arrays import BoolArray
+from treeselect.modelfile.checks import are_plain, are_shares, check
 from treeselect.modelfile.data import data_of
 from treeselect.modelfile.models import boosted_of, forest_of, subforest_of
 from treeselect.modelfile.plain import unplain
@@ -24,6 +26,9 @@ from treeselect.resampling.fit import Call, Fit
 from treeselect.resampling.folds import Folds
 from treeselect.resampling.resampled import SCHEMES
 from treeselect.resampling.stability import Stability
+
+_MOST_JUDGED = 2**31
+"""No search looks at so many sets."""
 
 
 def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, trusted: bool) -> Fit:
@@ -56,7 +61,9 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
         call=Call(**{k: str(v) for k, v in content["call"].items()}),
         chosen_method=method_of_record(*map(unplain, content["method"])),
         steps=steps[:-1],
-        step=dataclasses.replace(steps[-1], ensemble=subforest),
+        step=dataclasses.replace(
+            steps[-1], ensemble=subforest, trace=_trace(content, arrays, steps[-1].selected)
+        ),
         scores=_scores(arrays, steps),
         model=model,
         seed=int(content["seed"]),
@@ -144,6 +151,40 @@ def _decisions(arrays: Mapping[str, NDArray[Any]], n_groups: int) -> Decisions |
         "the decisions",
     )
     return Decisions(decision, history, shadows)
+
+
+def _trace(
+    content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], selected: BoolArray
+) -> Trace | None:
+    """What the search for the chosen set has seen, if there was one."""
+    if "trace" not in content:
+        return None
+    n_rivals, n_judged = content["trace"]
+    units, rises = arrays["exchange_units"], arrays["exchange_rises"]
+    others, higher = arrays["rival_units"], arrays["rival_rises"]
+    check(
+        all(type(n) is int for n in (n_rivals, n_judged))
+        and len(others) == min(n_rivals, MOST_RIVALS)
+        and n_rivals <= n_judged <= _MOST_JUDGED
+        and units.shape == rises.shape == (len(units), 2)
+        and others.shape == (len(others), int(selected.sum()))
+        and higher.shape == (len(others), 2)
+        and units.dtype == others.dtype == np.int64
+        and all(bool(((u >= 0) & (u < len(selected))).all()) for u in (units, others))
+        and bool((units[:, 0] != units[:, 1]).all())
+        and bool((np.diff(others, axis=1) > 0).all())
+        and not selected[others].all(axis=1).any()
+        and rises.dtype == higher.dtype == np.float64
+        and are_plain(rises, higher)
+        and all(bool((r[:, 1] >= 0).all()) for r in (rises, higher)),
+        "the trace of the search",
+    )
+    return Trace(
+        tuple(Exchange(*u, *r) for u, r in zip(units.tolist(), rises.tolist(), strict=True)),
+        tuple(Rival(tuple(u), *r) for u, r in zip(others.tolist(), higher.tolist(), strict=True)),
+        n_rivals,
+        n_judged,
+    )
 
 
 def _scores(arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...]) -> ScoreBySize | None:

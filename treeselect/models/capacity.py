@@ -2,11 +2,13 @@
 
 A fully grown forest on few columns overfits them, and columns of noise mend that by taking splits
 away: it would prefer noise to nothing. A forest whose capacity is chosen out of bag has no use for
-them. Trees are grown once, and cut back to nodes of at least so many rows.
+them. Its first trees are grown as far as they go, and cut back to nodes of at least so many rows;
+the others are grown to the size that is found best.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,15 +18,19 @@ from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.targets import Target, copies, target_of_classes, target_of_mean
-from treeselect.engine.ensembles.cutting import cut_back, out_of_bag_by_size
+from treeselect.engine.ensembles.cutting import OutsideSums, cut_back, out_of_bag_by_size
 from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
-from treeselect.engine.growing.nodes import Trees
+from treeselect.engine.growing.nodes import Trees, join_trees
+from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import first_largest
 from treeselect.engine.splitting.candidates import n_able
 
 MIN_LEAF = 5
 """Least rows of a leaf."""
+
+_LEAST_FIRST, _ROWS_OF_FIRST = 10, 200_000
+"""Trees that are grown fully to find the capacity: at least so many, and so many times rows."""
 
 
 class CutForest(NamedTuple):
@@ -35,16 +41,16 @@ class CutForest(NamedTuple):
     trees : Trees
     prediction : ndarray of float, shape (n_rows, n_outputs)
         Out of bag; NaN where all trees have seen the row, or its weight is 0.
-    error : float
-        Mean over the rows of the squared out-of-bag error, summed over the outputs; NaN if each
-        row is in every bag.
+    errors : ndarray of float, shape (n_rows,)
+        Squared out-of-bag errors of infinitely many such trees, summed over the outputs; NaN where
+        fewer than two trees have not seen the row.
     size : int
         Least weight of a node that is split.
     """
 
     trees: Trees
     prediction: FloatArray
-    error: float
+    errors: FloatArray
     size: int
 
 
@@ -74,71 +80,113 @@ def usual_candidates(family: Family, n: int) -> int:
     return int(np.ceil(np.sqrt(n) if family.has_classes else n / 3))
 
 
-def cut_forest(
-    data: BinnedData,
-    truth: FloatArray,
-    weight: WeightArray,
-    family: Family,
-    *,
-    n_trees: int,
-    n_candidates: int,
-    seed: int,
-    rank: IntArray,
-    n_threads: int = 1,
-) -> CutForest:
-    """Grow a forest and cut it back to the size of least out-of-bag error.
+class Grower(NamedTuple):
+    """What forests of one kind are grown from.
+
+    Attributes
+    ----------
+    data : BinnedData
+    truth : ndarray of float, shape (n_rows, n_outputs)
+        See :func:`truth_of`.
+    weight : ndarray, shape (n_rows,)
+    family : Family
+    seed : int
+    rank : ndarray of int64, shape (n_groups,)
+    n_threads : int
+    """
+
+    data: BinnedData
+    truth: FloatArray
+    weight: WeightArray
+    family: Family
+    seed: int
+    rank: IntArray
+    n_threads: int = 1
+
+    def grow(self, n_trees: int, n_candidates: int, name: str, min_split: int = 1) -> Trees:
+        """Some trees, which try so many groups at each node."""
+        return bagged_forest(
+            self.data, _target(self.truth, self.weight, self.family), copies(self.weight),
+            n_trees=n_trees, seed=stream_seed(self.seed, name), rank=self.rank,
+            growth=Growth(UNBOUNDED, MIN_LEAF, n_candidates, 0.0, min_split=min_split),
+            n_threads=self.n_threads,
+        )  # fmt: skip
+
+    def outside(self, trees: Trees, name: str, sizes: Sequence[int]) -> OutsideSums:
+        """What they say of the rows outside their bags."""
+        return out_of_bag_by_size(
+            trees, self.data, copies(self.weight), BOOTSTRAP, stream_seed(self.seed, name), sizes,
+            np.average(self.truth, axis=0, weights=self.weight), self.n_threads,
+        )  # fmt: skip
+
+    def mean(self, errors: FloatArray) -> FloatArray:
+        """Means over the rows with an error; NaN if none has one. Shape (n_sizes,)."""
+        known = ~np.isnan(errors[:, 0])
+        if not known.any():
+            return np.full(errors.shape[1], np.nan)
+        return np.asarray(np.average(errors[known], axis=0, weights=self.weight[known]))
+
+
+class _First(NamedTuple):
+    """The first trees of a forest, as far as they go, and the size of least out-of-bag error."""
+
+    trees: Trees
+    sums: OutsideSums
+    n_candidates: int
+    sizes: list[int]
+    best: int
+    error: float
+
+
+def cut_forest(grower: Grower, *, n_trees: int, n_candidates: int) -> CutForest:
+    """A forest whose trees are cut back to the size of least out-of-bag error.
 
     Parameters
     ----------
-    truth : ndarray of float, shape (n_rows, n_outputs)
-        See :func:`truth_of`.
     n_candidates : int
         Groups tried at each node.
     """
-    counts = copies(weight)
-    trees = bagged_forest(
-        data, _target(truth, weight, family), counts, n_trees=n_trees, seed=seed, rank=rank,
-        growth=Growth(UNBOUNDED, MIN_LEAF, n_candidates, 0.0), n_threads=n_threads,
-    )  # fmt: skip
-    sizes = sizes_of_nodes(int(counts.sum()))
-    found = out_of_bag_by_size(trees, data, counts, BOOTSTRAP, seed, sizes)
-    known = ~np.isnan(found[0, :, 0])
-    if not known.any():
-        return CutForest(trees, found[-1], np.nan, sizes[-1])
-    errors = ((found[:, known] - truth[known]) ** 2).sum(axis=2)
-    mean = np.average(errors, axis=1, weights=weight[known])
-    best = first_largest(-mean)
-    return CutForest(cut_back(trees, sizes[best]), found[best], float(mean[best]), sizes[best])
+    return _completed(grower, _first_trees(grower, n_trees, n_candidates), n_trees)
 
 
-def best_forest(
-    data: BinnedData,
-    truth: FloatArray,
-    weight: WeightArray,
-    family: Family,
-    *,
-    n_trees: int,
-    seed: int,
-    rank: IntArray,
-    n_threads: int = 1,
-) -> CutForest:
-    """The better one, out of bag, of two forests that were cut back.
+def best_forest(grower: Grower, *, n_trees: int) -> CutForest:
+    """The better one, out of bag, of two forests that are cut back.
 
     One tries the square root of the number of groups at each node (a third of them for numbers),
     rounded up, the other all of them.
     """
-    n_groups = n_able(data, weight)
-    few = usual_candidates(family, n_groups)
+    n_groups = n_able(grower.data, grower.weight)
+    few = usual_candidates(grower.family, n_groups)
     found = [
-        cut_forest(
-            data, truth, weight, family, n_trees=n_trees, n_candidates=n_tried, seed=seed,
-            rank=rank, n_threads=n_threads,
-        )
+        _first_trees(grower, n_trees, n_tried)
         for n_tried in sorted({max(few, 1), max(n_groups, 1)})
-    ]  # fmt: skip
-    if any(np.isnan(forest.error) for forest in found):
-        return found[0]
-    return found[first_largest([-forest.error for forest in found])]
+    ]
+    if any(np.isnan(first.error) for first in found):
+        return _completed(grower, found[0], n_trees)
+    return _completed(grower, found[first_largest([-first.error for first in found])], n_trees)
+
+
+def _first_trees(grower: Grower, n_trees: int, n_candidates: int) -> _First:
+    n_rows = int(copies(grower.weight).sum())
+    n_first = min(n_trees, max(_LEAST_FIRST, _ROWS_OF_FIRST // max(n_rows, 1)))
+    trees = grower.grow(n_first, n_candidates, "first")
+    sizes = sizes_of_nodes(n_rows)
+    sums = grower.outside(trees, "first", sizes)
+    mean = grower.mean(sums.errors(grower.truth))
+    best = len(sizes) - 1 if np.isnan(mean[0]) else first_largest(-mean)
+    return _First(trees, sums, n_candidates, sizes, best, float(mean[best]))
+
+
+def _completed(grower: Grower, first: _First, n_trees: int) -> CutForest:
+    """The forest of the first trees, cut back, and more that grow to the same size."""
+    size, sums = first.sizes[first.best], first.sums.at(first.best)
+    trees = cut_back(first.trees, size)
+    n_more = n_trees - trees.n_trees
+    if n_more > 0:
+        more = grower.grow(n_more, first.n_candidates, "more", size)
+        trees = join_trees([trees, more])
+        sums = sums.with_trees(grower.outside(more, "more", [size]))
+    return CutForest(trees, sums.mean[:, 0], sums.errors(grower.truth)[:, 0], size)
 
 
 def _target(truth: FloatArray, weight: WeightArray, family: Family) -> Target:

@@ -17,7 +17,7 @@ from treeselect.engine.ensembles.leaves import with_newton_steps
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.growing.nodes import Trees, group_gains
 from treeselect.engine.random import stream_seed
-from treeselect.models.capacity import best_forest, truth_of
+from treeselect.models.capacity import Grower, best_forest, truth_of
 
 REFITTED_TREES = 200
 """Trees of the forest that is refitted on the selected units."""
@@ -171,10 +171,11 @@ def refit_forest(
         return ForestModel(selected, None, constant, importance, family, has_offset)
     part = select_groups(problem.data, selected)
     truth = truth_of(problem, weight)
-    trees = best_forest(
-        part, truth, weight, family, n_trees=n_trees, seed=stream_seed(seed, "refit"),
-        rank=problem.groups.ranks(seed)[selected], n_threads=n_threads,
-    ).trees  # fmt: skip
+    grower = Grower(
+        part, truth, weight, family, stream_seed(seed, "refit"),
+        problem.groups.ranks(seed)[selected], n_threads,
+    )  # fmt: skip
+    trees = best_forest(grower, n_trees=n_trees).trees
     importance[selected] = group_gains(trees, part).mean(axis=0)
     if problem.offset is not None and not family.loss.is_squared:
         curvature = family.loss.curvature(problem.y, problem.constant(weight))

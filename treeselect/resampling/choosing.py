@@ -195,6 +195,6 @@ def step_of_size(path: Sequence[Step], size: int, keep: BoolArray) -> Step:
     selected = np.zeros_like(step.selected)
     selected[chosen] = True
     importance = shares(np.where(selected, step.importance, 0.0))
-    return dataclasses.replace(
-        step, selected=selected, importance=importance, cut_from=step.size, notes=()
+    return dataclasses.replace(  # what was said and seen is of the larger set
+        step, selected=selected, importance=importance, cut_from=step.size, notes=(), trace=None
     )

@@ -1,4 +1,7 @@
-"""What can be read from a selection: tables, trees, shapes, predictions."""
+"""What can be read from a selection: tables, trees, shapes, predictions.
+
+Each method is a call of the module that does the work; the file is long for what they document.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from treeselect.frames.libraries import as_column, as_frame, in_library, with_co
 from treeselect.frames.reading import read_data
 from treeselect.results.inside import importance_path_table, node_table, tree_table
 from treeselect.results.neighbours import neighbour_table
+from treeselect.results.searched import alternative_table, exchange_table
 from treeselect.results.shapes import interaction_table, shape_table
 from treeselect.results.tables import glance_table, history_table, path_table, tidy_table
 from treeselect.results.trees import rules
@@ -206,6 +210,84 @@ class ReadableFit(Fit):
             If the method makes no decisions.
         """
         return in_library(history_table(self), self.design.library)
+
+    def exchanges(self) -> Any:
+        """The exchanges by which a search came to the selection.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per exchange, in their order, none if nothing was exchanged: ``exchange``, its
+            number, from 1 (int64); ``out`` and ``into``, the units that went and came (text);
+            ``change`` of the out-of-bag error, as a share of what it was before the exchange
+            (float64; -0.02: it fell by 2 %); ``change_se``, its standard error.
+
+        Raises
+        ------
+        OptionError
+            If no search found this set: the method makes none, or the set is what the backward
+            pass, or a cut to `k`, has left of a larger one.
+
+        Notes
+        -----
+        Both errors are those of forests with the same bags, so that the change is a mean of
+        differences of rows; the standard error is that of this mean. What other bags would change
+        is not in it, nor that the exchange is the best of those that were tried.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> search = {"method": "exchange", "n_trees": 20}
+        >>> fit = treeselect.select("survived ~ .", data, k=3, seed=1, **search)
+        >>> list(fit.exchanges().columns)
+        ['exchange', 'out', 'into', 'change', 'change_se']
+        >>> bool((fit.exchanges()["change"] < 0).all())
+        True
+        """
+        return in_library(exchange_table(self), self.design.library)
+
+    def alternatives(self) -> Any:
+        """The sets of the selection's size that a search found nearly as good.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per set whose out-of-bag error is at most one standard error higher than that
+            of the selection, the least error first, at most 50: ``terms``, tuple of its units, the
+            selected ones first; ``out`` and ``into``, tuples of the selected units that it lacks
+            and of those in their place; ``change`` of the error, as a share of that of the
+            selection (float64; 0.003: higher by 0.3 %; below 0: lower, though the search did not
+            take the set); ``change_se``, its standard error.
+
+        Raises
+        ------
+        OptionError
+            As of :meth:`exchanges`.
+
+        Notes
+        -----
+        Sets that predict equally well are called predictively equivalent, or the Rashomon set
+        [1]_. These are those of one size among the sets that the search judged with all of its
+        trees (``step.trace.n_judged`` in number), not among all that exist: others may be as good.
+        The standard error is that of the mean difference over the rows for one set of bags.
+
+        References
+        ----------
+        .. [1] A. Fisher, C. Rudin, F. Dominici (2019). All Models are Wrong, but Many are Useful.
+           Journal of Machine Learning Research 20(177).
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> search = {"method": "exchange", "n_trees": 20}
+        >>> fit = treeselect.select("survived ~ .", data, k=3, seed=1, **search)
+        >>> near = fit.alternatives()
+        >>> bool((near["change"] <= near["change_se"]).all())
+        True
+        """
+        return in_library(alternative_table(self), self.design.library)
 
     def shape(self, term: str, other: str | None = None) -> Any:
         """Shape function of a selected term, or of two together: partial dependence of the model

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tree_data import problems
 
 from treeselect.engine.data.targets import mean_target
-from treeselect.engine.ensembles.cutting import cut_back, out_of_bag_by_size
+from treeselect.engine.ensembles.cutting import OutsideSums, cut_back, out_of_bag_by_size
 from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
 from treeselect.engine.ensembles.out_of_bag import out_of_bag
 from treeselect.engine.ensembles.prediction import predict_mean
@@ -64,12 +64,41 @@ def test_a_cut_at_one_row_changes_nothing(problem):
         np.testing.assert_array_equal(ours, theirs)
 
 
-@given(problems(max_rows=60))
+@given(problems(max_rows=60), st.integers(1, 3))
 @COMMON
-def test_one_walk_predicts_for_all_sizes(problem):
+def test_one_walk_predicts_for_all_sizes(problem, n_threads):
     data, gradient, weight, _ = problem
     trees, sizes = forest(data, gradient, weight), [50, 9, 4, 1]
-    found = out_of_bag_by_size(trees, data, weight, BOOTSTRAP, 1, sizes)
-    for size, prediction in zip(sizes, found, strict=True):
+    centre = np.array([0.5])
+    found = out_of_bag_by_size(trees, data, weight, BOOTSTRAP, 1, sizes, centre, n_threads)
+    for place, size in enumerate(sizes):
         expected = out_of_bag(cut_back(trees, size), data, weight, BOOTSTRAP, 1)
-        np.testing.assert_array_equal(prediction, expected.prediction)
+        np.testing.assert_allclose(found.mean[:, place], expected.prediction, rtol=1e-12)
+        np.testing.assert_array_equal(found.n_trees, expected.n_trees)
+
+
+@given(st.integers(0, 1000))
+@COMMON
+def test_errors_are_mean_products_of_those_of_two_trees(seed):
+    rng = np.random.default_rng(seed)
+    said = rng.normal(size=(5, 4, 2))  # trees, rows, outputs
+    truth = rng.normal(size=(4, 2))
+    sums = OutsideSums(
+        (said - 1.0).sum(axis=0)[:, np.newaxis],
+        ((said - 1.0) ** 2).sum(axis=(0, 2))[:, np.newaxis],
+        np.full(4, 5),
+        np.ones(2),
+    )
+    left = said - truth
+    pairs = [(i, j) for i in range(5) for j in range(5) if i != j]
+    expected = np.mean([(left[i] * left[j]).sum(axis=1) for i, j in pairs], axis=0)
+    np.testing.assert_allclose(sums.errors(truth)[:, 0], expected, rtol=1e-9, atol=1e-12)
+    both = sums.with_trees(sums)
+    np.testing.assert_allclose(both.mean[:, 0], said.mean(axis=0), rtol=1e-12)
+
+
+def test_one_tree_tells_no_error():
+    sums = OutsideSums(np.zeros((2, 1, 1)), np.zeros((2, 1)), np.array([0, 1]), np.zeros(1))
+    assert np.isnan(sums.errors(np.ones((2, 1)))).all()
+    assert np.isnan(sums.mean[0]).all()
+    assert sums.mean[1] == 0

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeselect.algorithms.shared.decisions import Decisions
+from treeselect.algorithms.shared.searched import Trace
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import at_least
 from treeselect.models.weighted import WeightedForest
@@ -46,6 +47,8 @@ class Step:
         of the larger one.
     decisions : Decisions or None
         What the method says of all units, if it decides by itself; the same of all steps.
+    trace : Trace or None
+        What the search for the set has seen, if there was one; None of a cut or pruned step.
     """
 
     tuning: float
@@ -60,6 +63,7 @@ class Step:
     notes: tuple[str, ...] = ()
     ensemble: WeightedForest | None = None
     decisions: Decisions | None = None
+    trace: Trace | None = None
 
     @property
     def size(self) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 
 from treeselect.algorithms.shared.judging import Judge, held_out_gains, some_rows
 from treeselect.algorithms.shared.ranking import first_units, ranking
+from treeselect.algorithms.shared.searched import Exchange, Rival, Trace, trace_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling, first_largest
@@ -21,24 +22,6 @@ _QUICK_TREES = 25
 _QUICK_ROWS, _SURE_ROWS = 2_000, 10_000
 
 
-class Exchange(NamedTuple):
-    """A unit that came in for another one.
-
-    Attributes
-    ----------
-    out, into : int
-        Units.
-    rise, spread : float
-        How much the error rose (below 0: it fell), as a share of what it was, and the standard
-        error of that.
-    """
-
-    out: int
-    into: int
-    rise: float
-    spread: float
-
-
 class Found(NamedTuple):
     """A set, and the exchanges that led to it."""
 
@@ -49,14 +32,6 @@ class Found(NamedTuple):
     def size(self) -> int:
         """Number of units."""
         return int(self.selected.sum())
-
-
-class Rival(NamedTuple):
-    """A set nearly as good as another: see :class:`Exchange` for `rise` and `spread`."""
-
-    selected: BoolArray
-    rise: float
-    spread: float
 
 
 class Search:
@@ -110,18 +85,20 @@ class Search:
                 start = other if self.is_better(other, start) else start
         return self._improved(start)
 
-    def rivals(self, selected: BoolArray) -> list[Rival]:
-        """Other sets of the size whose error is higher by at most its standard error, best
-        first."""
-        size, found = int(selected.sum()), []
-        for other in self._sure.sets():
-            if other.sum() != size or np.array_equal(other, selected):
-                continue
-            rise, spread = self._share(selected, other)
+    def trace(self, found: Found) -> Trace:
+        """What the search has seen on its way to a set: see :class:`Trace`."""
+        others = [
+            other
+            for other in self._sure.sets()
+            if other.sum() == found.size and not np.array_equal(other, found.selected)
+        ]
+        near = []
+        for other in others:
+            rise, spread = self._share(found.selected, other)
             if rise <= spread:
-                found.append(Rival(other, rise, spread))
-        order = falling(-np.array([rival.rise for rival in found]))
-        return [found[i] for i in order.tolist()]
+                near.append(Rival(tuple(np.flatnonzero(other).tolist()), rise, spread))
+        order = falling(-np.array([rival.rise for rival in near]))
+        return trace_of(found.exchanges, [near[i] for i in order.tolist()], len(others))
 
     def worth(self, selected: BoolArray) -> FloatArray:
         """How much the error rises without each unit of a set, at least 0; shape (n_groups,)."""

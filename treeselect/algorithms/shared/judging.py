@@ -20,16 +20,17 @@ from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
 from treeselect.engine.ensembles.permutation import out_of_bag_gains
 from treeselect.engine.growing.growth import Growth
 from treeselect.engine.splitting.candidates import can_split, n_able
-from treeselect.models.capacity import MIN_LEAF, cut_forest, truth_of
+from treeselect.models.capacity import MIN_LEAF, Grower, cut_forest, truth_of
 
 _SCREEN_TREES, _SCREEN_DEPTH = 100, 6
+_CELLS = 2_000_000
 
 
 class _Judged(NamedTuple):
-    """A set, what it leaves to be told of each row, and the squares of that."""
+    """A set, what its forest says of each row out of bag, and the squared errors."""
 
     selected: BoolArray
-    residuals: FloatArray
+    prediction: FloatArray
     errors: FloatArray
 
 
@@ -37,8 +38,9 @@ class Judge:
     """Out-of-bag errors of sets of units.
 
     Each set has a forest of its own, all of its units being tried at each split, which is cut back
-    to the capacity of least out-of-bag error. The bags are the same for all sets, so that errors
-    are compared row by row.
+    to the capacity of least out-of-bag error; its errors are those of infinitely many such trees
+    (``OutsideSums.errors``). The bags are the same for all sets, so that errors are compared row by
+    row.
 
     Parameters
     ----------
@@ -71,8 +73,9 @@ class Judge:
         return self._judged(selected).errors
 
     def residuals(self, selected: BoolArray) -> FloatArray:
-        """What the forest of a set leaves to be told out of bag, shape (n_rows, n_outputs)."""
-        return self._judged(selected).residuals
+        """What the forest of a set leaves to be told out of bag, shape (n_rows, n_outputs); NaN
+        where there is no prediction."""
+        return self.truth - self._judged(selected).prediction
 
     def error(self, selected: BoolArray) -> float:
         """Mean squared out-of-bag error."""
@@ -92,22 +95,23 @@ class Judge:
     def _judged(self, selected: BoolArray) -> _Judged:
         key = selected.tobytes()
         if key not in self._known:
-            left = self.truth - self._predicted(selected)
-            self._known[key] = _Judged(selected, left, (left**2).sum(axis=1))
+            self._known[key] = self._judge(selected)
         return self._known[key]
 
-    def _predicted(self, selected: BoolArray) -> FloatArray:
-        """Out-of-bag predictions by a set, shape (n_rows, n_outputs); of the empty one the mean."""
+    def _judge(self, selected: BoolArray) -> _Judged:
+        """Grow the forest of a set; of the empty one the mean."""
         truth, weight = self.truth, self._weight
         if not selected.any():
             mean = np.average(truth, axis=0, weights=weight)
-            return np.where(weight[:, np.newaxis] > 0, mean, np.nan)
+            prediction = np.where(weight[:, np.newaxis] > 0, mean, np.nan)
+            return _Judged(selected, prediction, ((truth - prediction) ** 2).sum(axis=1))
         part = select_groups(self._data, selected)
-        return cut_forest(
-            part, truth, weight, self._family, n_trees=self._n_trees,
-            n_candidates=max(n_able(part, weight), 1), seed=self._seed,
-            rank=self._rank[selected], n_threads=self._n_threads,
-        ).prediction  # fmt: skip
+        grower = Grower(
+            part, truth, weight, self._family, self._seed, self._rank[selected], self._n_threads
+        )
+        n_able_groups = max(n_able(part, weight), 1)
+        found = cut_forest(grower, n_trees=self._n_trees, n_candidates=n_able_groups)
+        return _Judged(selected, found.prediction, found.errors)
 
 
 def held_out_gains(task: Task, truth: FloatArray, weight: WeightArray, name: str) -> FloatArray:
@@ -126,7 +130,7 @@ def held_out_gains(task: Task, truth: FloatArray, weight: WeightArray, name: str
     n = n_able(data, counts)
     seed = task.seeded(name).seed
     trees = bagged_forest(
-        data, target, counts, n_trees=_SCREEN_TREES, seed=seed,
+        data, target, counts, n_trees=max(_SCREEN_TREES, min(500, _CELLS // max(1, data.n_groups * int(counts.sum())))), seed=seed,
         growth=Growth(_SCREEN_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0),
         rank=task.problem.groups.ranks(task.seed), n_threads=task.n_threads,
     )  # fmt: skip

@@ -104,10 +104,11 @@ def prune_path(task: Task, steps: Sequence[Step]) -> tuple[Step, ...]:
 
 
 def _reduced(step: Step, selected: BoolArray, error: float) -> Step:
+    if np.array_equal(selected, step.selected):
+        return dataclasses.replace(step, error=error)
     importance = shares(np.where(selected, step.importance, 0.0))
-    notes = step.notes if np.array_equal(selected, step.selected) else ()  # they are of that set
-    return dataclasses.replace(
-        step, selected=selected, importance=importance, error=error, notes=notes
+    return dataclasses.replace(  # what was said and seen is of the larger set
+        step, selected=selected, importance=importance, error=error, notes=(), trace=None
     )
 
 

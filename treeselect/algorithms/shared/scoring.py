@@ -23,7 +23,7 @@ from treeselect.engine.ensembles.out_of_bag import out_of_bag
 from treeselect.engine.growing.growth import Growth
 from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.splitting.candidates import n_able
-from treeselect.models.capacity import best_forest, truth_of
+from treeselect.models.capacity import Grower, best_forest, truth_of
 
 SCORED_TREES = 100
 """Trees of the forests that tell the score of a set."""
@@ -98,10 +98,11 @@ def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> floa
         return problem.family.null_score
     part = select_groups(problem.data, groups)
     seed = task.seeded("score").seed
-    found = best_forest(
-        part, truth_of(problem, task.weight), task.weight, problem.family, n_trees=n_trees,
-        seed=seed, rank=problem.groups.ranks(seed)[groups], n_threads=task.n_threads,
-    ).prediction  # fmt: skip
+    grower = Grower(
+        part, truth_of(problem, task.weight), task.weight, problem.family, seed,
+        problem.groups.ranks(seed)[groups], task.n_threads,
+    )  # fmt: skip
+    found = best_forest(grower, n_trees=n_trees).prediction
     known = ~np.isnan(found[:, 0])
     if not known.any():
         return float("nan")

@@ -9,16 +9,81 @@ the node that would be its leaf for each of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.cache import kernel
 from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.ensembles.forests import Sampling
+from treeselect.engine.ensembles.forests import Bags, Sampling, draw
+from treeselect.engine.ensembles.out_of_bag import bag_room
 from treeselect.engine.growing.nodes import LEAF, Nodes, Trees
-from treeselect.engine.random import draw_bag, tree_seeds
+from treeselect.engine.random import tree_seeds
 from treeselect.engine.splitting.partition import code_of, goes_left
+
+
+class OutsideSums(NamedTuple):
+    """What the trees that have not seen a row say of it, added up, for each of some sizes.
+
+    Attributes
+    ----------
+    total : ndarray of float, shape (n_rows, n_sizes, n_outputs)
+        Sums over these trees of what is above the centre.
+    square : ndarray of float, shape (n_rows, n_sizes)
+        Sums of its squares, over the outputs, too.
+    n_trees : ndarray of int64, shape (n_rows,)
+        Number of these trees.
+    centre : ndarray of float, shape (n_outputs,)
+        Any value near their means: squares are small around it, and exact.
+    """
+
+    total: FloatArray
+    square: FloatArray
+    n_trees: IntArray
+    centre: FloatArray
+
+    def at(self, place: int) -> OutsideSums:
+        """Those of one size."""
+        one = slice(place, place + 1)
+        return self._replace(total=self.total[:, one], square=self.square[:, one])
+
+    def with_trees(self, other: OutsideSums) -> OutsideSums:
+        """Those of the trees of another forest, too."""
+        return self._replace(
+            total=self.total + other.total,
+            square=self.square + other.square,
+            n_trees=self.n_trees + other.n_trees,
+        )
+
+    @property
+    def mean(self) -> FloatArray:
+        """Predictions, shape (n_rows, n_sizes, n_outputs); NaN where all trees have seen the
+        row."""
+        known = np.where(self.n_trees > 0, self.n_trees, 1)[:, np.newaxis, np.newaxis]
+        is_known = self.n_trees[:, np.newaxis, np.newaxis] > 0
+        return np.where(is_known, self.centre + self.total / known, np.nan)
+
+    def errors(self, truth: FloatArray) -> FloatArray:
+        """Squared errors that a forest of infinitely many such trees would have, shape
+        (n_rows, n_sizes); NaN where fewer than two trees have not seen the row.
+
+        A mean of T trees has, beside the error of infinitely many, the variance of a tree by T,
+        which is estimated from how far the trees differ and taken off. The error of a row is then
+        the mean product of the errors of two different trees, and may be below 0.
+
+        Parameters
+        ----------
+        truth : ndarray of float, shape (n_rows, n_outputs)
+        """
+        several = self.n_trees > 1
+        n = np.where(several, self.n_trees, 2)[:, np.newaxis]
+        above = self.total / n[:, np.newaxis]
+        left = (truth - self.centre)[:, np.newaxis] - above
+        spread = np.maximum(self.square / n - (above**2).sum(axis=2), 0.0)
+        error = (left**2).sum(axis=2) - spread / (n - 1)
+        return np.where(several[:, np.newaxis], error, np.nan)
 
 
 def out_of_bag_by_size(
@@ -28,7 +93,9 @@ def out_of_bag_by_size(
     sampling: Sampling,
     seed: int,
     sizes: Sequence[int],
-) -> FloatArray:
+    centre: FloatArray,
+    n_threads: int = 1,
+) -> OutsideSums:
     """Out-of-bag predictions of a forest, cut back to each of some sizes.
 
     Parameters
@@ -37,46 +104,52 @@ def out_of_bag_by_size(
         As for ``out_of_bag.out_of_bag``.
     sizes : sequence of int, falling
         Least weight of a node that is split, counting copies.
-
-    Returns
-    -------
-    ndarray of float, shape (n_sizes, n_rows, n_outputs)
-        Means over the trees that have not seen the row; NaN where all have, or where its weight
-        is 0.
+    centre : ndarray of float, shape (n_outputs,)
+        Any value near the predictions.
+    n_threads : int
+        Each thread has some of the rows.
     """
     least = np.asarray(sizes, dtype=np.int64)
     assert (np.diff(least) < 0).all(), "sizes fall"
-    total = np.zeros((len(least), data.n_rows, trees.nodes.value.shape[1]))
-    count, bag = np.zeros((2, data.n_rows), dtype=np.int64)
-    add_out_of_bag_by_size(
-        trees.nodes, trees.start, data,
-        np.flatnonzero(weight).astype(np.int64), sampling, tree_seeds(seed, trees.n_trees),
-        np.zeros(1, dtype=np.uint64), bag, np.zeros(data.n_rows, dtype=np.uint32), least, total,
-        count,
-    )  # fmt: skip
-    known = np.where(count > 0, count, 1)[:, np.newaxis]
-    return np.where(count[:, np.newaxis] > 0, total / known, np.nan)
+    n_rows = data.n_rows
+    found = OutsideSums(
+        np.zeros((n_rows, len(least), trees.nodes.value.shape[1])),
+        np.zeros((n_rows, len(least))),
+        np.zeros(n_rows, dtype=np.int64),
+        centre,
+    )
+    in_rows = np.flatnonzero(weight).astype(np.int64)
+    bags = Bags(in_rows, sampling, tree_seeds(seed, trees.n_trees))
+    parts = [part for part in np.array_split(in_rows, n_threads) if len(part)]
+
+    def add(rows: IntArray) -> None:
+        add_out_of_bag_by_size(trees, data, bags, bag_room(n_rows), rows, least, found)
+
+    with ThreadPoolExecutor(len(parts)) as pool:
+        list(pool.map(add, parts))
+    return found
 
 
 @kernel
-def add_out_of_bag_by_size(
-    nodes, start, data, in_rows, sampling, seeds, state, bag, spare, sizes, total, count
-):  # fmt: skip
-    """Add the value of every tree, cut back to each size, to the rows that are not in its bag."""
-    for tree in range(seeds.shape[0]):
-        state[0] = seeds[tree]
-        draw_bag(state, in_rows, sampling.replace, sampling.share, bag, spare)
-        for r in range(in_rows.shape[0]):
-            i = in_rows[r]
-            if bag[i] > 0:
+def add_out_of_bag_by_size(trees, data, bags, room, rows, sizes, sums):
+    """Add the value of every tree, cut back to each size, to those of some rows that are not in its
+    bag."""
+    nodes, total = trees.nodes, sums.total
+    for tree in range(bags.seeds.shape[0]):
+        draw(bags, tree, room.state, room.counts, room.spare)
+        for r in range(rows.shape[0]):
+            i = rows[r]
+            if room.counts[i] > 0:
                 continue
-            count[i] += 1
-            at, s = start[tree], 0
+            sums.n_trees[i] += 1
+            at, s = trees.start[tree], 0
             while s < sizes.shape[0]:
                 j = nodes.column[at]
                 while s < sizes.shape[0] and (j < 0 or nodes.weight[at] < sizes[s]):
                     for k in range(total.shape[2]):
-                        total[s, i, k] += nodes.value[at, k]
+                        above = nodes.value[at, k] - sums.centre[k]
+                        total[i, s, k] += above
+                        sums.square[i, s] += above**2
                     s += 1
                 if j < 0:
                     break
@@ -84,7 +157,7 @@ def add_out_of_bag_by_size(
                     code_of(data, j, i), np.int64(nodes.code[at]), nodes.missing_left[at],
                     data.is_factor[j],
                 )  # fmt: skip
-                at = start[tree] + nodes.left[at] + (0 if left else 1)
+                at = trees.start[tree] + nodes.left[at] + (0 if left else 1)
 
 
 def cut_back(trees: Trees, size: int) -> Trees:

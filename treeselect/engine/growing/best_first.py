@@ -100,7 +100,8 @@ def write_node(ground, prices, table, nodes, slot, leaf):
     write_leaf(nodes, node)
     write_value(pack, total, nodes.value[node])
     nodes.weight[node] = weight
-    return leaf.depth < growth.max_depth and weight >= 2 * growth.min_weight
+    least = max(2 * growth.min_weight, growth.min_split)
+    return leaf.depth < growth.max_depth and weight >= least
 
 
 @inner

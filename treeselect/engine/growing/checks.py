@@ -140,6 +140,7 @@ def check_growth(
         ("min_weight", 1),
         ("n_candidates", 0),
         ("max_leaves", 1),
+        ("min_split", 1),
     ):
         value = getattr(growth, name)
         if value < least:

@@ -64,6 +64,8 @@ class Growth(NamedTuple):
     opens_late : bool
         Whether a group that a tree has split on stays closed until the tree is grown, so that each
         of these splits pays for it.
+    min_split : int
+        Least weight of a node that is split.
     """
 
     max_depth: int
@@ -76,6 +78,7 @@ class Growth(NamedTuple):
     min_curvature: float = 1e-9
     random_ties: bool = False
     opens_late: bool = False
+    min_split: int = 1
 
 
 class Job(NamedTuple):

@@ -271,7 +271,7 @@ def grow_in_order(ground, opening, work, nodes):
         nodes.weight[node] = weight
         if (
             depth >= growth.max_depth
-            or weight < 2 * growth.min_weight
+            or weight < max(2 * growth.min_weight, growth.min_split)
             or n_leaves >= growth.max_leaves
             or work.stop[0] != 0
         ):

@@ -1,0 +1,116 @@
+"""Exchanges and alternatives: tables, words, and what is true where there are few or none."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pandas as pd
+import polars as pl
+import pytest
+from round_numbers import EXCHANGES, RIVALS, with_trace
+
+from treeselect.errors import OptionError
+from treeselect.results.searched import search_notes, search_tables
+
+
+@pytest.fixture(scope="module")
+def made(fitted):
+    return with_trace(fitted, EXCHANGES, RIVALS, n_judged=14)
+
+
+def test_exchanges_are_in_their_order(made):
+    expected = pd.DataFrame(
+        {
+            "exchange": [1, 2],
+            "out": ["noise", "copy"],
+            "into": ["copy", "signal"],
+            "change": [-0.25, -0.021],
+            "change_se": [0.0625, 0.004],
+        }
+    )
+    pd.testing.assert_frame_equal(made.exchanges(), expected)
+
+
+def test_alternatives_name_the_units_that_stay_first(made):
+    found = made.alternatives()
+    assert list(found.columns) == ["terms", "out", "into", "change", "change_se"]
+    assert found["terms"].to_list() == [
+        ("site", "copy"), ("signal", "flag"), ("flag", "noise"), ("copy", "noise"),
+    ]  # fmt: skip
+    assert found["out"].to_list() == [("signal",), ("site",), *[("signal", "site")] * 2]
+    assert found["into"].to_list()[:3] == [("copy",), ("flag",), ("flag", "noise")]
+    assert found["change"].to_list() == [rival[1] for rival in RIVALS]
+
+
+def test_tables_of_nothing_have_their_columns_and_types(fitted, made):
+    nothing = with_trace(fitted)
+    for empty, full in (
+        (nothing.exchanges(), made.exchanges()),
+        (nothing.alternatives(), made.alternatives()),
+    ):
+        assert len(empty) == 0
+        pd.testing.assert_series_equal(empty.dtypes, full.dtypes)
+
+
+def test_tables_are_in_the_library_of_the_data(made):
+    there = dataclasses.replace(made, design=dataclasses.replace(made.design, library="polars"))
+    assert isinstance(there.exchanges(), pl.DataFrame)
+    assert there.alternatives()["terms"].to_list()[0] == ["site", "copy"]
+
+
+def test_without_a_search_there_is_nothing_to_show(fitted):
+    for table in (fitted.exchanges, fitted.alternatives):
+        with pytest.raises(OptionError, match=r'no search found this set\.\n.*method="exchange"'):
+            table()
+    assert search_tables(fitted) == ()
+    assert search_notes(fitted) == []
+
+
+def test_full_text(made, snapshot):
+    assert made.summary().as_text() == snapshot
+
+
+def test_latex_and_html_have_the_tables(made):
+    latex, page = made.summary().as_latex(), made.summary()._repr_html_()
+    assert r"signal came in for copy & -2.1 & 0.4 \\" in latex
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 4
+    assert "<td>flag in place of site</td><td>+0.3</td><td>0.4</td>" in page
+    assert page.count("<table>") == page.count("</table>") == 4
+
+
+@pytest.mark.parametrize(
+    ("exchanges", "rivals", "counts", "n_notes", "said"),
+    [
+        ((), (), {"n_judged": 0}, 0, ""),
+        ((), (), {"n_judged": 1}, 1, "The only other set of 2 units .* error more than one"),
+        ((), RIVALS[:1], {}, 2, "The only other set of 2 units .* error at most one"),
+        ((), (), {"n_judged": 7}, 1, "Of 7 other sets of 2 units .* none has an out-of-bag"),
+        ((), RIVALS[:1], {"n_judged": 1200}, 2, "Of 1,200 other sets .* 1 has an out-of-bag"),
+        ((), RIVALS[:3], {"n_judged": 7}, 2, "3 have .* of the selection. Sets that it"),
+        ((), RIVALS, {"n_judged": 7}, 2, r"4 have .* `.alternatives\(\)` lists them all\."),
+        ((), RIVALS, {"n_rivals": 60, "n_judged": 70}, 2, r"60 have .* lists the best 4\."),
+        (EXCHANGES, (), {"n_judged": 0}, 1, "Changes of the out-of-bag error are in % of it"),
+    ],
+)
+def test_what_is_said_is_true_of_any_number(fitted, exchanges, rivals, counts, n_notes, said):
+    fit = with_trace(fitted, exchanges, rivals, **counts)
+    notes = search_notes(fit)
+    assert len(notes) == n_notes
+    if n_notes:
+        assert pd.Series([notes[0]]).str.contains(said).all()
+    assert len(search_tables(fit)) == bool(exchanges) + bool(rivals)
+
+
+def test_many_names_are_counted_and_lines_stay_narrow(fitted):
+    rivals = [(("noise", "flag"), 0.25, 0.25)]
+    fit = with_trace(fitted, (("site", "signal", -123.456, 0.5),), rivals)
+    groups = fit.design.arrays.groups
+    names = tuple(f"the long name of what was {name}" for name in groups.names)
+    arrays = dataclasses.replace(fit.design.arrays, groups=dataclasses.replace(groups, names=names))
+    long = dataclasses.replace(fit, design=dataclasses.replace(fit.design, arrays=arrays))
+    made, near = search_tables(long)
+    assert made.rows[0][1] == "-12,345.6"
+    content = dataclasses.replace(fit.summary().content, more=(made, near))
+    text = dataclasses.replace(fit.summary(), content=content).as_text()
+    assert max(map(len, text.splitlines())) <= 88
+    assert "the long name of what was signal came in" in text

@@ -1,0 +1,167 @@
+"""What a search has exchanged, and which sets are nearly as good: as tables, and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from treeselect.algorithms.shared.searched import Trace
+from treeselect.errors import OptionError
+from treeselect.printing import SmallTable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.resampling.fit import Fit
+
+_MOST_NAMES = 3
+"""Names of units on each side of an exchange of several."""
+
+HEADS = ("Error, %", "s.e.")
+"""Of the numbers beside the words."""
+
+_NEAREST = 3
+"""Sets nearly as good that the summary shows."""
+
+# --- tables ------------------------------------------------------------------------------------
+
+
+def exchange_table(result: Fit) -> pd.DataFrame:
+    """One row per exchange (see ``SelectionResult.exchanges``).
+
+    Raises
+    ------
+    OptionError
+        If no search found this set.
+    """
+    import pandas as pd
+
+    made, names = _trace(result).exchanges, result.design.arrays.groups.names
+    text = pd.Series(["text"]).dtype
+    return pd.DataFrame(
+        {
+            "exchange": pd.Series(range(1, len(made) + 1), dtype="int64"),
+            "out": pd.Series([names[e.out] for e in made], dtype=text),
+            "into": pd.Series([names[e.into] for e in made], dtype=text),
+            "change": pd.Series([e.rise for e in made], dtype="float64"),
+            "change_se": pd.Series([e.spread for e in made], dtype="float64"),
+        }
+    )
+
+
+def alternative_table(result: Fit) -> pd.DataFrame:
+    """One row per set nearly as good (see ``SelectionResult.alternatives``).
+
+    Raises
+    ------
+    OptionError
+        If no search found this set.
+    """
+    import pandas as pd
+
+    near, names = _trace(result).rivals, result.design.arrays.groups.names
+    units, chosen = [tuple(names[u] for u in rival.units) for rival in near], result.groups
+    both = [tuple(unit for unit in chosen if unit in own) for own in units]
+    into = [tuple(unit for unit in own if unit not in chosen) for own in units]
+    out = [tuple(unit for unit in chosen if unit not in own) for own in units]
+    return pd.DataFrame(
+        {
+            "terms": pd.Series([a + b for a, b in zip(both, into, strict=True)], dtype=object),
+            "out": pd.Series(out, dtype=object),
+            "into": pd.Series(into, dtype=object),
+            "change": pd.Series([rival.rise for rival in near], dtype="float64"),
+            "change_se": pd.Series([rival.spread for rival in near], dtype="float64"),
+        }
+    )
+
+
+def _trace(result: Fit) -> Trace:
+    if result.step.trace is None:
+        raise OptionError(
+            f"There are no exchanges and no alternatives to show: no search found this set.\n"
+            f'  Found: the method {result.method}. `method="exchange"` searches; what the backward'
+            " pass or a cut to `k` has left of a set was not searched for."
+        )
+    return result.step.trace
+
+
+# --- in words ----------------------------------------------------------------------------------
+
+
+def search_tables(result: Fit) -> tuple[SmallTable, ...]:
+    """The exchanges, and the nearest sets, as far as there are any."""
+    if result.step.trace is None:
+        return ()
+    tables = {
+        "Exchanges, in their order": exchange_rows(result),
+        "As good or nearly: the selection with": rival_rows(result, _NEAREST),
+    }
+    return tuple(SmallTable((head, *HEADS), rows) for head, rows in tables.items() if rows)
+
+
+def exchange_rows(result: Fit) -> tuple[tuple[str, ...], ...]:
+    """Each exchange in words, with the change of the error and its standard error."""
+    return tuple(
+        (f"{row['into']} came in for {row['out']}", *_percent(row))
+        for row in exchange_table(result).to_dict("records")
+    )
+
+
+def rival_rows(result: Fit, most: int) -> tuple[tuple[str, ...], ...]:
+    """In what the nearest sets differ from the selection, and in what error."""
+    return tuple(
+        (f"{_few(row['into'])} in place of {_few(row['out'])}", *_percent(row))
+        for row in alternative_table(result).head(most).to_dict("records")
+    )
+
+
+def search_notes(result: Fit, most: int = _NEAREST) -> list[str]:
+    """How many sets are nearly as good, of how many, and what the numbers beside them are."""
+    trace = result.step.trace
+    if trace is None:
+        return []
+    said = []
+    if trace.n_judged:
+        listed = "" if trace.n_rivals <= most else f" {_listed(trace)}"
+        said.append(
+            f"{_how_many(trace, result.k)} one standard error above that of the selection.{listed}"
+            " Sets that it did not look at may be as good."
+        )
+    if trace.exchanges or trace.rivals:
+        said.append(
+            "Changes of the out-of-bag error are in % of it. Their standard errors are those over"
+            " the rows for one set of bags: what other bags would change is not in them."
+        )
+    return said
+
+
+def _how_many(trace: Trace, size: int) -> str:
+    units = "1 unit" if size == 1 else f"{size:,} units"
+    if trace.n_judged == 1:
+        return (
+            f"The only other set of {units} that the search judged with all of its trees has an"
+            f" out-of-bag error {'at most' if trace.n_rivals else 'more than'}"
+        )
+    n = trace.n_rivals
+    near = "none has" if n == 0 else f"{n:,} {'has' if n == 1 else 'have'}"
+    return (
+        f"Of {trace.n_judged:,} other sets of {units} that the search judged with all of its trees,"
+        f" {near} an out-of-bag error at most"
+    )
+
+
+def _listed(trace: Trace) -> str:
+    listed = len(trace.rivals)
+    which = "them all" if listed == trace.n_rivals else f"the best {listed}"
+    return f"`.alternatives()` lists {which}."
+
+
+def _few(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _percent(row: Mapping[Hashable, Any]) -> tuple[str, str]:
+    """A change with its standard error; never minus nothing."""
+    change, spread = 100 * row["change"], 100 * row["change_se"]
+    return f"{round(change, 1) + 0.0:+,.1f}", f"{spread:,.1f}"
