@@ -82,6 +82,7 @@ def test_comparison_prints_its_tables_and_writes_nothing():
         ("steadiness.py", 2 + 2 + 2 + 1),
         ("seconds.py", 2 + 2),
         ("model_files.py", 2 + 1),
+        ("calibration.py", 2 + 12),
     ],
 )
 def test_a_program_of_all_methods_prints_its_tables_and_writes_nothing(
