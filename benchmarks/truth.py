@@ -37,6 +37,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -121,6 +122,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--methods", nargs="*", default=list(FORMS), choices=list(FORMS))
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
     options = parser.parse_args()
     forms = QUICK if options.quick else options.methods
     cases = QUICK_CASES if options.quick else options.cases
@@ -134,9 +136,9 @@ def main():
             if options.quick:
                 summary = pd.concat([summary, line], ignore_index=True)
             else:
-                with_earlier("truth", line, by="run", quick=False)
+                with_earlier("truth", line, by="run", quick=False, folder=options.results)
     if not options.quick:
-        summary = pd.read_csv(RESULTS / "truth.csv")
+        summary = pd.read_csv(options.results / "truth.csv")
     write_table(
         "truth",
         table_of(summary),
@@ -146,6 +148,7 @@ def main():
         ' xor 2, madelon 20) and at `k="1se"` by five folds. Of madelon\'s 20 columns 15 are'
         " combinations of the other 5: fewer than 20 can tell all.",
         quick=options.quick,
+        folder=options.results,
     )
 
 
