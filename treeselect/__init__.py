@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.burning.subsets import BestSubset
     from treeselect.algorithms.cfs import CFS
     from treeselect.algorithms.controlburn import ControlBurn
+    from treeselect.algorithms.exchange import ExchangeSearch
     from treeselect.algorithms.fcbf import FCBF
     from treeselect.algorithms.foreign import ForeignSelector
     from treeselect.algorithms.gbfs import GBFS
@@ -58,6 +59,7 @@ __all__ = [
     "Comparison",
     "Constraints",
     "ControlBurn",
+    "ExchangeSearch",
     "ForeignSelector",
     "Forest",
     "ForestImportance",
@@ -96,6 +98,7 @@ _HOME = {
     "Comparison": "treeselect.comparing",
     "Constraints": "treeselect.algorithms.burning.penalties",
     "ControlBurn": "treeselect.algorithms.controlburn",
+    "ExchangeSearch": "treeselect.algorithms.exchange",
     "FCBF": "treeselect.algorithms.fcbf",
     "ForeignSelector": "treeselect.algorithms.foreign",
     "Forest": "treeselect.algorithms.burning.forests",

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import treeselect
+from treeselect.algorithms.shared.exchanging import per_price
 from treeselect.algorithms.shared.pruning import BackwardPass
 from treeselect.algorithms.shared.task import Task
 from treeselect.errors import MethodError, OptionError
@@ -85,7 +86,8 @@ def test_the_trace_is_of_the_set(found):
     assert all(e.rise < -e.spread for e in trace.exchanges)
     assert step.selected[trace.exchanges[-1].into]
     assert not step.selected[trace.exchanges[-1].out]
-    assert 1 <= trace.n_rivals <= trace.n_judged
+    assert 0 <= trace.n_rivals <= trace.n_judged
+    assert trace.n_judged >= 3
     for rival in trace.rivals:
         assert len(set(rival.units)) == step.size
         assert not step.selected[list(rival.units)].all()
@@ -120,9 +122,21 @@ def test_more_than_two_classes_with_any_weights(weights):
     assert set(select(data, 2, weights=given.get(weights)).selected) == {"a", "b"}
 
 
-def test_prices_are_refused():
-    with pytest.raises(MethodError, match="costs"):
-        select(near_copies(40), 1, costs={"x0": 2.0})
+def test_a_price_must_be_worth_it():
+    """A dear copy is not taken, and a dear column only if it tells more per price."""
+    data = near_copies(200)
+    dear = {"x0": 5.0, "x1": 5.0}
+    assert {"near0", "near1"} <= set(select(data, 3, costs=dear).selected)
+    assert "x2" not in select(data, 2, costs={"x2": 0.5}).selected
+    same = select(data, 3, costs=dict.fromkeys(data.columns.drop("y"), 2.0))
+    assert same.selected == select(data, 3).selected
+
+
+def test_gains_per_price():
+    gains = np.array([2.0, 2.0, -2.0, -2.0, 0.0, -np.inf, 1.0, -1.0])
+    costs = np.array([1.0, 4.0, 1.0, 4.0, 3.0, 0.0, 0.0, 0.0])
+    expected = [2.0, 0.5, -2.0, -8.0, 0.0, -np.inf, np.inf, 0.0]
+    np.testing.assert_array_equal(per_price(gains, costs), expected)
 
 
 def test_the_share_of_the_error_that_is_left_decides_alone():

@@ -8,15 +8,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.exchanging import Found, Search
 from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     check_flag,
     check_integer,
     check_number,
-    refuse_costs,
 )
+from treeselect.algorithms.shared.scoring import score_of_prediction
 from treeselect.algorithms.shared.task import Task
 
 _PATIENCE = 3
@@ -54,17 +54,23 @@ class ExchangeSearch(PrunedMethod):
     Notes
     -----
     A set S is judged by the squared out-of-bag error E(S) of a forest on its units alone, all of
-    them tried at each split, that is grown once and cut back to the capacity of least out-of-bag
-    error: a column of noise does not improve it, as it would a fully grown forest. All sets have
-    the same bags, so that E(S) - E(T) is a mean of differences of rows, with their standard error.
+    them tried at each split, that is cut back to the capacity of least out-of-bag error: a column
+    of noise does not improve it, as it would a fully grown forest. The error is that of infinitely
+    many trees, the variance of their mean being taken off. All sets have the same bags, so that
+    E(S) - E(T) is a mean of differences of rows, with their standard error.
 
     A step looks at six units that might come in: those of most held-out gain in a forest on the
     out-of-bag residuals of S, which sees what adds to S also through interactions with its members,
     and in a forest of all units, by turns; and at the members that are missed least. The best three
     of either make nine exchanges, the best three of which are judged by `n_trees` trees; the best
-    is made if it lowers the error by more than `margin` standard errors. The first judgements are
-    made on 25 trees and at most 2,000 rows, the last on at most 10,000 rows. A path ends where
-    three further units do not lower the error by as much.
+    is made if it lowers the error by more than `margin` standard errors. Of sets that can't be told
+    from the best, by one standard error, the first is that whose units say most alone: the sum of
+    their adjusted shares of the variance in trees of up to eight leaves, which draw nothing. The
+    first judgements are made on 25 trees and at most 2,000 rows, the last on at most 10,000 rows. A
+    path ends where three further units do not lower the error by as much.
+
+    Where units have prices, gains are divided by them: units are ranked by their gain per price,
+    and one comes in for another if it adds more per price to what both leave in.
 
     What it owes to others: exchanges of members for others are the splicing of [1]_ for linear
     models, and the steps back those of floating search [2]_.
@@ -108,7 +114,6 @@ class ExchangeSearch(PrunedMethod):
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units, a step for each size (see ``Method.path``)."""
-        refuse_costs(self, task.problem.groups)
         search = Search(task, n_trees=self.n_trees, margin=self.margin)
         start = Found(search.first(int(task.problem.groups.keep.sum())))
         most = min(self.longest(task), search.n_able)
@@ -139,5 +144,12 @@ class ExchangeSearch(PrunedMethod):
         return found[1:]
 
     def _step(self, task: Task, search: Search, found: Found, tuning: float) -> Step:
-        step = self.scored_step(task, tuning, found.selected, search.worth(found.selected))
+        selected, score = found.selected, np.nan
+        if task.problem.wants_scores and selected.any():
+            score = score_of_prediction(task, search.prediction(selected))
+        elif task.problem.wants_scores:
+            score = task.problem.family.null_score
+        step = ranked_step(tuning, selected, search.worth(selected), score)
+        if not task.problem.wants_scores:  # in a fold, where nobody reads it
+            return step
         return dataclasses.replace(step, trace=search.trace(found))

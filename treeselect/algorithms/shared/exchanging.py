@@ -6,17 +6,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.algorithms.shared.judging import Judge, held_out_gains, some_rows
+from treeselect.algorithms.shared.alone import Alone
+from treeselect.algorithms.shared.judging import (
+    RANKING_CELLS,
+    SCREEN_CELLS,
+    Judge,
+    held_out_gains,
+    some_rows,
+)
 from treeselect.algorithms.shared.ranking import first_units, ranking
 from treeselect.algorithms.shared.searched import Exchange, Rival, Trace, trace_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.engine.rounding import falling, first_largest
+from treeselect.engine.rounding import falling, levels
 
 _MOST_ROUNDS = 8
 _CANDIDATES, _BEST = 6, 3
 """Units that may come in, and how many of them, of those that may go and of the exchanges are
 looked at more closely."""
+
+_NEIGHBOURS = 6
+"""Sets of its size that a set is compared with at the end."""
 
 _QUICK_TREES = 25
 _QUICK_ROWS, _SURE_ROWS = 2_000, 10_000
@@ -37,6 +47,9 @@ class Found(NamedTuple):
 class Search:
     """The search for one task: a ranking to begin with, a quick judge and a sure one.
 
+    Where units have prices, what a set gains on another is told per price: by the units that only
+    one of the two has, what they add to those of both, divided by what they cost.
+
     Parameters
     ----------
     task : Task
@@ -47,14 +60,16 @@ class Search:
     """
 
     def __init__(self, task: Task, *, n_trees: int, margin: float) -> None:
+        groups = task.problem.groups
         self._task, self._margin = task, margin
-        self._keep = task.problem.groups.keep
-        self._rank = task.problem.groups.ranks(task.seed)
+        self._keep, self._costs = groups.keep, groups.costs
+        self._rank = groups.ranks(task.seed)
         self._weights = some_rows(task, _SURE_ROWS)
         self._sure = Judge(task, n_trees, "sure", self._weights)
         self._quick = Judge(task, _QUICK_TREES, "quick", some_rows(task, _QUICK_ROWS))
-        gains = held_out_gains(task, self._sure.truth, self._weights, "ranking")
-        self._order = ranking(gains, self._keep, self._rank)
+        self._alone = Alone(task.problem, self._sure.truth, self._weights)
+        gains = held_out_gains(task, self._sure.truth, self._weights, "ranking", RANKING_CELLS)
+        self._order = self._ranked(gains, self._keep)
 
     @property
     def n_able(self) -> int:
@@ -68,53 +83,35 @@ class Search:
     def left(self, selected: BoolArray) -> float:
         """Share of the constant model's error that a set leaves."""
         whole = self._sure.error(np.zeros_like(selected))
-        return self._sure.error(selected) / whole if whole > 0 else 1.0
+        return max(self._sure.error(selected), 0.0) / whole if whole > 0 else 1.0
+
+    def prediction(self, selected: BoolArray) -> FloatArray:
+        """What the sure judge says of each row out of bag: see ``Judge.prediction``."""
+        return self._sure.prediction(selected)
 
     def is_better(self, selected: BoolArray, other: BoolArray) -> bool:
         """Whether the error of a set is lower than that of another by more than the margin."""
-        mean, spread = self._sure.rise(other, selected)
+        mean, spread = self._rise(self._sure, other, selected)
         return mean < -self._margin * spread
 
     def best_of_size(self, size: int, smaller: BoolArray | None) -> Found:
         """The best set found, from the first units of the ranking, or, where that is better, from a
         smaller set with one more unit."""
-        start = self.first(size)
-        if smaller is not None:
-            for unit in self._additions(smaller)[:1].tolist():
-                other = _exchanged(smaller, None, unit)
-                start = other if self.is_better(other, start) else start
-        return self._improved(start)
+        others = [] if smaller is None else [self.enlarged(smaller)]
+        return self.improved(self.best(self.first(size), *others))
 
-    def trace(self, found: Found) -> Trace:
-        """What the search has seen on its way to a set: see :class:`Trace`."""
-        others = [
-            other
-            for other in self._sure.sets()
-            if other.sum() == found.size and not np.array_equal(other, found.selected)
-        ]
-        near = []
+    def enlarged(self, selected: BoolArray) -> BoolArray:
+        """A set with the unit that lowers its error most; as it is if there is none."""
+        first = self._additions(selected)[:1].tolist()
+        return _exchanged(selected, None, first[0]) if first else selected
+
+    def best(self, incumbent: BoolArray, *others: BoolArray) -> BoolArray:
+        """A set, or what is better than it by the margin."""
         for other in others:
-            rise, spread = self._share(found.selected, other)
-            if rise <= spread:
-                near.append(Rival(tuple(np.flatnonzero(other).tolist()), rise, spread))
-        order = falling(-np.array([rival.rise for rival in near]))
-        return trace_of(found.exchanges, [near[i] for i in order.tolist()], len(others))
+            incumbent = other if self.is_better(other, incumbent) else incumbent
+        return incumbent
 
-    def worth(self, selected: BoolArray) -> FloatArray:
-        """How much the error rises without each unit of a set, at least 0; shape (n_groups,)."""
-        worth = np.zeros(len(selected))
-        for unit in np.flatnonzero(selected).tolist():
-            rise, _ = self._quick.rise(selected, _exchanged(selected, unit, None))
-            worth[unit] = max(rise, 0.0)
-        return worth
-
-    def _share(self, before: BoolArray, after: BoolArray) -> tuple[float, float]:
-        """The rise of the error as a share of what it was, with its standard error."""
-        error = max(self._sure.error(before), np.finfo(np.float64).tiny)
-        rise, spread = self._sure.rise(before, after)
-        return rise / error, spread / error
-
-    def _improved(self, selected: BoolArray) -> Found:
+    def improved(self, selected: BoolArray) -> Found:
         """What becomes of a set by exchanges, until none helps any more."""
         found = Found(selected)
         for _ in range(_MOST_ROUNDS):
@@ -127,40 +124,119 @@ class Search:
             found = Found(better, (*found.exchanges, made))
         return found
 
+    def trace(self, found: Found) -> Trace:
+        """What the search has seen on its way to a set: see :class:`Trace`. The sets that the quick
+        judge found nearly as good are judged with all trees."""
+        quick = self._others(self._quick, found)
+        close = self._best_first(self._quick, quick)[:_NEIGHBOURS]
+        self._sure.learn(close)
+        for one in close:
+            self._sure.error(one)
+        others = self._others(self._sure, found)
+        near = []
+        for other in others:
+            rise, spread = self._share(found.selected, other)
+            if rise <= spread:
+                near.append(Rival(tuple(np.flatnonzero(other).tolist()), rise, spread))
+        order = falling(-np.array([rival.rise for rival in near]))
+        return trace_of(found.exchanges, [near[i] for i in order.tolist()], len(others))
+
+    def _others(self, judge: Judge, found: Found) -> list[BoolArray]:
+        """The other sets of its size that a judge knows, in an order that columns do not change."""
+        others = [
+            other
+            for other in judge.sets()
+            if other.sum() == found.size and not np.array_equal(other, found.selected)
+        ]
+        return sorted(others, key=lambda other: sorted(self._rank[other].tolist()))
+
+    def worth(self, selected: BoolArray) -> FloatArray:
+        """How much the error rises without each unit of a set, at least 0; shape (n_groups,)."""
+        worth = np.zeros(len(selected))
+        units = np.flatnonzero(selected).tolist()
+        self._quick.learn([_exchanged(selected, unit, None) for unit in units])
+        for unit in units:
+            rise, _ = self._quick.rise(selected, _exchanged(selected, unit, None))
+            worth[unit] = max(rise, 0.0)
+        return worth
+
+    def _share(self, before: BoolArray, after: BoolArray) -> tuple[float, float]:
+        """The rise of the error as a share of what it was, with its standard error."""
+        error = max(self._sure.error(before), np.finfo(np.float64).tiny)
+        rise, spread = self._sure.rise(before, after)
+        return rise / error, spread / error
+
+    def _rise(self, judge: Judge, before: BoolArray, after: BoolArray) -> tuple[float, float]:
+        """How much worse a set is than another, per price, with its standard error."""
+        paid = float(self._costs[before & ~after].sum())
+        to_pay = float(self._costs[after & ~before].sum())
+        if paid == to_pay or before.sum() != after.sum():
+            return judge.rise(before, after)
+        share = paid / (paid + to_pay)
+        return judge.rise(before, after, before & after, share)
+
     def _exchange(self, selected: BoolArray) -> BoolArray | None:
         """The set after the best exchange, None if there is none that helps."""
         into, out = self._additions(selected)[:_BEST], self._removals(selected)[:_BEST]
         tried = [_exchanged(selected, a, b) for a in out.tolist() for b in into.tolist()]
-        errors = np.array([self._quick.error(found) for found in tried])
-        near = [tried[i] for i in falling(-errors)[:_BEST].tolist()]
+        near = self._best_first(self._quick, tried)[:_BEST]
+        self._sure.learn([selected, *near])
         better = [found for found in near if self.is_better(found, selected)]
-        if not better:
-            return None
-        return better[first_largest([-self._sure.error(found) for found in better])]
+        return self._best_first(self._sure, better)[0] if better else None
+
+    def _best_first(self, judge: Judge, sets: list[BoolArray]) -> list[BoolArray]:
+        """Sets of one size, those first that can't be told from the best: of these by what their
+        units say alone, so that the choice between equals is a steady one; then by their errors."""
+        if not sets:
+            return []
+        judge.learn(sets)
+        best = sets[0]
+        for other in sets[1:]:
+            best = other if self._rise(judge, best, other)[0] < 0 else best
+        rise, spread = np.array([self._rise(judge, best, other) for other in sets]).T
+        is_near = rise <= spread
+        alone = np.array([self._alone.of(found) for found in sets])
+        key = np.where(is_near, -levels(alone), levels(rise))
+        order = np.lexsort(([self._rank[found].sum() for found in sets], key, ~is_near))
+        return [sets[i] for i in order.tolist()]
 
     def _additions(self, selected: BoolArray) -> IntArray:
-        """Units that might come in, those first that lower the error most."""
-        units = self._candidates(selected)
-        return self._sorted(units, [_exchanged(selected, None, g) for g in units.tolist()])
+        """Units that might come in, the best first."""
+        units = self._candidates(selected).tolist()
+        found = self._best_first(self._quick, [_exchanged(selected, None, g) for g in units])
+        return np.array([np.flatnonzero(one & ~selected)[0] for one in found], dtype=np.int64)
 
     def _removals(self, selected: BoolArray) -> IntArray:
         """Units that might go, those first that are missed least."""
         units = np.flatnonzero(selected & ~self._keep)
-        return self._sorted(units, [_exchanged(selected, g, None) for g in units.tolist()])
-
-    def _sorted(self, units: IntArray, sets: list[BoolArray]) -> IntArray:
-        errors = np.array([self._quick.error(found) for found in sets])
-        return units[falling(-errors, self._rank[units])]
+        sets = [_exchanged(selected, g, None) for g in units.tolist()]
+        self._quick.learn(sets)
+        missed = [self._quick.rise(selected, found)[0] for found in sets]
+        return units[falling(-per_price(np.array(missed), self._costs[units]), self._rank[units])]
 
     def _candidates(self, selected: BoolArray) -> IntArray:
         """Units that tell most of what a set leaves to be told, and most of all, by turns."""
         left = held_out_gains(
-            self._task, self._sure.residuals(selected), self._weights, "residuals"
+            self._task, self._sure.residuals(selected), self._weights, "residuals", SCREEN_CELLS
         )
-        orders = [ranking(left, np.zeros_like(self._keep), self._rank), self._order]
+        orders = [self._ranked(left, np.zeros_like(self._keep)), self._order]
         outside = [order[~selected[order]][:_CANDIDATES] for order in orders]
         by_turns = [order[i] for i in range(_CANDIDATES) for order in outside if i < len(order)]
         return np.array(list(dict.fromkeys(by_turns))[:_CANDIDATES], dtype=np.int64)
+
+    def _ranked(self, gains: FloatArray, keep: BoolArray) -> IntArray:
+        """Units by their gains per price."""
+        return ranking(per_price(gains, self._costs), keep, self._rank)
+
+
+def per_price(gains: FloatArray, costs: FloatArray) -> FloatArray:
+    """Gains by prices; what is below 0 times them, so that a price never helps.
+
+    A gain above 0 at no price is infinite; minus infinity stays.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lost = np.where(np.isneginf(gains), -np.inf, gains * costs)
+        return np.where(gains > 0, gains / costs, lost)
 
 
 def _exchanged(selected: BoolArray, out: int | None, into: int | None) -> BoolArray:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
+from treeselect.algorithms.shared.targets import target_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import select_groups
-from treeselect.engine.data.targets import (
-    Target,
-    are_copies,
-    copies,
-    target_of_mean,
-    vector_target,
-)
+from treeselect.engine.data.targets import copies
 from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
 from treeselect.engine.ensembles.permutation import out_of_bag_gains
 from treeselect.engine.growing.growth import Growth
 from treeselect.engine.splitting.candidates import can_split, n_able
 from treeselect.models.capacity import MIN_LEAF, Grower, cut_forest, truth_of
 
-_SCREEN_TREES, _SCREEN_DEPTH = 100, 6
-_CELLS = 2_000_000
+_SCREEN_TREES, _MOST_TREES, _SCREEN_DEPTH = 100, 500, 6
+RANKING_CELLS, SCREEN_CELLS = 10_000_000, 2_000_000
+"""Rows times columns times trees up to which a forest of all units has more than 100 trees, at most
+500: few rows are ranked by many trees."""
 
 
 class _Judged(NamedTuple):
@@ -77,28 +76,59 @@ class Judge:
         where there is no prediction."""
         return self.truth - self._judged(selected).prediction
 
+    def prediction(self, selected: BoolArray) -> FloatArray:
+        """Out-of-bag predictions by a set, shape (n_rows, n_outputs); NaN where there is none."""
+        return self._judged(selected).prediction
+
+    def learn(self, sets: Sequence[BoolArray]) -> None:
+        """Judge some sets that are looked at next, each in a thread of its own."""
+        new = {one.tobytes(): one for one in sets if one.tobytes() not in self._known}
+        if self._n_threads == 1 or len(new) < 2:
+            return
+        with ThreadPoolExecutor(self._n_threads) as pool:
+            judged = list(pool.map(lambda one: self._judge(one, 1), new.values()))
+        self._known |= zip(new, judged, strict=True)
+
     def error(self, selected: BoolArray) -> float:
         """Mean squared out-of-bag error."""
         error = self.errors(selected)
         known = ~np.isnan(error)
         return float(np.average(error[known], weights=self._weight[known]))
 
-    def rise(self, before: BoolArray, after: BoolArray) -> tuple[float, float]:
-        """How much the error rises from one set to another, with its standard error over rows."""
-        difference = self.errors(after) - self.errors(before)
-        known = ~np.isnan(difference)
-        share = self._weight[known] / self._weight[known].sum()
-        mean = float(share @ difference[known])
-        spread = float(np.sqrt((share**2) @ (difference[known] - mean) ** 2))
-        return mean, spread
+    def rise(
+        self,
+        before: BoolArray,
+        after: BoolArray,
+        base: BoolArray | None = None,
+        share: float = 0.5,
+    ) -> tuple[float, float]:
+        """How much the error rises from one set to another, with its standard error over rows.
+
+        Parameters
+        ----------
+        base : ndarray of bool, shape (n_groups,), optional
+            A part of both. What the second set adds to it is then multiplied by `share`, what the
+            first one adds by ``1 - share``, and the difference by 2.
+        share : float
+        """
+        if base is None:
+            difference = self.errors(after) - self.errors(before)
+        else:
+            known = self.errors(base)
+            added, lost = self.errors(after) - known, self.errors(before) - known
+            difference = 2 * (share * added - (1 - share) * lost)
+        rows = ~np.isnan(difference)
+        weight = self._weight[rows] / self._weight[rows].sum()
+        mean = float(weight @ difference[rows])
+        return mean, float(np.sqrt((weight**2) @ (difference[rows] - mean) ** 2))
 
     def _judged(self, selected: BoolArray) -> _Judged:
         key = selected.tobytes()
         if key not in self._known:
-            self._known[key] = self._judge(selected)
+            self._known[key] = self._judge(selected, self._n_threads)
         return self._known[key]
 
-    def _judge(self, selected: BoolArray) -> _Judged:
+    def _judge(self, selected: BoolArray, n_threads: int) -> _Judged:
         """Grow the forest of a set; of the empty one the mean."""
         truth, weight = self.truth, self._weight
         if not selected.any():
@@ -107,14 +137,16 @@ class Judge:
             return _Judged(selected, prediction, ((truth - prediction) ** 2).sum(axis=1))
         part = select_groups(self._data, selected)
         grower = Grower(
-            part, truth, weight, self._family, self._seed, self._rank[selected], self._n_threads
+            part, truth, weight, self._family, self._seed, self._rank[selected], n_threads
         )
         n_able_groups = max(n_able(part, weight), 1)
         found = cut_forest(grower, n_trees=self._n_trees, n_candidates=n_able_groups)
         return _Judged(selected, found.prediction, found.errors)
 
 
-def held_out_gains(task: Task, truth: FloatArray, weight: WeightArray, name: str) -> FloatArray:
+def held_out_gains(
+    task: Task, truth: FloatArray, weight: WeightArray, name: str, cells: int
+) -> FloatArray:
     """Out-of-bag gains of all units in a forest that tells `truth`, shape (n_groups,);
     minus infinity for those that can't split.
 
@@ -122,15 +154,18 @@ def held_out_gains(task: Task, truth: FloatArray, weight: WeightArray, name: str
     ----------
     truth : ndarray of float, shape (n_rows, n_outputs)
         The response, or what a set leaves to be told.
+    cells : int
+        Rows times columns times trees: see ``RANKING_CELLS``.
     """
     data = task.problem.data
     counts = copies(weight) * ~np.isnan(truth[:, 0])
     known = np.where(np.isnan(truth), 0.0, truth)
-    target = _target_of(known, np.where(counts > 0, weight, np.zeros_like(weight)))
+    target = target_of(known, np.where(counts > 0, weight, np.zeros_like(weight)))
     n = n_able(data, counts)
     seed = task.seeded(name).seed
+    affordable = cells // max(int((counts > 0).sum()) * len(data.codes), 1)
     trees = bagged_forest(
-        data, target, counts, n_trees=max(_SCREEN_TREES, min(500, _CELLS // max(1, data.n_groups * int(counts.sum())))), seed=seed,
+        data, target, counts, n_trees=min(max(_SCREEN_TREES, affordable), _MOST_TREES), seed=seed,
         growth=Growth(_SCREEN_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0),
         rank=task.problem.groups.ranks(task.seed), n_threads=task.n_threads,
     )  # fmt: skip
@@ -148,12 +183,3 @@ def some_rows(task: Task, most: int) -> WeightArray:
     weight = np.zeros_like(task.weight)
     weight[drawn] = task.weight[drawn]
     return weight
-
-
-def _target_of(truth: FloatArray, weight: WeightArray) -> Target:
-    """Trees for one column or several; several take relative weights as factors of the rows."""
-    if truth.shape[1] == 1:
-        return target_of_mean(truth[:, 0], weight)
-    if are_copies(weight):
-        return vector_target(truth)
-    return vector_target(truth * (weight / weight[weight > 0].mean())[:, np.newaxis])

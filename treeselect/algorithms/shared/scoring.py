@@ -102,7 +102,13 @@ def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> floa
         part, truth_of(problem, task.weight), task.weight, problem.family, seed,
         problem.groups.ranks(seed)[groups], task.n_threads,
     )  # fmt: skip
-    found = best_forest(grower, n_trees=n_trees).prediction
+    return score_of_prediction(task, best_forest(grower, n_trees=n_trees).prediction)
+
+
+def score_of_prediction(task: Task, found: FloatArray) -> float:
+    """Score of out-of-bag predictions of ``truth_of``, shape (n_rows, n_outputs), NaN where there
+    are none; NaN if there are none at all."""
+    problem = task.problem
     known = ~np.isnan(found[:, 0])
     if not known.any():
         return float("nan")
