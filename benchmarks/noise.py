@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -136,6 +137,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--sets", type=int, default=20, help="number of data sets")
     parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=METHODS)
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
     options = parser.parse_args()
     n_rows, n_columns, size = (40, 6, 3) if options.quick else (200, 500, SIZE)
     summary = pd.DataFrame()
@@ -146,9 +148,9 @@ def main():
         if options.quick:
             summary = pd.concat([summary, line], ignore_index=True)
         else:
-            with_earlier("noise", line, by="method", quick=False)
+            with_earlier("noise", line, by="method", quick=False, folder=options.results)
     if not options.quick:
-        summary = pd.read_csv(RESULTS / "noise.csv")
+        summary = pd.read_csv(options.results / "noise.csv")
     write_table(
         "noise",
         table_of(summary),
@@ -158,6 +160,7 @@ def main():
         f" outside: {size} columns from all rows, the same {OUTER} folds judge the last model on"
         " them.",
         quick=options.quick,
+        folder=options.results,
     )
 
 

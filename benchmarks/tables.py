@@ -49,6 +49,12 @@ def shown(mean: float, error: float | None, digits: int = 2) -> str:
     return f"{mean:.{digits}f}{bracket}"
 
 
+def signed(mean: float, error: float | None, digits: int = 2) -> str:
+    """A difference with its sign, and its standard error in brackets."""
+    text = shown(mean, error, digits)
+    return f"+{text}" if text and mean >= 0 else text
+
+
 def with_earlier(
     name: str,
     summary: pd.DataFrame,

@@ -9,6 +9,21 @@ friedman    400 rows: Friedman's function of x1 to x5, each of which has a near 
 factors     600 rows: 12 factors of 12 levels each; of three of them 3 levels shift the log-odds by
             2, and 8 numbers are noise; two classes; the unit is the factor, with all its levels
 xor         500 rows: y is whether just one of x1 and x2 is above 0, and 18 columns of noise
+epistatic   1000 rows: 100 genotypes of three levels; y is 1 with a chance of 0.8 where just one of
+            two of them is heterozygous, 0.2 elsewhere: none tells anything by itself
+three       1000 rows: the chance of y is 0.9 where an odd number of x1, x2 and x3 is above 0, 0.1
+            elsewhere, so that no two of them tell anything; 12 columns of noise
+weak        500 rows: y = 3 x1 + 0.3 (x2 + ... + x6) + noise of deviation 1; 14 columns of noise
+chains      400 rows: y = 2 x1 + x2 + 0.7 x3 + noise; each of these has two near copies, and each
+            copy two of its own, seven to a group; 10 columns of noise
+rare        2000 rows, one of twenty in the positive class: log-odds of three numbers (0.6 each) and
+            of a threshold of a fourth (0.9); 16 columns of noise
+few         100 rows: y = 0.7 (x1 + x2) + 0.5 x3 + noise; 17 columns of noise
+wide        300 rows, 2000 columns: y = 0.45 (x1 + ... + x5) + noise
+binary      460 rows: log-odds 1.2 - 0.9 x - b, where b is 0 or 1, and 7 columns of normal noise
+binary_long the same with 4600 rows
+noise       460 rows, 8 columns of normal noise and a binary one, none of which tells anything: no
+            number of units is the true one, and all that is selected is false
 madelon     1000 of its 2600 rows, drawn anew for each seed; 20 of 500 columns are the truth, 5 of
             which and 15 combinations of them, so that fewer can tell all
 
@@ -22,14 +37,15 @@ from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from cases import CASES, SEEDS
+from forms import FORMS, told
 from tables import (
     RESULTS,
-    data_folder,
     mean_and_error,
-    options_text,
     run_all,
     shown,
     with_earlier,
@@ -39,103 +55,42 @@ from tables import (
 import treeselect
 from treeselect.engine.blas import one_thread
 
-METHODS = tuple(treeselect.methods()["method"])
-
-MADELON = (
-    29, 49, 65, 106, 129, 154, 242, 282, 319, 337, 339, 379, 434, 443, 452, 454, 456, 473, 476, 494,
-)  # fmt: skip
-"""Its known columns: the only ones that correlate with any other."""
-
-REDUCED = {
-    "rrf": {"n_trees": 100},
-    "grrf": {"n_trees": 100},
-    "rboost": {"n_trees": 20},
-    "gbfs": {"n_trees": 100},
-    "boruta": {"max_rounds": 30},
-}
-"""Options of methods that would take hours otherwise; the others have their defaults."""
-
-SEEDS = {"friedman": 10, "factors": 10, "xor": 10, "madelon": 3}
 QUICK = ("importance", "mrmr")
-
-
-def friedman(seed, n=400, n_noise=20):
-    """Friedman's function, with a near copy of each of its variables."""
-    rng = np.random.default_rng(seed)
-    x = rng.uniform(size=(n, 5 + n_noise))
-    near = x[:, :5] + 0.06 * rng.standard_normal((n, 5))
-    y = 10 * np.sin(np.pi * x[:, 0] * x[:, 1]) + 20 * (x[:, 2] - 0.5) ** 2
-    y += 10 * x[:, 3] + 5 * x[:, 4] + rng.standard_normal(n)
-    names = [f"x{j + 1:02}" for j in range(5 + n_noise)]
-    copies = [f"{name}_near" for name in names[:5]]
-    frame = pd.DataFrame(np.column_stack([x, near]), columns=[*names, *copies])
-    return frame.assign(y=y), [set(pair) for pair in zip(names, copies, strict=False)]
-
-
-def factors(seed, n=600, n_factors=12, n_noise=8):
-    """Factors of 12 levels; three levels of each of the first three factors matter."""
-    rng = np.random.default_rng(seed)
-    codes = rng.integers(12, size=(n, n_factors))
-    eta = np.zeros(n)
-    for j in range(3):
-        up, down, also_up = rng.permutation(12)[:3]
-        eta += 2.0 * np.isin(codes[:, j], [up, also_up]) - 2.0 * (codes[:, j] == down)
-    levels = np.array([f"level {chr(ord('a') + i)}" for i in range(12)])
-    frame = pd.DataFrame({f"f{j + 1:02}": levels[codes[:, j]] for j in range(n_factors)})
-    for j in range(n_noise):
-        frame[f"x{j + 1:02}"] = rng.standard_normal(n)
-    y = (rng.random(n) < 1 / (1 + np.exp(-eta))).astype(int)
-    return frame.assign(y=y), [{"f01"}, {"f02"}, {"f03"}]
-
-
-def xor(seed, n=500, n_noise=18):
-    """Two columns that tell nothing one by one, and everything together."""
-    rng = np.random.default_rng(seed)
-    x = rng.standard_normal((n, 2 + n_noise))
-    frame = pd.DataFrame(x, columns=[f"x{j + 1:02}" for j in range(2 + n_noise)])
-    y = ((x[:, 0] > 0) != (x[:, 1] > 0)).astype(int)
-    return frame.assign(y=y), [{"x01"}, {"x02"}]
-
-
-def madelon(seed, n=1000):
-    """Some rows of the set itself."""
-    frame = pd.read_parquet(data_folder() / "madelon.parquet").sample(n, random_state=seed)
-    frame = frame.rename(columns={"target": "y"}).reset_index(drop=True)
-    return frame, [{f"V{j}"} for j in MADELON]
-
-
-CASES = {"friedman": friedman, "factors": factors, "xor": xor, "madelon": madelon}
+QUICK_CASES = ("friedman", "factors", "noise")
 
 
 def judged(selected, truth):
     """Share of the groups that are found, and how many units are false."""
     found = sum(not group.isdisjoint(selected) for group in truth)
-    return found / len(truth), len(selected) - found
+    return found / len(truth) if truth else np.nan, len(selected) - found
 
 
-def one_seed(case, method, seed, reduced, quick):
+def one_seed(case, form, seed, quick):
     """Recall, false picks and CPU seconds at the true number, then by the rule, and its k."""
     frame, truth = CASES[case](seed, 80, n_noise=2) if quick else CASES[case](seed)
     results = []
     with one_thread():
         for k in (len(truth), "1se"):
+            if k == 0:
+                results += [np.nan] * 3
+                continue
             begin = time.process_time()
             fit = treeselect.select(
-                "y ~ .", frame, method=method, k=k, seed=seed, n_jobs=1, progress=False, **reduced
+                "y ~ .", frame, method=FORMS[form], k=k, seed=seed, n_jobs=1, progress=False
             )
             seconds = time.process_time() - begin
             results += [*judged(fit.selected, truth), seconds]
     return *results, fit.k
 
 
-def line_of(case, method, results):
-    """The row of a case and a method in the results."""
+def line_of(case, form, results):
+    """The row of a case and a form of a method in the results."""
     names = ("recall", "false", "CPU s", "recall, 1se", "false, 1se", "CPU s, 1se", "k, 1se")
     line = {
-        "run": f"{case}, {method}",
+        "run": f"{case}, {form}",
         "case": case,
-        "method": method,
-        "options": options_text(REDUCED.get(method, {})),
+        "method": form,
+        "options": told(form),
         "seeds": len(results),
     }
     for name, values in zip(names, zip(*results, strict=True), strict=True):
@@ -145,7 +100,7 @@ def line_of(case, method, results):
 
 def table_of(summary):
     """The lines to print, by case, in the registry's order."""
-    place = {name: i for i, name in enumerate((*CASES, *METHODS))}
+    place = {name: i for i, name in enumerate((*CASES, *FORMS))}
     summary = summary.sort_values(["case", "method"], key=lambda names: names.map(place))
     lines = []
     for row in summary.to_dict("records"):
@@ -154,7 +109,7 @@ def table_of(summary):
             for name in ("recall", "false"):
                 key = f"{name}{rule}"
                 line[f"{name}{text}"] = shown(row[key], row[f"{key} s.e."], 2)
-            line[f"CPU s{text}"] = f"{row[f'CPU s{rule}']:.1f}"
+            line[f"CPU s{text}"] = shown(row[f"CPU s{rule}"], None, 1)
         line["k, 1se"] = f"{row['k, 1se']:.1f}"
         lines.append(line)
     return pd.DataFrame(lines)
@@ -165,25 +120,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="small data, nothing written")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=METHODS)
+    parser.add_argument("--methods", nargs="*", default=list(FORMS), choices=list(FORMS))
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
     options = parser.parse_args()
-    methods = QUICK if options.quick else options.methods
-    cases = [c for c in options.cases if not options.quick or c != "madelon"]
+    forms = QUICK if options.quick else options.methods
+    cases = QUICK_CASES if options.quick else options.cases
     summary = pd.DataFrame()
     for case in cases:
-        for method in methods:
-            reduced = REDUCED.get(method, {})
-            seeds = range(1 if options.quick else SEEDS[case])
-            calls = [(case, method, seed, reduced, options.quick) for seed in seeds]
+        for form in forms:
+            seeds = range(1 if options.quick else SEEDS[CASES[case]])
+            calls = [(case, form, seed, options.quick) for seed in seeds]
             results = run_all(one_seed, calls, options.jobs)
-            line = pd.DataFrame([line_of(case, method, results)])
+            line = pd.DataFrame([line_of(case, form, results)])
             if options.quick:
                 summary = pd.concat([summary, line], ignore_index=True)
             else:
-                with_earlier("truth", line, by="run", quick=False)
+                with_earlier("truth", line, by="run", quick=False, folder=options.results)
     if not options.quick:
-        summary = pd.read_csv(RESULTS / "truth.csv")
+        summary = pd.read_csv(options.results / "truth.csv")
     write_table(
         "truth",
         table_of(summary),
@@ -193,6 +148,7 @@ def main():
         ' xor 2, madelon 20) and at `k="1se"` by five folds. Of madelon\'s 20 columns 15 are'
         " combinations of the other 5: fewer than 20 can tell all.",
         quick=options.quick,
+        folder=options.results,
     )
 
 

@@ -5,6 +5,7 @@ The data folder is that of TREESELECT_DATA, by default ../shared/data.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import io
 import re
@@ -18,17 +19,22 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from treeselect.algorithms.exchange import ExchangeSearch
+from treeselect.algorithms.shared.method import Method
+from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.encoding import build_design
 from treeselect.designs.families import BINOMIAL, multinomial
 from treeselect.designs.problem import Problem
 from treeselect.designs.units import make_units
+from treeselect.designs.weights import row_weights
 from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
 from treeselect.engine.data.targets import class_target
 from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.formula import parse_formula
+from treeselect.resampling.choosing import step_of_size
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # tables.py is beside this folder
 
@@ -59,6 +65,9 @@ LOOKS = {
     },
     "backward pass": {
         "label": "backward pass", "color": "#cc79a7", "marker": "P", "linestyle": "-",
+    },
+    "exchange": {
+        "label": "exchange search", "color": "#000000", "marker": "*", "linestyle": "-",
     },
 }  # fmt: skip
 """How a method is drawn, in every figure: told apart by its marker, too, not by colour alone."""
@@ -112,6 +121,22 @@ def frame_problem(frame: pd.DataFrame, target: str) -> Problem:
     family = BINOMIAL if n_classes == 2 else multinomial(n_classes)
     exact = design.exact(np.ones(len(y), dtype=np.int64))
     return Problem(design.binned, design.groups, y.astype(np.float64), family, exact=exact)
+
+
+def sets_by_size(
+    method: Method, problem: Problem, weight: IntArray, sizes: Sequence[int], seed: int
+) -> dict[int, BoolArray]:
+    """By size, the units that a method selects when it is asked for so many.
+
+    Exchange search looks for each size by itself; the sizes of the others are steps of one path.
+    """
+    task = Task(problem, row_weights(weight), max_size=max(sizes), seed=seed)
+    keep = problem.groups.keep
+    if isinstance(method, ExchangeSearch):
+        tasks = {k: dataclasses.replace(task, max_size=k, every_size=False) for k in sizes}
+        return {k: step_of_size(method.path(own), k, keep).selected for k, own in tasks.items()}
+    path = method.path(task)
+    return {k: step_of_size(path, k, keep).selected for k in sizes}
 
 
 def forest_error(

@@ -22,6 +22,7 @@ from common import (
     mean_and_error,
     new_figure,
     run_all,
+    sets_by_size,
     shown,
     with_earlier,
     write_figure,
@@ -32,10 +33,7 @@ from controlburn_pmlb import simulated as small
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from treeselect import GBFS, GRRF, RRF, ControlBurn, RBoost
-from treeselect.algorithms.shared.sizes import step_of_size
-from treeselect.algorithms.shared.task import Task
-from treeselect.designs.weights import row_weights
+from treeselect import GBFS, GRRF, RRF, ControlBurn, ExchangeSearch, RBoost
 from treeselect.engine.data.binning import select_groups, take_rows
 from treeselect.engine.ensembles.prediction import predict_mean
 
@@ -48,6 +46,7 @@ METHODS = {
     "MDI, scikit-learn": None,
     "default": ControlBurn(),
     "paper": ControlBurn.published(),
+    "exchange": ExchangeSearch(),
     "half the units per split": ControlBurn(max_features=0.5),
     "backward pass": ControlBurn(prune=True),
     "RRF": RRF(n_trees=300),
@@ -91,13 +90,8 @@ def one_fold(frame, n_copies, fold, methods, largest):
             )
             chosen = {k: np.isin(np.arange(len(names)), order[:k]) for k in range(1, largest + 1)}
         else:
-            path = METHODS[label].path(
-                Task(problem, row_weights(weight), max_size=largest, seed=fold)
-            )
-            chosen = {
-                k: step_of_size(path, k, problem.groups.keep).selected
-                for k in range(1, largest + 1)
-            }
+            sizes = range(1, largest + 1)
+            chosen = sets_by_size(METHODS[label], problem, weight, sizes, fold)
         for k, selected in chosen.items():
             trees = forest(problem, weight, selected, 100, fold)
             score = predict_mean(trees, select_groups(new, selected))[:, 0]
