@@ -49,11 +49,20 @@ def mixed() -> pd.DataFrame:
 def fitted(mixed: pd.DataFrame) -> treeselect.SelectionResult:
     """A quick fit with two units and resamples."""
     return treeselect.select(
-        "died ~ . - dose", mixed, k=2, seed=1, forests=2, n_trees=20, resamples=10
+        "died ~ . - dose",
+        mixed,
+        method="controlburn",
+        k=2,
+        seed=1,
+        forests=2,
+        n_trees=20,
+        resamples=10,
     )
 
 
 @pytest.fixture(scope="session")
 def cross_validated(mixed: pd.DataFrame) -> treeselect.SelectionResult:
     """A quick fit of a numeric response whose size was chosen by cross-validation."""
-    return treeselect.select("dose ~ . - died", mixed, seed=2, folds=3, forests=1, n_trees=20)
+    return treeselect.select(
+        "dose ~ . - died", mixed, method="controlburn", seed=2, folds=3, forests=1, n_trees=20
+    )

@@ -14,6 +14,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 import treeselect
+from treeselect.arguments.checks import USUAL_METHOD
 from treeselect.errors import NotBuiltError
 
 PAGE = Path(__file__).parent.parent / "docs" / "features.md"
@@ -43,7 +44,7 @@ def calls():
 
 def quick_select(formula, data, **arguments):
     """``select`` with two units of a small model, unless the call says otherwise."""
-    method = arguments.get("method", "controlburn")
+    method = arguments.get("method", USUAL_METHOD)
     small = QUICK.get(method, {"n_trees": 5}) if isinstance(method, str) else {}
     return treeselect.select(formula, data, **({"k": 2, "seed": 1} | small | arguments))
 

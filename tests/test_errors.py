@@ -86,8 +86,8 @@ CASES = {
     "class for a method": ("survived ~ .", plain, {"method": treeselect.RRF}),
     "model for a method": ("survived ~ .", plain, {"method": LinearRegression()}),
     "unknown family": ("survived ~ .", plain, {"family": "logistic"}),
-    "unknown option": ("survived ~ .", plain, {"forrests": 3}),
-    "option out of range": ("survived ~ .", plain, {"forests": 0}),
+    "unknown option": ("survived ~ .", plain, {"method": "controlburn", "forrests": 3}),
+    "option out of range": ("survived ~ .", plain, {"method": "controlburn", "forests": 0}),
     "formula that runs code": ("survived ~ age + I(__import__('os').system('ls'))", plain, {}),
     "formula with an attribute": ("survived ~ {age.to_csv('x')}", plain, {}),
     "formula with a keyword argument": ("survived ~ log(age, out=fare)", plain, {}),
@@ -187,7 +187,13 @@ def test_full_text(case, data, snapshot, monkeypatch, tmp_path):
 
 @pytest.fixture(scope="module")
 def fit(data):
-    options = {"seed": 1, "forests": 1, "n_trees": 3, "keep": ["age", "sex", "fare"]}
+    options = {
+        "method": "controlburn",
+        "seed": 1,
+        "forests": 1,
+        "n_trees": 3,
+        "keep": ["age", "sex", "fare"],
+    }
     return treeselect.select("survived ~ age + sex + fare", data, k=3, **options)
 
 

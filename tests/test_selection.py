@@ -10,7 +10,7 @@ import treeselect
 from treeselect import ControlBurn, datasets
 from treeselect.errors import MethodError, OptionError
 
-FAST = {"forests": 2, "n_trees": 10, "seed": 4}
+FAST = {"method": "controlburn", "forests": 2, "n_trees": 10, "seed": 4}
 
 
 def numbers(fit, data):
@@ -60,9 +60,17 @@ def test_another_seed_is_another_answer(mixed):
 
 
 def test_seed_is_drawn_and_told(mixed):
-    fit = treeselect.select("died ~ signal + site", mixed, k=1, forests=1, n_trees=5)
+    fit = treeselect.select(
+        "died ~ signal + site", mixed, method="controlburn", k=1, forests=1, n_trees=5
+    )
     again = treeselect.select(
-        "died ~ signal + site", mixed, k=1, forests=1, n_trees=5, seed=fit.seed
+        "died ~ signal + site",
+        mixed,
+        method="controlburn",
+        k=1,
+        forests=1,
+        n_trees=5,
+        seed=fit.seed,
     )
     np.testing.assert_array_equal(fit.predict(mixed), again.predict(mixed))
 
@@ -196,7 +204,13 @@ def test_a_high_price_makes_a_near_copy_stand_in(mixed, dear, cheap):
     noise = np.random.default_rng(2).normal(size=len(mixed))
     data = mixed.assign(near=mixed["signal"] + 0.05 * noise)
     fit = treeselect.select(
-        "died ~ signal + near + noise", data, k=1, seed=1, n_trees=5, costs={dear: 5.0}
+        "died ~ signal + near + noise",
+        data,
+        method="controlburn",
+        k=1,
+        seed=1,
+        n_trees=5,
+        costs={dear: 5.0},
     )
     assert fit.selected == (cheap,)
 
@@ -250,11 +264,15 @@ def test_method_object_and_published_form(mixed):
         ({"method": "rff"}, MethodError, "Did you mean `rrf`"),
         ({"method": "contolburn"}, MethodError, "Did you mean `controlburn`"),
         ({"method": 3}, MethodError, "must be a name or a method"),
-        ({"forrests": 3}, MethodError, "Did you mean `forests`"),
-        ({"forest": 3}, MethodError, "one of .*, or a fitted forest of"),
-        ({"forests": 0}, MethodError, "`forests` of ControlBurn must be a whole number"),
-        ({"tolerance": 0.0}, MethodError, "finite number above 0"),
-        ({"adaptive": 1}, MethodError, "must be True or False"),
+        ({"method": "controlburn", "forrests": 3}, MethodError, "Did you mean `forests`"),
+        ({"method": "controlburn", "forest": 3}, MethodError, "one of .*, or a fitted forest of"),
+        (
+            {"method": "controlburn", "forests": 0},
+            MethodError,
+            "`forests` of ControlBurn must be a whole number",
+        ),
+        ({"method": "controlburn", "tolerance": 0.0}, MethodError, "finite number above 0"),
+        ({"method": "controlburn", "adaptive": 1}, MethodError, "must be True or False"),
         ({"keep": ["noise", "flag"], "k": 1}, OptionError, "number of kept units, 2"),
         ({"weights": "dosis"}, OptionError, "Can't find the column"),
         ({"weights": [1, 2]}, OptionError, "one value per row"),
@@ -268,7 +286,12 @@ def test_bad_arguments(mixed, arguments, error, says):
 def test_friedman_with_copies_is_found_once_each():
     simulated = datasets.simulate_friedman(600, seed=3)
     fit = treeselect.select(
-        simulated.formula, simulated.data, k=len(simulated.truth), seed=1, n_trees=20
+        simulated.formula,
+        simulated.data,
+        method="controlburn",
+        k=len(simulated.truth),
+        seed=1,
+        n_trees=20,
     )
     found = [len(place & set(fit.selected)) for place in simulated.truth]
     assert sum(n == 1 for n in found) >= len(simulated.truth) - 1
@@ -277,7 +300,12 @@ def test_friedman_with_copies_is_found_once_each():
 def test_factors_with_few_real_levels_are_kept_whole():
     simulated = datasets.simulate_factors(800, seed=2)
     fit = treeselect.select(
-        simulated.formula, simulated.data, k=len(simulated.truth), seed=1, n_trees=20
+        simulated.formula,
+        simulated.data,
+        method="controlburn",
+        k=len(simulated.truth),
+        seed=1,
+        n_trees=20,
     )
     assert all(place & set(fit.selected) for place in simulated.truth)
 

@@ -196,6 +196,7 @@ def fit(hostile: pd.DataFrame) -> treeselect.SelectionResult:
     return treeselect.select(
         FORMULA,
         hostile,
+        method="controlburn",
         k=8,
         seed=1,
         forests=1,

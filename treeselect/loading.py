@@ -43,7 +43,7 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> SelectionRes
     --------
     >>> import tempfile, treeselect
     >>> data = treeselect.datasets.load("titanic_correlated")
-    >>> fit = treeselect.select("survived ~ sex + age", data, k=1, seed=1, forests=1, n_trees=5)
+    >>> fit = treeselect.select("survived ~ sex + age", data, method="importance", k=1, seed=1)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     again = treeselect.load(fit.save(f"{folder}/fit.treeselect"))
     >>> bool((again.predict(data) == fit.predict(data)).all())

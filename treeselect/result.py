@@ -207,7 +207,7 @@ class SelectionResult(ReadableFit):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ sex + age + sibsp", data, k=1, seed=1, forests=1)
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="importance", k=1, seed=1)
         >>> p_values = fit.inference(repeats=3).tidy().set_index("term")["p_value"]
         >>> bool(p_values["sex"] < 0.001)
         True
@@ -392,7 +392,7 @@ class SelectionResult(ReadableFit):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ sex + age + parch", data, k=1, seed=1, forests=1)
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="importance", k=1, seed=1)
         >>> 0.7 < fit.performance(folds=3).mean < 0.8
         True
         """
@@ -496,7 +496,7 @@ class SelectionResult(ReadableFit):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ sex + age + parch", data, k=2, seed=1, forests=1)
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="importance", k=2, seed=1)
         >>> ax = fit.plot("shape", term="age")  # doctest: +SKIP
         >>> ax.figure.savefig("age.png")  # doctest: +SKIP
         """

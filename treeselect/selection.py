@@ -12,6 +12,7 @@ from treeselect.algorithms.shared.method import OWN, Method, deciding
 from treeselect.algorithms.shared.sizes import skipped_sizes
 from treeselect.arguments.checks import (
     MOST_RESAMPLES,
+    USUAL_METHOD,
     USUAL_SIZE,
     check_choice,
     check_count,
@@ -50,7 +51,7 @@ def select(
     formula: str,
     data: Any,
     *,
-    method: Any = "controlburn",
+    method: Any = USUAL_METHOD,
     k: int | Literal["1se", "best"] | None = USUAL_SIZE,
     family: str = "auto",
     weights: str | Sequence[float] | None = None,
@@ -83,10 +84,10 @@ def select(
         in the same library.
         Missing values are allowed everywhere; rows are dropped only if the response is missing.
     method : str, method or selector
-        A name in ``treeselect.methods()``: ``"controlburn"``, ``"rrf"``, ``"grrf"``, ``"rboost"``,
-        ``"gbfs"``, and the baselines; an object such as ``ControlBurn(forests=1)``; or a selector
-        of scikit-learn such as ``SelectKBest()`` (:class:`treeselect.ForeignSelector` has the
-        options).
+        A name in ``treeselect.methods()``: ``"exchange"``, ``"controlburn"``, ``"rrf"``,
+        ``"grrf"``, ``"rboost"``, ``"gbfs"``, and the baselines; an object such as
+        ``ControlBurn(forests=1)``; or a selector of scikit-learn such as ``SelectKBest()``
+        (:class:`treeselect.ForeignSelector` has the options).
     k : int, "1se", "best" or None
         Number of units to keep: an integer; ``"1se"``, the fewest whose cross-validated score is
         within one standard error of the best; ``"best"``; or None, where the method's tuning
@@ -162,7 +163,7 @@ def select(
     progress : bool, optional
         Progress on standard error; None shows it in a terminal only.
     **method_options
-        Options of the method, for example ``forests=1``.
+        Options of the method, for example ``n_trees=200``.
 
     Returns
     -------

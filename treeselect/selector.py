@@ -15,7 +15,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from treeselect.algorithms.registry import find_method
-from treeselect.arguments.checks import USUAL_SIZE, length, members, read_seed
+from treeselect.arguments.checks import USUAL_METHOD, USUAL_SIZE, length, members, read_seed
 from treeselect.arguments.scalars import described, whole
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import read_weights
@@ -97,7 +97,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
 
     def __init__(
         self,
-        method: str | Method = "controlburn",
+        method: str | Method = USUAL_METHOD,
         k: int | Literal["1se", "best"] | None = "1se",
         *,
         method_options: Mapping[str, Any] | None = None,

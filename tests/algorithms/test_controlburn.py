@@ -54,7 +54,14 @@ def test_an_enormous_penalty_selects_nothing_and_a_tiny_one_every_used_unit(fitt
 
 def test_kept_units_are_in_from_the_first_step(mixed):
     fit = treeselect.select(
-        "died ~ . - dose", mixed, k=3, keep=["noise", "flag"], seed=1, forests=1, n_trees=5
+        "died ~ . - dose",
+        mixed,
+        method="controlburn",
+        k=3,
+        keep=["noise", "flag"],
+        seed=1,
+        forests=1,
+        n_trees=5,
     )
     first = fit.steps[0]
     names = np.array(fit.design.arrays.groups.names)
@@ -64,7 +71,16 @@ def test_kept_units_are_in_from_the_first_step(mixed):
 
 def test_units_that_cost_nothing_are_not_penalised(mixed):
     free = {name: 0.0 for name in ("signal", "copy")}
-    fit = treeselect.select("died ~ . - dose", mixed, k=2, costs=free, seed=1, forests=1, n_trees=5)
+    fit = treeselect.select(
+        "died ~ . - dose",
+        mixed,
+        method="controlburn",
+        k=2,
+        costs=free,
+        seed=1,
+        forests=1,
+        n_trees=5,
+    )
     names = np.array(fit.design.arrays.groups.names)
     assert set(names[fit.steps[0].selected]) <= {"signal", "copy"}
     assert fit.steps[0].size == 1
@@ -94,13 +110,17 @@ def test_published_form_differs_from_the_default():
 
 def test_one_and_several_forests_and_both_prices_work(mixed):
     for options in ({"forests": 1}, {"adaptive": False}, {"max_depth": 3}, {"tail": 8}):
-        fit = treeselect.select("dose ~ . - died", mixed, k=2, seed=1, n_trees=5, **options)
+        fit = treeselect.select(
+            "dose ~ . - died", mixed, method="controlburn", k=2, seed=1, n_trees=5, **options
+        )
         assert fit.k == 2
 
 
 def test_depth_one_trees_use_one_unit_each(mixed):
     """With stumps alone the trees' prices are those of single units: the path can't jump."""
-    fit = treeselect.select("noise ~ . - died", mixed, k=4, seed=1, max_depth=1, n_trees=5)
+    fit = treeselect.select(
+        "noise ~ . - died", mixed, method="controlburn", k=4, seed=1, max_depth=1, n_trees=5
+    )
     assert fit.k >= 2
     assert [s.size for s in fit.steps] == list(range(fit.k + 1))
 
@@ -152,7 +172,14 @@ def test_a_ridge_keeps_correlated_units_together():
     shares = []
     for ridge in (0.0, 1.0):
         fit = treeselect.select(
-            "y ~ .", data, lam=0.05, ridge=ridge, adaptive=False, max_features=0.5, seed=1
+            "y ~ .",
+            data,
+            method="controlburn",
+            lam=0.05,
+            ridge=ridge,
+            adaptive=False,
+            max_features=0.5,
+            seed=1,
         )
         importance = dict(zip(fit.design.problem.groups.names, fit.step.importance, strict=True))
         shares.append(importance["near"])
@@ -172,7 +199,7 @@ def test_a_sketch_of_the_rows(fitted):
 def test_a_gaussian_sketch_is_near_the_whole(mixed, fitted):
     data = mixed.drop(columns="died")
     data["dose"] = data["dose"].fillna(0.0)
-    fit = treeselect.select("dose ~ .", data, k=1, seed=1, forests=1)
+    fit = treeselect.select("dose ~ .", data, method="controlburn", k=1, seed=1, forests=1)
     whole, near = (
         path_of(fit, ControlBurn(forests=1, adaptive=False, **sketch))
         for sketch in ({}, {"sketch": 5000, "sketch_kind": "gaussian"})
@@ -188,7 +215,7 @@ def test_a_gaussian_sketch_is_near_the_whole(mixed, fitted):
 
 def test_constant_and_missing_columns_give_an_empty_path():
     data = pd.DataFrame({"y": [0.0, 1.0, 2.0, 3.0] * 5, "a": 1.0, "b": np.nan})
-    fit = treeselect.select("y ~ .", data, k=1, seed=1, forests=1, n_trees=3)
+    fit = treeselect.select("y ~ .", data, method="controlburn", k=1, seed=1, forests=1, n_trees=3)
     assert fit.selected == ()
     assert fit.predict(data).nunique() == 1
 
@@ -234,5 +261,7 @@ def test_trees_that_tell_nothing_but_rounding_are_left_out_at_once(monkeypatch):
         {"y": [1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 0],
          "x": np.array([1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0], dtype=bool)}
     )  # fmt: skip
-    fit = treeselect.select("y ~ x", data, seed=1, k="1se", folds=2, forests=1, n_trees=5)
+    fit = treeselect.select(
+        "y ~ x", data, method="controlburn", seed=1, k="1se", folds=2, forests=1, n_trees=5
+    )
     assert len(fit.path) >= 1

@@ -35,10 +35,12 @@ def test_names_are_case_insensitive_and_options_are_passed_on():
 def test_unknown_names_options_and_objects():
     with pytest.raises(MethodError, match="Did you mean `controlburn`"):
         find_method("control-burn", {})
-    with pytest.raises(MethodError, match="Methods: `controlburn`"):
+    with pytest.raises(MethodError, match="Methods: `exchange`"):
         find_method("xyz", {})
     with pytest.raises(MethodError, match="has no option `deep`"):
         find_method("controlburn", {"deep": 1})
+    with pytest.raises(MethodError, match="Methods that have it: `controlburn`"):
+        find_method("exchange", {"best_subset": True})
     with pytest.raises(MethodError, match="must be a name or a method"):
         find_method(object(), {})
     with pytest.raises(MethodError, match=r"Found: the class RRF. Write `RRF\(...\)`"):

@@ -141,7 +141,7 @@ def test_an_offset_is_for_one_linear_predictor(flowers):
 
 
 def test_controlburn_of_three_classes_has_one_tree_for_all(flowers):
-    fit = treeselect.select("kind ~ .", flowers, k=3, seed=1, forests=2)
+    fit = treeselect.select("kind ~ .", flowers, method="controlburn", k=3, seed=1, forests=2)
     assert set(fit.selected) == {"a", "b", "soil"}
     assert fit.step.train_score > 0.2
     with pytest.raises(MethodError, match="whole `weights`"):

@@ -12,7 +12,7 @@ from treeselect.engine.ensembles.leaves import with_newton_steps
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
 from treeselect.errors import NewDataError, OptionError
 
-QUICK = {"forests": 1, "n_trees": 40, "seed": 4}
+QUICK = {"method": "controlburn", "forests": 1, "n_trees": 40, "seed": 4}
 
 
 @pytest.fixture(scope="module")

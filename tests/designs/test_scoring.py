@@ -12,7 +12,7 @@ from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, family_of
 from treeselect.designs.scoring import check_scoring, frozen_model, with_scoring
 from treeselect.errors import OptionError
 
-QUICK = {"forests": 1, "n_trees": 10, "seed": 1}
+QUICK = {"method": "controlburn", "forests": 1, "n_trees": 10, "seed": 1}
 RNG = np.random.default_rng(4)
 N = 60
 WEIGHT = RNG.integers(0, 4, N)

@@ -416,7 +416,7 @@ def test_a_column_named_like_an_expression_is_refused():
 def test_trusted_opens_the_guard(mixed):
     fit = treeselect.select(
         "dose ~ signal + {signal.abs()} + np.sign(noise) + {np.where(signal > 0, 1, 2)}",
-        mixed, k=1, seed=1, trusted=True, forests=1, n_trees=3,
+        mixed, method="controlburn", k=1, seed=1, trusted=True, forests=1, n_trees=3,
     )  # fmt: skip
     assert set(fit.tidy()["term"]) == {
         "signal", "signal.abs()", "np.sign(noise)", "np.where(signal > 0, 1, 2)",

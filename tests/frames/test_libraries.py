@@ -13,7 +13,7 @@ import treeselect
 from treeselect.errors import OptionError
 from treeselect.frames.libraries import as_column, in_library, library_of, with_column
 
-QUICK = {"k": 3, "forests": 1, "n_trees": 10, "seed": 2, "resamples": 2}
+QUICK = {"method": "controlburn", "k": 3, "forests": 1, "n_trees": 10, "seed": 2, "resamples": 2}
 FORMULA = "died ~ signal*site + bs(noise, 4) + colour + flag + flag:colour"
 
 

@@ -18,7 +18,7 @@ import treeselect
 from treeselect.algorithms.shared.searched import Exchange, Rival, Trace
 from treeselect.errors import DataError, FormulaError, ModelFileError, NewDataError, OptionError
 
-QUICK = {"forests": 1, "n_trees": 12, "seed": 3}
+QUICK = {"method": "controlburn", "forests": 1, "n_trees": 12, "seed": 3}
 
 FORMULA = (
     "died ~ signal*site + bs(noise, 4, extrapolation='clip') + poly(dose, 2):colour + C(flag)"

@@ -119,7 +119,7 @@ def test_whole_page(fixed, snapshot):
 
 def test_the_answer_comes_first(fixed):
     assert gather(fixed, written="now", versions={}).answer == (
-        "Of 6 terms, ControlBurn keeps 2 for died: signal and site.",
+        "ControlBurn keeps 2 of 6 terms for died: signal and site.",
         "The cross-validated AUC is 0.812 (standard error 0.062), with the selection repeated"
         " inside each fold.",
         "Of 20 resamples of the rows, site was selected on at least 95 %; signal was selected on"
@@ -218,7 +218,14 @@ def test_the_page_stands_alone(fitted):
 def test_hostile_names_are_escaped_everywhere(mixed):
     data = mixed.rename(columns={"signal": HOSTILE, "died": '"><img src=x>'})
     fit = treeselect.select(
-        '`"><img src=x>` ~ . - dose - copy', data, k=2, seed=1, forests=1, n_trees=5, resamples=3
+        '`"><img src=x>` ~ . - dose - copy',
+        data,
+        method="controlburn",
+        k=2,
+        seed=1,
+        forests=1,
+        n_trees=5,
+        resamples=3,
     )
     assert HOSTILE in fit.selected
     page = page_of(fit)
@@ -246,7 +253,9 @@ def test_fifty_terms_fit_on_a_small_page():
     names = [f"concentration of marker {i:02d}" for i in range(60)]
     data = pd.DataFrame(rng.normal(size=(90, 60)), columns=names)
     data["y"] = data[names[:50]].sum(axis=1)
-    fit = treeselect.select("y ~ .", data, k=50, seed=1, forests=1, n_trees=5, resamples=2)
+    fit = treeselect.select(
+        "y ~ .", data, method="controlburn", k=50, seed=1, forests=1, n_trees=5, resamples=2
+    )
     assert fit.k > 25
     assert len(page_of(fit).encode()) < 300_000
 
@@ -265,7 +274,9 @@ def test_backticks_become_code(text, html):
 
 
 def test_nothing_selected(mixed):
-    fit = treeselect.select("dose ~ . - died", mixed, lam=1e9, seed=1, forests=1, n_trees=5)
+    fit = treeselect.select(
+        "dose ~ . - died", mixed, method="controlburn", lam=1e9, seed=1, forests=1, n_trees=5
+    )
     page = page_of(fit)
     assert "keeps none for dose" in page
     assert "Nothing is selected at this penalty." in page
@@ -290,7 +301,9 @@ def test_learned_numbers_are_those_of_the_tables(fitted):
 
 
 def test_the_sparse_forest_may_predict_by_itself(mixed):
-    fit = treeselect.select("dose ~ . - died", mixed, k=2, seed=1, forests=1, refit=None)
+    fit = treeselect.select(
+        "dose ~ . - died", mixed, method="controlburn", k=2, seed=1, forests=1, refit=None
+    )
     page = page_of(fit)
     assert f"Predictions are those of the sparse forest of {len(fit.trees())} weighted" in page
     assert "does not predict" not in page
@@ -339,7 +352,9 @@ def test_terms_of_several_variables_have_no_picture(mixed):
 
 
 def test_one_term_has_no_interactions(mixed):
-    fit = treeselect.select("dose ~ signal", mixed, k=1, seed=1, forests=1, n_trees=5)
+    fit = treeselect.select(
+        "dose ~ signal", mixed, method="controlburn", k=1, seed=1, forests=1, n_trees=5
+    )
     learned = gathered(fit)
     assert learned.interactions is None
     assert learned.importance_path is None  # there is one step only
@@ -348,7 +363,7 @@ def test_one_term_has_no_interactions(mixed):
 
 def test_groups_and_costs_are_shown(mixed):
     fit = treeselect.select(
-        "died ~ . - dose - copy", mixed, k=1, seed=1, forests=1, n_trees=5,
+        "died ~ . - dose - copy", mixed, method="controlburn", k=1, seed=1, forests=1, n_trees=5,
         groups={"lab": ["signal", "noise"]}, costs={"lab": 7.0},
     )  # fmt: skip
     page = page_of(fit)
@@ -360,7 +375,14 @@ def test_groups_and_costs_are_shown(mixed):
 
 def test_every_resample_the_same_is_said(mixed):
     fit = treeselect.select(
-        "died ~ signal + site", mixed, k=2, seed=1, forests=1, n_trees=5, resamples=3
+        "died ~ signal + site",
+        mixed,
+        method="controlburn",
+        k=2,
+        seed=1,
+        forests=1,
+        n_trees=5,
+        resamples=3,
     )
     page = page_of(fit)
     assert "not defined" in page
@@ -403,7 +425,9 @@ def test_wide_data_are_cut_to_the_first_units():
     rng = np.random.default_rng(1)
     data = pd.DataFrame(rng.normal(size=(60, 120)), columns=[f"gene_{i}" for i in range(120)])
     data["y"] = data["gene_3"] + data["gene_7"] + 0.1 * rng.normal(size=60)
-    fit = treeselect.select("y ~ .", data, k=2, seed=1, forests=1, n_trees=5, resamples=2)
+    fit = treeselect.select(
+        "y ~ .", data, method="controlburn", k=2, seed=1, forests=1, n_trees=5, resamples=2
+    )
     report = gather(fit, written="now", versions={})
     assert len(report.stability.figure.dots) == 30
     assert report.stability.figure.more == 90

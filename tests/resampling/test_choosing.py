@@ -159,7 +159,9 @@ def test_held_out_rows_have_no_part_in_their_folds_fit(mixed):
     """Selection and refit happen inside the fold: noise gets no credit from held-out rows."""
     rng = np.random.default_rng(3)
     data = mixed.assign(died=rng.random(len(mixed)) < 0.5)[["died", "noise", "signal", "flag"]]
-    fit = treeselect.select("died ~ .", data, k="best", seed=1, forests=1, n_trees=20)
+    fit = treeselect.select(
+        "died ~ .", data, method="controlburn", k="best", seed=1, forests=1, n_trees=20
+    )
     assert np.nanmax(fit.scores.mean) < 0.6
 
 

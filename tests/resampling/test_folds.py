@@ -25,7 +25,7 @@ from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.folds import Folds, mean_repeats
 from treeselect.resampling.splitting import split_rows
 
-QUICK = {"forests": 1, "n_trees": 10, "seed": 1}
+QUICK = {"method": "controlburn", "forests": 1, "n_trees": 10, "seed": 1}
 N = 400
 CLUSTERS = np.repeat(np.arange(40), 10)
 

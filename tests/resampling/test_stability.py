@@ -234,7 +234,9 @@ def test_scheme_and_size_are_checked(fitted):
 
 def test_too_few_rows_of_a_class_is_said(mixed):
     rare = mixed.assign(died=np.arange(len(mixed)) == 3)
-    fit = treeselect.select("died ~ signal + noise", rare, k=1, seed=1, forests=1, n_trees=5)
+    fit = treeselect.select(
+        "died ~ signal + noise", rare, method="controlburn", k=1, seed=1, forests=1, n_trees=5
+    )
     with pytest.raises(StabilityError, match="only one value of the response"):
         fit.resample(20)
 

@@ -34,12 +34,14 @@ def data() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def fit(data):
-    return treeselect.select("y ~ . - two", data, k=4, seed=1, forests=2)
+    return treeselect.select("y ~ . - two", data, method="controlburn", k=4, seed=1, forests=2)
 
 
 @pytest.fixture(scope="module")
 def sparse(data):
-    return treeselect.select("y ~ . - two", data, k=4, seed=1, forests=2, refit=None)
+    return treeselect.select(
+        "y ~ . - two", data, method="controlburn", k=4, seed=1, forests=2, refit=None
+    )
 
 
 def test_trees_are_those_with_a_weight(fit, sparse):
@@ -143,8 +145,10 @@ def test_a_forest_of_others_can_be_pruned_and_predicts(data, response, tmp_path)
 
 def test_a_cut_selection_has_a_sparse_forest_of_its_own(data):
     for k in range(1, 6):
-        fit = treeselect.select("y ~ . - two", data, k=k, seed=3, forests=1, refit=None,
-                                adaptive=False, tail=2, min_trees=2)  # fmt: skip
+        fit = treeselect.select(
+            "y ~ . - two", data, method="controlburn", k=k, seed=3, forests=1, refit=None,
+            adaptive=False, tail=2, min_trees=2,
+        )  # fmt: skip
         if fit.step.cut_from is not None:
             break
     assert fit.step.cut_from is not None
@@ -153,10 +157,14 @@ def test_a_cut_selection_has_a_sparse_forest_of_its_own(data):
 
 
 def test_cross_validation_of_the_sparse_forest(data):
-    fit = treeselect.select("y ~ . - two", data, seed=1, forests=1, refit=None, folds=3)
+    fit = treeselect.select(
+        "y ~ . - two", data, method="controlburn", seed=1, forests=1, refit=None, folds=3
+    )
     assert fit.path["cv_score"].max() > 0.5
     three = data.assign(y=pd.cut(data["y"], 3, labels=["low", "middle", "high"]))
-    classes = treeselect.select("y ~ . - two", three, seed=1, k=3, forests=1, refit=None)
+    classes = treeselect.select(
+        "y ~ . - two", three, method="controlburn", seed=1, k=3, forests=1, refit=None
+    )
     np.testing.assert_allclose(classes.predict(data).sum(axis=1), 1)
     shape = classes.shape(classes.selected[0])
     assert {"mean_low", "effect_high"} <= set(shape)
@@ -168,7 +176,15 @@ def test_an_offset_is_added_to_the_sparse_forest():
     frame["time"] = np.log(rng.uniform(1, 5, size=500))
     frame["n"] = rng.poisson(np.exp(frame["time"] + frame["x"]))
     fit = treeselect.select(
-        "n ~ x + z", frame, family="poisson", offset="time", k=1, seed=1, forests=1, refit=None
+        "n ~ x + z",
+        frame,
+        method="controlburn",
+        family="poisson",
+        offset="time",
+        k=1,
+        seed=1,
+        forests=1,
+        refit=None,
     )
     later = frame.assign(time=frame["time"] + np.log(2))
     np.testing.assert_allclose(fit.predict(later), 2 * fit.predict(frame))
@@ -205,7 +221,9 @@ def test_the_shape_of_a_transform_is_that_of_the_number_behind_it(term):
     if term.startswith("I("):
         frame["y"] += (frame["x"] - 3) ** 2 * (term == "I((x - 3) ** 2)")
         frame.loc[::40, "x"] = np.nan
-    fit = treeselect.select(f"y ~ {term}", frame, k=1, seed=1, forests=1, n_trees=20)
+    fit = treeselect.select(
+        f"y ~ {term}", frame, method="controlburn", k=1, seed=1, forests=1, n_trees=20
+    )
     shape = fit.shape(fit.selected[0]).dropna()
     assert next(iter(shape)) == "x"
     assert shape["x"].is_monotonic_increasing
@@ -280,7 +298,9 @@ def test_associations_count_copies_and_know_constants():
 
 def test_variables_may_have_the_names_of_numbers(data):
     frame = data.rename(columns={"a": "share", "b": "mean", "c": "effect"})
-    fit = treeselect.select("y ~ . - two", frame, k=4, seed=1, forests=1, n_trees=20)
+    fit = treeselect.select(
+        "y ~ . - two", frame, method="controlburn", k=4, seed=1, forests=1, n_trees=20
+    )
     shape = fit.shape("share")
     assert list(shape) == ["share_value", "share", "mean", "effect"]
     assert shape["share"].sum() == pytest.approx(1)
@@ -320,7 +340,9 @@ def test_other_methods_show_their_forest(data):
 
 def test_nothing_selected_has_nothing_inside(data):
     for options in ({"lam": 1e6}, {"lam": 1e6, "refit": None}):
-        fit = treeselect.select("y ~ . - two", data, seed=1, forests=1, **options)
+        fit = treeselect.select(
+            "y ~ . - two", data, method="controlburn", seed=1, forests=1, **options
+        )
         assert len(fit.trees()) == 0
         assert len(fit.interactions()) == 0
         with pytest.raises(OptionError, match="no trees to show"):
@@ -332,7 +354,14 @@ def test_nothing_selected_has_nothing_inside(data):
 
 def test_what_is_not_used_has_no_interactions(data):
     fit = treeselect.select(
-        "y ~ . - two", data, k=3, seed=1, forests=1, refit=None, keep=["d", "e"]
+        "y ~ . - two",
+        data,
+        method="controlburn",
+        k=3,
+        seed=1,
+        forests=1,
+        refit=None,
+        keep=["d", "e"],
     )
     strengths = fit.interactions().set_index(["term", "other"])["strength"]
     unused = [pair for pair in strengths.index if set(pair) == {"d", "e"}]
@@ -387,7 +416,9 @@ def test_splits_of_what_is_missing_are_kept_in_files(data, tmp_path):
 def test_thresholds_are_told_with_the_digits_that_they_need():
     frame = pd.DataFrame({"day": 20230000.0 + np.arange(300) % 97})
     frame["y"] = (frame["day"] > 20230050) + 0.01 * np.arange(300)
-    fit = treeselect.select("y ~ day", frame, k=1, refit=None, forests=1, seed=1)
+    fit = treeselect.select(
+        "y ~ day", frame, method="controlburn", k=1, refit=None, forests=1, seed=1
+    )
     splits = fit.nodes().dropna(subset="threshold")
     for split, threshold in zip(splits["split"], splits["threshold"], strict=True):
         told = float(split.removeprefix("day <= "))
@@ -395,8 +426,10 @@ def test_thresholds_are_told_with_the_digits_that_they_need():
 
 
 def test_two_terms_of_one_variable_have_no_map(data):
-    fit = treeselect.select("y ~ a + I(a > 0) + b", data, k=3, seed=1, forests=1,
-                            keep=["a", "I(a > 0)"])  # fmt: skip
+    fit = treeselect.select(
+        "y ~ a + I(a > 0) + b", data, method="controlburn", k=3, seed=1, forests=1,
+        keep=["a", "I(a > 0)"],
+    )  # fmt: skip
     with pytest.raises(OptionError, match="`other` must have other variables than `term`"):
         fit.shape("a", "I(a > 0)")
 
@@ -404,7 +437,12 @@ def test_two_terms_of_one_variable_have_no_map(data):
 def test_variables_named_like_the_tables_numbers(data):
     names = {"b": "mean", "c": "mean_value"}
     fit = treeselect.select(
-        "y ~ mean + mean_value", data.rename(columns=names), k=2, seed=1, forests=1
+        "y ~ mean + mean_value",
+        data.rename(columns=names),
+        method="controlburn",
+        k=2,
+        seed=1,
+        forests=1,
     )
     both = fit.shape("mean", "mean_value")
     assert list(both)[:2] == ["mean_value_value", "mean_value"]
@@ -422,7 +460,9 @@ def test_folds_grow_their_trees_once(data, monkeypatch):
         return pool(*args, **options)
 
     monkeypatch.setattr(Forest, "pool", counted)
-    treeselect.select("y ~ . - two", data, seed=1, forests=1, refit=None, folds=3)
+    treeselect.select(
+        "y ~ . - two", data, method="controlburn", seed=1, forests=1, refit=None, folds=3
+    )
     assert len(grown) == 4  # three folds and the fit
 
 
@@ -432,7 +472,7 @@ def test_what_has_no_shape(fit, data):
     with pytest.raises(OptionError, match="`other` must not be `term`"):
         fit.shape("a", "a")
     with pytest.raises(MethodError, match="`refit` of ControlBurn must be 'forest' or None"):
-        treeselect.select("y ~ a", data, k=1, refit="glm")
+        treeselect.select("y ~ a", data, method="controlburn", k=1, refit="glm")
 
 
 @pytest.fixture(scope="module")
@@ -449,7 +489,9 @@ def odd(data):
 
 def test_points_are_told_by_the_term_or_by_what_is_behind_it(odd):
     formula = "z ~ abs(b) + kind:wet + bs(a, 4) + size"
-    fit = treeselect.select(formula, odd, k=4, seed=1, forests=1, keep="bs(a, 4)")
+    fit = treeselect.select(
+        formula, odd, method="controlburn", k=4, seed=1, forests=1, keep="bs(a, 4)"
+    )
     absolute = fit.shape("abs(b)")
     assert absolute["b"].is_monotonic_increasing
     assert np.corrcoef(absolute["b"].abs(), absolute["effect"])[0, 1] > 0.9
@@ -470,10 +512,15 @@ def test_tables_are_in_the_library_of_the_data(odd, library):
     import pyarrow
 
     formula = "z ~ b + kind + wet + size"
-    expected = treeselect.select(formula, odd, k=4, seed=1, forests=1)
+    expected = treeselect.select(formula, odd, method="controlburn", k=4, seed=1, forests=1)
     table = pyarrow.Table.from_pandas(odd)
     fit = treeselect.select(
-        formula, polars.from_arrow(table) if library == "polars" else table, k=4, seed=1, forests=1
+        formula,
+        polars.from_arrow(table) if library == "polars" else table,
+        method="controlburn",
+        k=4,
+        seed=1,
+        forests=1,
     )
     for term in fit.selected:
         frame = fit.shape(term)

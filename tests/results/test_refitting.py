@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import treeselect
 from treeselect.errors import DataError, NewDataError, OptionError, TreeselectWarning
 
-QUICK = {"forests": 1, "n_trees": 10, "seed": 1}
+QUICK = {"method": "controlburn", "forests": 1, "n_trees": 10, "seed": 1}
 
 
 @pytest.fixture(scope="module")
@@ -232,7 +232,9 @@ def test_tables_are_in_the_library_of_the_data(trial):
 
 
 def test_forest_is_that_of_other_methods(trial, tmp_path):
-    sparse = treeselect.select("size ~ x + site", trial, k=2, seed=1, forests=1, refit=None)
+    sparse = treeselect.select(
+        "size ~ x + site", trial, method="controlburn", k=2, seed=1, forests=1, refit=None
+    )
     forest = sparse.refit()
     assert forest.model.description.startswith("a forest of 200 trees")
     assert forest.selected
@@ -445,7 +447,9 @@ def test_an_estimator_needs_columns(trial):
 
 
 def test_what_is_said_of_the_sparse_forest_goes_with_it(mixed):
-    fit = treeselect.select("dose ~ signal + site", mixed, k=2, seed=1, forests=1, refit=None)
+    fit = treeselect.select(
+        "dose ~ signal + site", mixed, method="controlburn", k=2, seed=1, forests=1, refit=None
+    )
     assert any("the nearer they are to the mean" in note for note in fit.notes)
     for model in ("forest", "boosting"):
         notes = fit.refit(model).notes

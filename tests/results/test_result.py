@@ -29,9 +29,13 @@ def test_selected_terms_are_in_order_of_importance(fitted):
 
 def test_formula_quotes_odd_names_and_can_be_used_again(mixed):
     data = mixed.rename(columns={"signal": "the signal", "copy": "class"})
-    fit = treeselect.select("died ~ `the signal` + site", data, k=2, seed=1, forests=1, n_trees=5)
+    fit = treeselect.select(
+        "died ~ `the signal` + site", data, method="controlburn", k=2, seed=1, forests=1, n_trees=5
+    )
     assert "`the signal`" in fit.formula
-    again = treeselect.select(fit.formula, data, k=2, seed=1, forests=1, n_trees=5)
+    again = treeselect.select(
+        fit.formula, data, method="controlburn", k=2, seed=1, forests=1, n_trees=5
+    )
     assert set(again.selected) == {"the signal", "site"}
 
 
@@ -84,7 +88,9 @@ def test_predict_gives_probabilities_log_odds_and_classes(fitted, mixed):
 
 def test_predict_class_has_the_users_labels(mixed):
     data = mixed.assign(died=np.where(mixed["died"], "yes", "no"))
-    fit = treeselect.select("died ~ signal + site", data, k=2, seed=1, forests=1, n_trees=5)
+    fit = treeselect.select(
+        "died ~ signal + site", data, method="controlburn", k=2, seed=1, forests=1, n_trees=5
+    )
     assert set(fit.predict(data, type="class")) == {"yes", "no"}
     assert fit.design.response.classes == ("no", "yes")
 

@@ -30,6 +30,7 @@ def test_full_text_with_groups_costs_notes_and_dropped_rows(mixed, snapshot):
     fit = treeselect.select(
         "died ~ . - dose - copy",
         data,
+        method="controlburn",
         k=2,
         seed=1,
         forests=1,
@@ -59,7 +60,9 @@ def hostile(mixed):
     data = mixed.rename(
         columns={"signal": "<script>alert(1)</script>", "site": r"50% & $x_1^2 \#{}"}
     )
-    return treeselect.select("died ~ . - dose - copy", data, k=2, seed=1, forests=1, n_trees=5)
+    return treeselect.select(
+        "died ~ . - dose - copy", data, method="controlburn", k=2, seed=1, forests=1, n_trees=5
+    )
 
 
 def test_hostile_names_in_html(mixed):
@@ -85,7 +88,9 @@ def test_many_selected_terms_are_cut(mixed):
     for name in names:
         data[name] = rng.normal(size=len(data))
     data["dose"] = data[names].sum(axis=1)
-    fit = treeselect.select("dose ~ .", data, keep=names[:35], k=35, seed=1, forests=1, n_trees=5)
+    fit = treeselect.select(
+        "dose ~ .", data, method="controlburn", keep=names[:35], k=35, seed=1, forests=1, n_trees=5
+    )
     text = str(fit.summary())
     assert "5 more selected terms in `.tidy()`" in text
     assert len(text.splitlines()) < 60

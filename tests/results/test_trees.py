@@ -15,7 +15,9 @@ FORMULA = "dose ~ signal + site + bs(noise, 4, extrapolation='clip') + site:colo
 
 @pytest.fixture(scope="module")
 def fit(mixed):
-    return treeselect.select(FORMULA, mixed, k=5, forests=1, n_trees=8, seed=3)
+    return treeselect.select(
+        FORMULA, mixed, method="controlburn", k=5, forests=1, n_trees=8, seed=3
+    )
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +94,9 @@ def test_labels_are_formulaics_names(fit):
 
 
 def test_rules_of_a_small_tree(mixed):
-    fit = treeselect.select("dose ~ signal", mixed, k=1, forests=1, n_trees=2, seed=1)
+    fit = treeselect.select(
+        "dose ~ signal", mixed, method="controlburn", k=1, forests=1, n_trees=2, seed=1
+    )
     frame = tidy_trees(fit.model.trees, fit.design.spec, fit.design.arrays, fit.model.groups)
     text = rules(frame, 2)
     assert text.count(" -> ") == frame[frame["tree"] == 2]["split"].isna().sum()

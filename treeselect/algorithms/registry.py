@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 METHODS: dict[str, type[Method]] = {
     kind.name: kind
     for kind in (
-        ControlBurn, ExchangeSearch, RRF, GRRF, RBoost, GBFS,
+        ExchangeSearch, ControlBurn, RRF, GRRF, RBoost, GBFS,
         ForestImportance, RecursiveElimination, Lasso, Boruta, MRMR, CFS, FCBF, HSICLasso, SVMRFE,
         VarSelRF, Stepwise,
     )
@@ -235,9 +235,16 @@ def _check_options(kind: type[Any], options: Mapping[str, Any], inside: str | No
     for option in options:
         if not is_one_of(option, known):
             text = option if isinstance(option, str) else described(option)
-            close = near(text, known)
             raise MethodError(
-                f"{kind.__name__} has no option {quoted(text)}.\n"
-                f"  {did_you_mean(close) if close else f'Options: {listing(known)}.'}"
+                f"{kind.__name__} has no option {quoted(text)}.\n  {_advice(text, known)}"
                 + (f" Those of {inside} are given where it is made." if inside else "")
             )
+
+
+def _advice(option: str, known: list[str]) -> str:
+    """Which option may have been meant, or which of the package's methods have this one."""
+    having = [name for name, kind in METHODS.items() if option in kind.defaults()]
+    if having:
+        return f"Methods that have it: {listing(having, len(having))}."
+    close = near(option, known)
+    return did_you_mean(close) if close else f"Options: {listing(known)}."

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 USUAL_SIZE: Any = NotGiven("1se")
 """The default of `k`: the rule of one standard error, unless the method decides by itself."""
 
+USUAL_METHOD = "exchange"
+"""The name of the method that selects unless another is given."""
+
 MOST_RESAMPLES = 100_000
 """Most resamples of a fit."""
 

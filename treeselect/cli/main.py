@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from treeselect._version import __version__
-from treeselect.arguments.checks import USUAL_SIZE
+from treeselect.arguments.checks import USUAL_METHOD, USUAL_SIZE
 from treeselect.cli.compare import add_compare
 from treeselect.cli.shared import (
     add_data,
@@ -109,7 +109,12 @@ def _add_select(commands: Any) -> None:
         description="Select terms and print the summary.",
     )
     add_data(select)
-    select.add_argument("--method", "-m", default="controlburn", help="see `treeselect methods`")
+    select.add_argument(
+        "--method",
+        "-m",
+        default=USUAL_METHOD,
+        help="see `treeselect methods`; default: %(default)s",
+    )
     select.add_argument(
         "-k",
         default=USUAL_SIZE,

@@ -133,7 +133,7 @@ class Stability(Resampled):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, k=1, seed=1, forests=1, n_trees=10)
+        >>> fit = treeselect.select("survived ~ .", data, method="importance", k=1, seed=1)
         >>> bound = fit.resample(10, scheme="complementary").stability.pfer(0.8)
         >>> bound.units, bound.q, bound.p, round(bound.bound, 2)
         (('sex',), 1, 9, 0.19)
@@ -208,7 +208,7 @@ class Stability(Resampled):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, k=2, seed=1, forests=1, n_trees=10)
+        >>> fit = treeselect.select("survived ~ .", data, method="importance", k=2, seed=1)
         >>> table = fit.resample(20).stability.substitutes
         >>> list(table)
         ['term', 'substitute', 'n_without', 'share', 'share_otherwise', 'association']

@@ -11,7 +11,7 @@ import numpy as np
 
 from treeselect.algorithms.shared.method import is_method
 from treeselect.algorithms.shared.strategies import Strategy
-from treeselect.arguments.checks import members
+from treeselect.arguments.checks import USUAL_METHOD, members
 from treeselect.arguments.scalars import NotGiven
 from treeselect.frames.csv_files import EncodedFile
 from treeselect.resampling.folds import Splitter
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _DEFAULTS = {
-    "method": "controlburn",
+    "method": USUAL_METHOD,
     "family": "auto",
     "resamples": 0,
     "folds": 5,

@@ -388,7 +388,7 @@ class ReadableFit(Fit):
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
-        >>> fit = treeselect.select("survived ~ .", data, k=1, seed=1, forests=1, n_trees=10)
+        >>> fit = treeselect.select("survived ~ .", data, method="importance", k=1, seed=1)
         >>> fit.neighbours("age", most=2)["other"].to_list()
         ['weight', 'pclass']
         """

@@ -160,7 +160,9 @@ def test_objects_are_shown_as_they_were_typed():
     rng = np.random.default_rng(0)
     data = treeselect.datasets.load("titanic_correlated").sample(150, random_state=rng)
     options = {"forest": Forest(forests=1, max_depth=2), "solver": Penalty(refit_trees=5)}
-    fit = treeselect.select("survived ~ sex + age", data, k=1, seed=1, **options)
+    fit = treeselect.select(
+        "survived ~ sex + age", data, method="controlburn", k=1, seed=1, **options
+    )
     assert fit.call.text.endswith(
         "forest=Forest(forests=1, max_depth=2), solver=Penalty(refit_trees=5))"
     )

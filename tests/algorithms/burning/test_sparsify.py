@@ -29,7 +29,7 @@ def data() -> pd.DataFrame:
 
 def fit_of(data, response="y", **options):
     other = "two" if response == "y" else "y"
-    options = {"k": 3, "seed": 1, "forests": 2} | options
+    options = {"method": "controlburn", "k": 3, "seed": 1, "forests": 2} | options
     if "lam" in options:
         del options["k"]
     return treeselect.select(f"{response} ~ . - {other}", data, **options)

@@ -36,7 +36,9 @@ def everything(fit) -> Step:
     [("four ~ x + y + z + noise", {"x", "y"}), ("sum ~ x + y + noise", {"x", "y"})],
 )
 def test_what_is_not_missed_goes(simulated, formula, left):
-    fit = treeselect.select(formula, simulated, k=1, seed=1, forests=1, n_trees=1)
+    fit = treeselect.select(
+        formula, simulated, method="controlburn", k=1, seed=1, forests=1, n_trees=1
+    )
     problem, weight = fit.design.problem, fit.design.weight
     pruned = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(
         everything(fit)
@@ -50,7 +52,14 @@ def test_what_is_not_missed_goes(simulated, formula, left):
 
 def test_kept_units_stay_and_one_unit_is_left(simulated):
     fit = treeselect.select(
-        "four ~ z + noise", simulated, k=1, seed=1, forests=1, n_trees=1, keep="noise"
+        "four ~ z + noise",
+        simulated,
+        method="controlburn",
+        k=1,
+        seed=1,
+        forests=1,
+        n_trees=1,
+        keep="noise",
     )
     problem, weight = fit.design.problem, fit.design.weight
     pruned = BackwardPass(Task(problem, row_weights(weight), max_size=9, seed=3)).chain(

@@ -58,7 +58,14 @@ def hostile(mixed):
     data = mixed.rename(columns={"signal": HOSTILE, "site": "_site"})
     data["_site"] = data["_site"].cat.rename_categories({"York": "$Y$ork"})
     return treeselect.select(
-        "died ~ . - dose - copy", data, k=3, seed=1, forests=1, n_trees=5, resamples=3
+        "died ~ . - dose - copy",
+        data,
+        method="controlburn",
+        k=3,
+        seed=1,
+        forests=1,
+        n_trees=5,
+        resamples=3,
     )
 
 
@@ -142,7 +149,9 @@ def test_substitutes_show_the_table(copies, cross_validated, mixed):
     assert texts(ax.texts) == [f"{value:.2f}" for value in table["association"]]
     with pytest.raises(StabilityError, match="without resamples"):
         cross_validated.plot("substitutes")
-    whole = treeselect.select("dose ~ signal", mixed, k=1, seed=1, forests=1, n_trees=5)
+    whole = treeselect.select(
+        "dose ~ signal", mixed, method="controlburn", k=1, seed=1, forests=1, n_trees=5
+    )
     whole = whole.resample(2)
     with pytest.raises(OptionError, match="There is no substitute to plot"):
         whole.plot("substitutes")
@@ -189,7 +198,9 @@ def test_the_shape_of_a_number(fitted):
 
 
 def test_missing_values_stand_apart(mixed):
-    fit = treeselect.select("dose ~ noise", mixed, k=1, seed=1, forests=1, n_trees=5)
+    fit = treeselect.select(
+        "dose ~ noise", mixed, method="controlburn", k=1, seed=1, forests=1, n_trees=5
+    )
     ax = fit.plot("shape", term="noise")
     assert texts(ax.get_xticklabels())[-1] == "missing"
     known = ax.lines[1].get_xdata()
@@ -228,7 +239,7 @@ def test_a_long_path_and_many_terms():
         rng.normal(size=(80, 60)), columns=[f"probe_{i:03d}_expression" for i in range(60)]
     )
     data["y"] = data.iloc[:, :5].sum(axis=1)
-    fit = treeselect.select("y ~ .", data, k=25, seed=1, forests=1, n_trees=5)
+    fit = treeselect.select("y ~ .", data, method="controlburn", k=25, seed=1, forests=1, n_trees=5)
     for kind in ("path", "importance", "correlation", "interactions", "importance_path"):
         ax = fit.plot(kind)
     assert len({text.get_text() for text in ax.texts}) == len(ax.texts)
@@ -255,18 +266,24 @@ def test_what_can_t_be_plotted(fitted, arguments, says):
 
 
 def test_terms_of_several_variables_have_no_picture(mixed):
-    fit = treeselect.select("dose ~ signal:noise + site", mixed, seed=1, k=2, forests=1, n_trees=5)
+    fit = treeselect.select(
+        "dose ~ signal:noise + site", mixed, method="controlburn", seed=1, k=2, forests=1, n_trees=5
+    )
     with pytest.raises(OptionError, match="a picture shows one variable"):
         fit.plot("shape", term="signal:noise")
 
 
 def test_nothing_or_one_selected(mixed):
-    empty = treeselect.select("dose ~ . - died", mixed, lam=1e9, seed=1, forests=1, n_trees=5)
+    empty = treeselect.select(
+        "dose ~ . - died", mixed, method="controlburn", lam=1e9, seed=1, forests=1, n_trees=5
+    )
     for kind in ("importance", "correlation", "interactions", "importance_path"):
         with pytest.raises(OptionError):
             empty.plot(kind)
     empty.plot("path")
-    one = treeselect.select("dose ~ signal", mixed, k=1, seed=1, forests=1, n_trees=5)
+    one = treeselect.select(
+        "dose ~ signal", mixed, method="controlburn", k=1, seed=1, forests=1, n_trees=5
+    )
     with pytest.raises(OptionError, match="at least two selected terms"):
         one.plot("interactions")
     one.plot("importance_path")

@@ -22,12 +22,12 @@ def gather(material: FitMaterial) -> tuple[str, ...]:
     glance = glance_table(fit).iloc[0]
     n_terms = len(fit.design.spec.terms)
     response, method = fit.design.response.name, fit.chosen_method.title
+    of_all = f"of {n_terms:,} terms" if n_terms > 1 else "of one term"
     if not fit.selected:
-        return (f"Of {n_terms:,} terms, {method} keeps none for {response}.",)
-    kept = f"{len(fit.selected):,}" if len(fit.selected) < n_terms else "all"
-    sentences = [
-        f"Of {n_terms:,} terms, {method} keeps {kept} for {response}: {enumeration(fit.selected)}."
-    ]
+        return (f"{method} keeps none {of_all} for {response}.",)
+    n_kept = len(fit.selected)
+    kept = f"{n_kept:,} {of_all}" if n_kept < n_terms else _all(n_terms)
+    sentences = [f"{method} keeps {kept} for {response}: {enumeration(fit.selected)}."]
     if np.isfinite(glance["cv_score"]):
         sentences.append(
             f"The cross-validated {glance['score']} is {glance['cv_score']:.3f} (standard error"
@@ -36,6 +36,10 @@ def gather(material: FitMaterial) -> tuple[str, ...]:
     if fit.resampled is not None:
         sentences.append(_stability(fit, fit.resampled))
     return tuple(sentences)
+
+
+def _all(n_terms: int) -> str:
+    return {1: "the only term", 2: "both terms"}.get(n_terms, f"all {n_terms:,} terms")
 
 
 def _stability(fit: Fit, stability: Stability) -> str:
