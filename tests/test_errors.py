@@ -109,7 +109,7 @@ CASES = {
     "expression not finite": ("survived ~ log(zero)", with_column("zero", 0.0), {}),
     "real weights of three classes": (
         "`port of call` ~ age", with_column("port of call", ["C", "Q", "S", "S"] * (N // 4)),
-        {"weights": np.full(N, 0.5), "seed": 1},
+        {"method": "controlburn", "weights": np.full(N, 0.5), "seed": 1},
     ),
     "counts that are none": ("age ~ .", plain, {"family": "poisson"}),
     "interactions of too many columns": (

@@ -145,7 +145,9 @@ def test_controlburn_of_three_classes_has_one_tree_for_all(flowers):
     assert set(fit.selected) == {"a", "b", "soil"}
     assert fit.step.train_score > 0.2
     with pytest.raises(MethodError, match="whole `weights`"):
-        treeselect.select("kind ~ .", flowers, k=3, seed=1, weights=np.full(450, 0.5))
+        treeselect.select(
+            "kind ~ .", flowers, method="controlburn", k=3, seed=1, weights=np.full(450, 0.5)
+        )
 
 
 @pytest.mark.parametrize("method", ["controlburn", "rrf", "rboost", "gbfs"])

@@ -274,7 +274,7 @@ class ForeignSelector(RefinedMethod):
         if problem.offset is not None and problem.family.name != "gaussian":
             raise MethodError(
                 f"{self.name} has no part for an `offset` of a {problem.family.name} response.\n"
-                "  Leave it out, or take a method that knows it, such as `controlburn`."
+                "  Leave it out, or take a method that knows it, such as `exchange`."
             )
 
     def _columns(self, task: Task) -> LinearColumns:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from treeselect.arguments.checks import USUAL_SIZE
+from treeselect.arguments.checks import USUAL_METHOD, USUAL_SIZE
 from treeselect.cli.shared import (
     add_data,
     add_problem,
@@ -23,8 +23,8 @@ from treeselect.cli.shared import (
 if TYPE_CHECKING:
     from treeselect.comparing import Comparison
 
-DEFAULT_METHODS = ("controlburn", "rrf", "grrf", "rboost", "gbfs", "lasso", "importance")
-"""The methods of the papers, the linear model, and the ranking that is most often used."""
+DEFAULT_METHODS = (USUAL_METHOD, "controlburn", "rrf", "grrf", "gbfs", "lasso", "importance")
+"""The default, a method of each paper, the linear model, and the ranking used most often."""
 
 
 def add_compare(commands: Any) -> None:

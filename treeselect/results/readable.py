@@ -183,15 +183,15 @@ class ReadableFit(Fit):
         return rules(node_table(self), tree)
 
     def importance_path(self) -> Any:
-        """The regularisation path: importance of each unit at each step.
+        """Importance of each unit at each step of the path.
 
         Returns
         -------
         frame, in the library of the data
             One row per step and unit that is ever in: ``k``, ``tuning``, ``term``, ``selected``,
-            ``importance`` by the method's own measure (of ControlBurn in the weighted trees, of
-            refined sets the rise of the error without the unit), summing to 1 over the units of a
-            step.
+            ``importance`` by the method's own measure (of exchange search and refined sets the rise
+            of the error without the unit, of ControlBurn in the weighted trees), summing to 1 over
+            the units of a step.
         """
         return in_library(importance_path_table(self), self.design.library)
 

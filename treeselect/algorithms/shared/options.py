@@ -112,7 +112,7 @@ def refuse_costs(method: object, groups: FeatureGroups) -> None:
     if (groups.item_costs != 1).any():
         raise MethodError(
             f"{type(method).__name__} ranks units by what they tell, and has no part for `costs`.\n"
-            "  Leave them out, or take a method that knows prices, such as `controlburn`."
+            "  Leave them out, or take a method that knows prices, such as `exchange`."
         )
 
 
