@@ -59,7 +59,9 @@ def least(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def grown(n: int, *, numbers: bool) -> tuple[Problem, TreePool]:
     """Trees for the problem: those of as many forests as are needed."""
-    fit = treeselect.select("y ~ .", simulate(n, numbers=numbers), k=1, seed=1, forests=1)
+    fit = treeselect.select(
+        "y ~ .", simulate(n, numbers=numbers), method="controlburn", k=1, seed=1, forests=1
+    )
     problem = fit.design.problem
     method = ControlBurn(forests=8)
     pool, _ = method.forest.pool(
@@ -118,15 +120,17 @@ def against_cvxpy(problem: Problem, pool: TreePool, n: int) -> tuple[float, floa
 def whole(n: int) -> float:
     """`select()` with its final forest."""
     frame = simulate(n)
-    return least(lambda: treeselect.select("y ~ .", frame, k=10, seed=1, n_jobs=1))[0]
+    return least(
+        lambda: treeselect.select("y ~ .", frame, method="controlburn", k=10, seed=1, n_jobs=1)
+    )[0]
 
 
 def memory_of(n: int) -> float:
     """Bytes per row above the frame of a run of its own."""
     frame = simulate(n)
-    treeselect.select("y ~ .", frame[:2000], k=10, seed=1, n_jobs=1)
+    treeselect.select("y ~ .", frame[:2000], method="controlburn", k=10, seed=1, n_jobs=1)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    treeselect.select("y ~ .", frame, k=10, seed=1, n_jobs=1)
+    treeselect.select("y ~ .", frame, method="controlburn", k=10, seed=1, n_jobs=1)
     return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / n
 
 
@@ -165,7 +169,9 @@ def main() -> None:
     times = []
     for rows in (few, many):
         frame = simulate(rows)
-        fit = treeselect.select("y ~ .", frame, k=1, seed=1, forests=1, n_trees=1)
+        fit = treeselect.select(
+            "y ~ .", frame, method="controlburn", k=1, seed=1, forests=1, n_trees=1
+        )
         task, ones = fit.design.problem, np.ones(rows, dtype=np.int64)
         begin = time.process_time()
         ControlBurn().path(Task(task, row_weights(ones), max_size=10, seed=1))

@@ -344,7 +344,8 @@ if {whole}:
         rules = Boosting(1, 0.1, grow._replace(max_leaves=8, order=BEST_FIRST, n_candidates=9))
         boost(data, SquaredLoss(), x[0], ones, 0.0, rules, seed=1, rank=rank, n_threads=n_threads)
     frame = treeselect.datasets.load("titanic_correlated")
-    fit = treeselect.select("survived ~ .", frame, k=3, seed=1, forests=1, n_trees=10)
+    fit = treeselect.select("survived ~ .", frame, method="controlburn", k=3, seed=1, forests=1,
+                            n_trees=10)
     fit.predict(frame)
 print(json.dumps(time.process_time() - (begin if {whole} else loaded)))
 """

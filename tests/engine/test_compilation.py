@@ -69,11 +69,13 @@ for loss, response in ((SquaredLoss(), y), (LogisticLoss(), (y > 0) * 1.0)):
               n_threads=n_threads)
 frame = treeselect.datasets.load("titanic_correlated")
 for formula in ("survived ~ .", "age ~ . - survived"):
-    fit = treeselect.select(formula, frame, k=2, seed=1, forests=1, n_trees=8)
+    fit = treeselect.select(formula, frame, method="controlburn", k=2, seed=1, forests=1,
+                            n_trees=8)
     fit.predict(frame)
-treeselect.select("pclass ~ age + sex", frame, family="multinomial", k=1, seed=1, forests=1,
-                  n_trees=8)
-treeselect.select("survived ~ sex + femur", frame, k=1, seed=1, forests=1, n_trees=8, offset="age")
+treeselect.select("pclass ~ age + sex", frame, method="controlburn", family="multinomial", k=1,
+                  seed=1, forests=1, n_trees=8)
+treeselect.select("survived ~ sex + femur", frame, method="controlburn", k=1, seed=1, forests=1,
+                  n_trees=8, offset="age")
 print(json.dumps({name: len(d.overloads) for name, d in dispatchers().items()}))
 """
 
