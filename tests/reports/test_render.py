@@ -278,7 +278,7 @@ def test_nothing_selected(mixed):
         "dose ~ . - died", mixed, method="controlburn", lam=1e9, seed=1, forests=1, n_trees=5
     )
     page = page_of(fit)
-    assert "keeps none for dose" in page
+    assert "keeps none of 6 terms for dose" in page
     assert "Nothing is selected at this penalty." in page
 
     assert "What the model has learned" not in page
