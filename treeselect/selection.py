@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from treeselect.algorithms.registry import find_method, method_text
-from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.method import OWN, Method, deciding
+from treeselect.algorithms.shared.sizes import skipped_sizes
 from treeselect.arguments.checks import (
     MOST_RESAMPLES,
     USUAL_SIZE,
@@ -19,7 +19,7 @@ from treeselect.arguments.checks import (
     read_seed,
 )
 from treeselect.arguments.scalars import described
-from treeselect.designs.design import check_size
+from treeselect.designs.design import FeatureGroups, check_size
 from treeselect.designs.encoding import NewLevels
 from treeselect.designs.preparing import prepare
 from treeselect.designs.problem import Problem
@@ -30,12 +30,13 @@ from treeselect.frames.libraries import library_of
 from treeselect.frames.reading import read_data
 from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.choosing import (
-    MOST_UNITS,
     Choice,
     Chosen,
     best_size,
+    most_units,
     run_selection,
-    skipped_sizes,
+    scored_sizes,
+    wanted_size,
 )
 from treeselect.resampling.fit import Call
 from treeselect.resampling.folds import Folds, Splitter
@@ -90,9 +91,9 @@ def select(
         Number of units to keep: an integer; ``"1se"``, the fewest whose cross-validated score is
         within one standard error of the best; ``"best"``; or None, where the method's tuning
         value decides (giving that value implies it). ``"1se"`` and ``"best"`` consider up to 30
-        units. Where the path jumps over an integer, the next larger support is cut to it. A
-        method that decides by itself (``"boruta"``), or a selector of scikit-learn that finds a
-        set of its own size, has its way by default, and is cut where `k` is given.
+        units. Where the path jumps over a size, the next larger set is cut to it. A method that
+        decides by itself (``"boruta"``), or a selector of scikit-learn that finds a set of its own
+        size, has its way by default, and is cut where `k` is given.
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson"}
         ``"auto"`` takes text, truth values, categories and numbers that are only 0 and 1 for
         classes, two (binomial) or more (multinomial), other numbers for gaussian; counts must be
@@ -233,7 +234,7 @@ def select(
         notes=tuple(
             note
             for note in (
-                *_notes(found.step, found.steps, choice.k, chosen_method),
+                *_notes(found, choice.k, chosen_method, problem.groups),
                 *_fold_notes(choice.folds),
                 chosen_method.note,
                 found.model.note,
@@ -293,7 +294,7 @@ def _rule(found: Chosen, choice: Choice, method: Method, problem: Problem, *, de
     score, done = problem.family.score_name, choice.folds.words(len(found.scores.scores))
     if choice.k == "best":
         return f"best {score} in {done}"
-    best = best_size([s.size for s in found.steps], found.scores)
+    best = best_size(scored_sizes(found.scores, problem.groups.keep), found.scores)
     return f"1 s.e. rule, {done} ({score} is best at {best})"
 
 
@@ -307,8 +308,9 @@ def _fold_notes(folds: Folds) -> tuple[str, ...]:
 
 
 def _notes(
-    step: Step, steps: Sequence[Step], size: int | str | None, method: Method
+    found: Chosen, k: int | str | None, method: Method, groups: FeatureGroups
 ) -> tuple[str, ...]:
+    step, steps = found.step, found.steps
     notes = [said for said in (step.warning, step.warned) if said is not None]
     if step.cut_from is not None:
         below = max((s.size for s in steps if s.size < step.size), default=0)
@@ -317,14 +319,19 @@ def _notes(
             f" {step.size} by importance."
         )
     notes += step.notes
-    if isinstance(size, int) and step.size < size and not step.was_cut_short:
+    size = wanted_size(k, found.scores, groups.keep)
+    if size is not None and step.size < size and not step.was_cut_short:
         notes.append(
-            f"Asked for {size} units, but no more than {step.size} enter the path:"
-            f" {method.left_out}."
+            f"{'The scores speak' if isinstance(k, str) else 'Asked'} for {size} units, but no more"
+            f" than {step.size} enter the path: {method.why_left_out}."
         )
     skipped = skipped_sizes(steps)
-    if isinstance(size, str) and skipped:
-        notes.append(f"Sizes that no step of the path has: {', '.join(map(str, skipped))}.")
-    if isinstance(size, str) and step.size == MOST_UNITS:
-        notes.append(f"The most units that were considered: {MOST_UNITS}. Give `k` for more.")
+    if isinstance(k, str) and skipped:
+        notes.append(
+            f"Sizes that no step of the path has: {', '.join(map(str, skipped))}. The next larger"
+            " step was cut to them."
+        )
+    most = most_units(groups)
+    if isinstance(k, str) and step.size == most < len(groups.names):
+        notes.append(f"The most units that were considered: {most}. Give `k` for more.")
     return tuple(notes)

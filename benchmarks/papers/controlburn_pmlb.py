@@ -37,6 +37,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from treeselect import ControlBurn
+from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.weights import row_weights
 from treeselect.engine.data.binning import select_groups, take_rows
@@ -45,7 +46,6 @@ from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import group_gains
-from treeselect.resampling.choosing import step_of_size
 
 SETS = (
     "analcatdata_cyyoung8092", "glass2", "prnn_crabs", "sonar", "biomed", "heart_statlog",

@@ -33,9 +33,9 @@ from matplotlib.ticker import MaxNLocator
 from sklearn.ensemble import RandomForestClassifier
 
 from treeselect import ControlBurn, datasets
+from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.weights import row_weights
-from treeselect.resampling.choosing import step_of_size
 
 METHODS = {"default": ControlBurn(), "paper": ControlBurn.published()}
 SHARES = (0.1, 0.2, 0.3, 0.5, 0.7, 0.85, 1.0)

@@ -9,9 +9,9 @@ import pytest
 import treeselect
 from treeselect.algorithms.shared.exchanging import per_price
 from treeselect.algorithms.shared.pruning import BackwardPass
+from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.task import Task
 from treeselect.errors import MethodError, OptionError
-from treeselect.resampling.choosing import step_of_size
 
 
 def select(data, k, **arguments):

@@ -364,6 +364,7 @@ def test_it_keeps_the_interface():
         "columns": "auto",
         "standardise": True,
         "prune": True,
+        "refine": False,
         "selector": "SelectKBest(k=3)",
         "parameters": "k=3, score_func=f_classif",
     }

@@ -11,12 +11,12 @@ from scipy.special import expit
 
 import treeselect
 from treeselect.algorithms.registry import METHODS
+from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.families import POISSON, multinomial
 from treeselect.designs.modeldata import RowCounts
 from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError
-from treeselect.resampling.choosing import step_of_size
 
 QUICK = {
     "controlburn": {"forests": 1, "n_trees": 10},

@@ -12,7 +12,8 @@ from numpy.testing import assert_array_equal
 
 from treeselect.algorithms.shared.base import Step, best_of_each_size
 from treeselect.algorithms.shared.information import coarsened
-from treeselect.algorithms.shared.ranking import ranking
+from treeselect.algorithms.shared.orders import ranking
+from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.standardised import of_number
 from treeselect.comparison.paired import differences, paired_difference
 from treeselect.comparison.pareto import pareto_front
@@ -27,7 +28,7 @@ from treeselect.engine.rounding import (
     least_of_equals,
     levels,
 )
-from treeselect.resampling.choosing import best_size, one_standard_error_size, step_of_size
+from treeselect.resampling.choosing import best_size, one_standard_error_size
 from treeselect.resampling.cross_validation import ScoreBySize
 
 TIED = np.array([0.1, 0.3, 0.3, 0.7, 0.1, 0.3, -0.2])

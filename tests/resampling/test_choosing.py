@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 import treeselect
 from treeselect.algorithms.shared.base import Step
+from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.designs.weights import row_weights
 from treeselect.errors import OptionError
-from treeselect.resampling.choosing import best_size, one_standard_error_size, step_of_size
+from treeselect.resampling import choosing
+from treeselect.resampling.choosing import best_size, one_standard_error_size
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.splitting import assign_folds
 
@@ -37,7 +42,7 @@ def test_best_and_one_standard_error():
     assert best_size([0, 1, 2, 3], SCORES) == 3
     # 0.8 - 0.0577 = 0.7423: size 2 is within, size 1 is not.
     assert one_standard_error_size([0, 1, 2, 3], SCORES) == 2
-    # The path that was found on all rows need not have every size.
+    # Some sizes alone may be there to choose from.
     assert one_standard_error_size([0, 1, 3], SCORES) == 3
 
 
@@ -74,6 +79,59 @@ def test_a_size_that_the_path_jumps_over_is_cut(size, keep, selected, cut_from):
     assert found.selected.astype(int).tolist() == selected
     assert found.cut_from == cut_from
     assert found.importance.sum() == pytest.approx(1.0 if any(selected) else 0.0)
+
+
+@dataclass(frozen=True)
+class Leaps(treeselect.Method):
+    """The columns in their order, none, the first and then all of them at once."""
+
+    name = "leaps"
+
+    def path(self, task):
+        n = len(task.problem.groups.names)
+        worth = np.arange(n, 0, -1.0)
+        return [self.scored_step(task, m, np.arange(n) < m, worth) for m in (0, 1, n)]
+
+
+@pytest.fixture(scope="module")
+def leaping():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(150, 5)), columns=list("abcde"))
+    data["y"] = 2 * data["a"] + 2 * data["b"] + 2 * data["c"] + rng.normal(size=150)
+    return data
+
+
+@pytest.mark.parametrize("rule", ["1se", "best"])
+def test_sizes_that_the_path_skips_are_chosen_as_in_a_comparison(leaping, rule):
+    options = {"k": rule, "folds": 3, "seed": 1}
+    fit = treeselect.select("y ~ .", leaping, method=Leaps(), **options)
+    compared = treeselect.compare("y ~ .", leaping, methods=[Leaps()], **options)
+    assert fit.k == compared.glance()["k"][0] == 3
+    assert set(fit.selected) == {"a", "b", "c"}
+    assert fit.scores.mean[:6] == pytest.approx(compared.curves()["score"].to_numpy())
+    text = fit.summary().as_text()
+    assert "The path jumps from 1 to 5 units: the larger set was cut to 3 by importance" in text
+    assert "Sizes that no step of the path has: 2, 3, 4. The next larger step was cut" in text
+    drawn = fit.plot("path", ax=Figure().add_subplot())
+    ring = [line.get_xdata() for line in drawn.lines if line.get_markersize() > 10]
+    assert ring == [[3]]  # marked, although no step has it
+
+
+def test_the_most_units_are_told_only_where_there_are_more(leaping, monkeypatch):
+    monkeypatch.setattr(choosing, "MOST_UNITS", 2)
+    data = leaping.assign(y=leaping["a"] + leaping["b"] + leaping["c"])
+    said = "The most units that were considered: 2"
+    for columns, is_told in (("a + b + c", True), ("a + b", False)):
+        fit = treeselect.select(f"y ~ {columns}", data, method="lasso", k="best", folds=3, seed=1)
+        assert fit.k == 2
+        assert (said in fit.summary().as_text()) == is_told
+
+
+def test_a_path_without_a_step_of_none_may_select_nothing():
+    found = step_of_size(PATH[1:], 0, np.zeros(4, dtype=bool))
+    assert found.size == 0
+    assert found.tuning == np.inf
+    assert found.cut_from is None
 
 
 def test_folds_spread_the_classes_and_leave_out_rows_without_weight(fitted):

@@ -17,7 +17,8 @@ from treeselect.algorithms.shared.options import (
     check_number,
     refuse_costs,
 )
-from treeselect.algorithms.shared.ranking import Kind, RankingForest, first_units
+from treeselect.algorithms.shared.orders import first_units
+from treeselect.algorithms.shared.ranking import Kind, RankingForest
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
@@ -62,7 +63,7 @@ class Boruta(RankingForest):
     kind : {"permutation", "unbiased", "mdi"}
         Importance, as for :class:`ForestImportance`; the first two are divided by their standard
         errors over the trees (the Z scores of [1]_).
-    n_trees, mtry, max_depth, min_leaf, prune
+    n_trees, mtry, max_depth, min_leaf, prune, refine
         As for :class:`ForestImportance`, of each forest.
 
     Raises

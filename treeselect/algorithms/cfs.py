@@ -10,10 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, ranked_step
+from treeselect.algorithms.shared.ending import RefinedMethod
 from treeselect.algorithms.shared.information import Uncertainties, uncertainties
-from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
-    check_flag,
     check_integer,
     check_number,
     refuse_costs,
@@ -29,7 +28,7 @@ _PATIENCE = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class CFS(PrunedMethod):
+class CFS(RefinedMethod):
     """Correlation-based feature selection: a merit of whole sets, and a search for the best.
 
     A set has a high merit if its units tell much of the response and little of each other. Each
@@ -43,7 +42,7 @@ class CFS(PrunedMethod):
         are more units in it. None: the number of units decides.
     n_bins : int
         Most bins of a number, 2 to 100, of about equal weight; missing values have their own.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises
@@ -100,9 +99,9 @@ class CFS(PrunedMethod):
     left_out: ClassVar[str] = "the others are constant"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number(self, "gain", optional=True)
         check_integer(self, "n_bins", least=2, most=100)
-        check_flag(self, "prune")
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of the best sets by their size (see ``Method.path``)."""

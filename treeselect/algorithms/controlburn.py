@@ -15,6 +15,7 @@ from treeselect.algorithms.burning.penalties import Penalty
 from treeselect.algorithms.burning.solver import Solver
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.method import Method
+from treeselect.algorithms.shared.refining import NO_FURTHER
 from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import described
 from treeselect.engine.blas import one_thread
@@ -120,6 +121,15 @@ class ControlBurn(Method):
     prune : bool
         Whether units are dropped from each selection, of up to 30 units, whose removal does not
         raise the out-of-bag error of a forest by more than its standard error.
+    refine : bool
+        Whether each set is refined at the end, as in :class:`ExchangeSearch`: it gives way to the
+        first units of a held-out ranking, to a set of the backward pass from more of these or from
+        a larger set of the path, or to the refined set of one unit fewer with another one, and then
+        to exchanges of one unit for another, wherever the out-of-bag error of forests on the sets
+        falls by more than its standard error.
+        At a fixed tuning value units that are not missed go, and others are exchanged, until
+        nothing changes. It contains `prune`, and a path of all sizes ends where three further units
+        do not help.
 
     Raises
     ------
@@ -219,6 +229,16 @@ class ControlBurn(Method):
         """The fixed penalty, None for the whole path."""
         return self.solver.tuning_value
 
+    @property
+    def tells_out_of_bag(self) -> bool:
+        """Whether the training scores are out of bag: those of refined sets are."""
+        return self.solver.refine
+
+    @property
+    def why_left_out(self) -> str:
+        """Why units never enter the path: half a sentence."""
+        return self.left_out + (NO_FURTHER if self.solver.refine else "")
+
     @classmethod
     def defaults(cls) -> dict[str, Any]:
         """Keywords and what they are by default."""
@@ -238,7 +258,7 @@ class ControlBurn(Method):
         pool, warning = self.forest.pool(task)
         with one_thread():
             steps = self.solver.steps(task, pool)
-        steps = self.solver.pruned(task, steps)
+        steps = self.solver.ended(task, steps)
         return tuple(dataclasses.replace(step, warning=warning) for step in steps)
 
     def final_model(self, task: Task, step: Step) -> Model:
@@ -258,8 +278,8 @@ class ControlBurn(Method):
         return dataclasses.replace(own, groups=step.selected)
 
     def _solved_again(self, task: Task, step: Step) -> WeightedForest:
-        """The sparse forest of a step that was cut or pruned: trees are grown again, and those that
-        use nothing else solve a problem of their own, with prices of their own, at the same
+        """The sparse forest of a set that is not one of its path: trees are grown again, and those
+        that use nothing else solve a problem of their own, with prices of their own, at the same
         penalty."""
         pool, _ = self.forest.pool(task)
         with one_thread():
@@ -269,8 +289,8 @@ class ControlBurn(Method):
         if not own.trees:
             raise MethodError(
                 f"No tree of ControlBurn uses nothing but the {step.size} units of the"
-                " selection, which was cut from a larger one: nothing predicts.\n"
-                '  Use `refit="forest"`, or a `k` that is not cut.'
+                " selection, which is not one that the trees led to: nothing predicts.\n"
+                '  Use `refit="forest"`, or a `k` that is not cut, without `refine`.'
             )
         return own
 

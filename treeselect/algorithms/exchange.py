@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, ranked_step
+from treeselect.algorithms.shared.ending import PrunedMethod
 from treeselect.algorithms.shared.exchanging import Found, Search
-from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     check_flag,
     check_integer,

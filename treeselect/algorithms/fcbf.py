@@ -8,15 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, ranked_step
+from treeselect.algorithms.shared.ending import RefinedMethod
 from treeselect.algorithms.shared.information import Uncertainties, uncertainties
-from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
-    check_flag,
     check_integer,
     check_number,
     refuse_costs,
 )
-from treeselect.algorithms.shared.ranking import first_units
+from treeselect.algorithms.shared.orders import first_units
 from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
@@ -24,7 +23,7 @@ from treeselect.engine.rounding import at_least, falling
 
 
 @dataclass(frozen=True, kw_only=True)
-class FCBF(PrunedMethod):
+class FCBF(RefinedMethod):
     """Fast correlation-based filter: predominant units, for very many columns.
 
     Units are gone through from the one that tells most of the response down. Each one that is still
@@ -39,7 +38,7 @@ class FCBF(PrunedMethod):
         are selected. None: the number of units decides.
     n_bins : int
         Most bins of a number, 2 to 100, of about equal weight; missing values have their own.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises
@@ -91,9 +90,9 @@ class FCBF(PrunedMethod):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number(self, "delta", least=0.0, most=1.0, optional=True)
         check_integer(self, "n_bins", least=2, most=100)
-        check_flag(self, "prune")
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of predominant units (see ``Method.path``)."""

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.column_search import ColumnSearch, Support, check_taken
-from treeselect.algorithms.shared.method import OWN, PrunedMethod
+from treeselect.algorithms.shared.ending import RefinedMethod
+from treeselect.algorithms.shared.method import OWN
 from treeselect.algorithms.shared.options import MOST_UNITS, check_flag, refuse_costs
 from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.selectors import (
@@ -44,7 +45,7 @@ _WHOLE = 1e-9
 
 
 @dataclass(frozen=True)
-class ForeignSelector(PrunedMethod):
+class ForeignSelector(RefinedMethod):
     """A selector of scikit-learn, or anything else with ``fit(X, y)`` and ``get_support()``.
 
     ``select(..., method=SelectKBest())`` makes one of the selector by itself.
@@ -62,7 +63,7 @@ class ForeignSelector(PrunedMethod):
     standardise : bool
         Whether columns have mean 0 and variance 1. ``VarianceThreshold`` and ``chi2`` want False:
         numbers as they are, levels as 0 and 1.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises
@@ -112,8 +113,8 @@ class ForeignSelector(PrunedMethod):
     scores_out_of_bag: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_flag(self, "standardise")
-        check_flag(self, "prune")
         lost = isinstance(self.selector, Words)
         if not lost and not looks_like_selector(self.selector):
             raise not_a_method(self.selector)
@@ -198,7 +199,7 @@ class ForeignSelector(PrunedMethod):
         }
 
     def _plain_options(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("columns", "standardise", "prune")}
+        return {name: getattr(self, name) for name in ("columns", "standardise", "prune", "refine")}
 
     def giving_way(self, k: object) -> ForeignSelector:
         """The same for a choice of `k`: a set of its own size gives way to a number."""

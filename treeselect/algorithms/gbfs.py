@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, step_of_gains
-from treeselect.algorithms.shared.method import PrunedMethod
+from treeselect.algorithms.shared.ending import RefinedMethod
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_LEAF,
@@ -53,7 +53,7 @@ Discounts = tuple[tuple[str, str, float], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class GBFS(PrunedMethod):
+class GBFS(RefinedMethod):
     """Gradient boosted feature selection.
 
     Small trees are boosted; the first split on a unit costs `mu` times the unit's price, later
@@ -89,6 +89,8 @@ class GBFS(PrunedMethod):
         As for :class:`RRF`, but on by default: a unit that was taken first and is not missed later
         would stay for good. Of x, y and their sum, which is the best first split, all three were
         selected without, x and y with the backward pass (``benchmarks/papers/gbfs_synthetic.py``).
+    refine : bool
+        As for :class:`RRF`.
 
     Raises
     ------
@@ -135,6 +137,7 @@ class GBFS(PrunedMethod):
     scores_out_of_bag: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number(self, "mu", least=0.0, optional=True)
         check_integer(self, "n_trees", least=1, most=_MOST_TREES, optional=True)
         check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
@@ -142,7 +145,6 @@ class GBFS(PrunedMethod):
         check_integer(self, "min_leaf", least=1, limit=MOST_LEAF)
         check_flag(self, "newton", optional=True)
         check_flag(self, "charge_each_split")
-        check_flag(self, "prune")
         object.__setattr__(self, "discounts", _read_discounts(self.discounts))
 
     def path(self, task: Task) -> tuple[Step, ...]:

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, ranked_step
+from treeselect.algorithms.shared.ending import RefinedMethod
 from treeselect.algorithms.shared.information import joint_cells, row_mass
-from treeselect.algorithms.shared.method import PrunedMethod
-from treeselect.algorithms.shared.options import MOST_UNITS, check_flag, check_integer, check_number
+from treeselect.algorithms.shared.options import MOST_UNITS, check_integer, check_number
 from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.standardised import of_number, standardised
 from treeselect.algorithms.shared.task import Task
@@ -41,7 +41,7 @@ _NEAR_END = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class HSICLasso(PrunedMethod):
+class HSICLasso(RefinedMethod):
     """Lasso on kernels by the Hilbert-Schmidt independence criterion, for few rows.
 
     Sees what a unit tells in any form, also where its mean effect is none, and takes units that do
@@ -58,7 +58,7 @@ class HSICLasso(PrunedMethod):
         square.
     n_shuffles : int
         How often the rows are shuffled into blocks, 1 to 10,000.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises
@@ -117,10 +117,10 @@ class HSICLasso(PrunedMethod):
     left_out: ClassVar[str] = "the others add nothing to them"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number(self, "lam", above=0.0, optional=True)
         check_integer(self, "block_size", least=5, limit=MOST_UNITS, optional=True)
         check_integer(self, "n_shuffles", least=1, limit=10_000)
-        check_flag(self, "prune")
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a falling penalty (see ``Method.path``)."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.options import check_number, refuse_costs
-from treeselect.algorithms.shared.ranking import RankingForest, first_units, ranking
+from treeselect.algorithms.shared.orders import first_units, ranking
+from treeselect.algorithms.shared.ranking import RankingForest
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import FloatArray
 
@@ -40,7 +41,7 @@ class ForestImportance(RankingForest):
         Greatest depth; trees grow fully by default.
     min_leaf : int
         Least number of rows in a leaf, at least 1.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises

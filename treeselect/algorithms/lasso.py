@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, ranked_step
-from treeselect.algorithms.shared.method import PrunedMethod
-from treeselect.algorithms.shared.options import check_flag, check_number
+from treeselect.algorithms.shared.ending import RefinedMethod
+from treeselect.algorithms.shared.options import check_number
 from treeselect.algorithms.shared.standardised import LinearColumns, linear_columns
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray
@@ -30,7 +30,7 @@ _FITTED = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lasso(PrunedMethod):
+class Lasso(RefinedMethod):
     """Group lasso over terms: all columns of a unit enter a linear predictor together.
 
     The baseline that sees no interactions and no curves, but for those in the formula. Of exact
@@ -42,7 +42,7 @@ class Lasso(PrunedMethod):
         Penalty, positive, in units of the mean loss (log loss, Poisson loss or half the squared
         error): that of scikit-learn's ``Lasso(alpha=lam)``, and ``1 / (C * n)`` of its
         ``LogisticRegression``. None: the number of units decides.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises
@@ -93,8 +93,8 @@ class Lasso(PrunedMethod):
     left_out: ClassVar[str] = "the others add nothing to them"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number(self, "lam", above=0.0, optional=True)
-        check_flag(self, "prune")
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a falling penalty (see ``Method.path``)."""
@@ -103,7 +103,9 @@ class Lasso(PrunedMethod):
             if self.lam is not None:
                 return self.path_at(fits.at(self.lam), task)
             longest = self.longest(task)
-            steps = fits.path(longest, least=0 if task.every_size or self.prune else task.max_size)
+            steps = fits.path(
+                longest, least=0 if task.every_size or self.begins_above else task.max_size
+            )
         steps = _last_of_each_set(steps)
         return self.path_along(steps, task)
 

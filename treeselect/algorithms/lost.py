@@ -121,7 +121,7 @@ def told(method: Method, name: str) -> dict[str, Any]:
         "origin": method.origin,
         "tuning_name": method.tuning_name,
         "tuning_value": method.tuning_value,
-        "scores_out_of_bag": method.scores_out_of_bag,
+        "scores_out_of_bag": method.tells_out_of_bag,
         "was_fitted": method.was_fitted,
         "options": plain_options(method.options()),
         "changed": list(method.changed()),

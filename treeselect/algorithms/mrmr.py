@@ -8,16 +8,15 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, ranked_step
+from treeselect.algorithms.shared.ending import RefinedMethod
 from treeselect.algorithms.shared.information import (
     mutual_information,
     response_cells,
     row_mass,
     unit_cells,
 )
-from treeselect.algorithms.shared.method import PrunedMethod
 from treeselect.algorithms.shared.options import (
     check_choice,
-    check_flag,
     check_integer,
     check_number,
     refuse_costs,
@@ -34,7 +33,7 @@ _LEAST = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
-class MRMR(PrunedMethod):
+class MRMR(RefinedMethod):
     """Minimum redundancy, maximum relevance.
 
     Units come in one after the other: the one next whose mutual information with the response is
@@ -50,7 +49,7 @@ class MRMR(PrunedMethod):
         Whether the redundancy is subtracted, or divided by (MID and MIQ of [1]_).
     n_bins : int
         Most bins of a number, 2 to 100, of about equal weight; missing values have their own.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises
@@ -99,10 +98,10 @@ class MRMR(PrunedMethod):
     left_out: ClassVar[str] = "the others are constant"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number(self, "threshold", optional=True)
         check_choice(self, "scheme", ("difference", "quotient"))
         check_integer(self, "n_bins", least=2, most=100)
-        check_flag(self, "prune")
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units, one more at a time (see ``Method.path``)."""

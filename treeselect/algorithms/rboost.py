@@ -8,12 +8,11 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, step_of_gains
-from treeselect.algorithms.shared.method import PrunedMethod
+from treeselect.algorithms.shared.ending import RefinedMethod
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_UNITS,
     check_choice,
-    check_flag,
     check_integer,
     check_number,
     refuse_together,
@@ -43,7 +42,7 @@ _GRADIENT_RATE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class RBoost(PrunedMethod):
+class RBoost(RefinedMethod):
     """Regularised boosted random trees.
 
     As :class:`RRF`, but each tree grows on a bootstrap sample drawn by weights that rows gain where
@@ -70,7 +69,7 @@ class RBoost(PrunedMethod):
     form : {"auto", "reweighting", "gradient"}
         AdaBoost by reweighting, for classes; or gradient boosting with a rate of 0.1, for numbers,
         too. ``"auto"`` takes the first for classes without an offset, else the second.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises
@@ -122,6 +121,7 @@ class RBoost(PrunedMethod):
     scores_out_of_bag: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number(self, "lam", least=0.0, most=1.0, optional=True)
         check_integer(self, "n_trees", least=1)
         check_integer(self, "mtry", least=1, limit=MOST_UNITS, optional=True)
@@ -129,7 +129,6 @@ class RBoost(PrunedMethod):
         check_choice(self, "criterion", ("entropy", "gini"))
         check_choice(self, "gain", ("decrease", "uncentred"))
         check_choice(self, "ties", ("used", "random"))
-        check_flag(self, "prune")
         check_choice(self, "form", ("auto", "reweighting", "gradient"))
         refuse_together(
             self, criterion="entropy", gain="uncentred", way='Use `criterion="gini"` for it.'

@@ -29,7 +29,7 @@ class RecursiveElimination(RankingForest):
     step : float
         Share of the units that go at a time, above 0, at most 0.9, as long as more than 30 are
         left; then they go one by one.
-    kind, n_trees, mtry, max_depth, min_leaf, prune
+    kind, n_trees, mtry, max_depth, min_leaf, prune, refine
         As for :class:`ForestImportance`, of each forest.
 
     Raises

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, step_of_gains
-from treeselect.algorithms.shared.method import PrunedMethod
+from treeselect.algorithms.shared.ending import RefinedMethod
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_LEAF,
@@ -32,7 +32,7 @@ from treeselect.engine.arrays import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class _RegularisedForest(PrunedMethod):
+class _RegularisedForest(RefinedMethod):
     """What RRF and GRRF have in common."""
 
     n_trees: int = 1000
@@ -46,6 +46,7 @@ class _RegularisedForest(PrunedMethod):
     ties: Ties = "used"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_integer(self, "n_trees", least=1)
         check_integer(self, "mtry", least=1, limit=MOST_UNITS, optional=True)
         check_number(self, "sample_fraction", above=0.0, most=1.0)
@@ -55,7 +56,6 @@ class _RegularisedForest(PrunedMethod):
         check_choice(self, "criterion", ("gini", "entropy"))
         check_choice(self, "gain", ("uncentred", "decrease"))
         check_choice(self, "ties", ("used", "random"))
-        check_flag(self, "prune")
         refuse_together(
             self, criterion="entropy", gain="uncentred", way='Use `gain="decrease"`, its decrease.'
         )
@@ -116,6 +116,15 @@ class RRF(_RegularisedForest):
     prune : bool
         Whether units are dropped from each selection, of up to 30 units, whose removal does not
         raise the out-of-bag error of a forest by more than its standard error.
+    refine : bool
+        Whether each set is refined at the end, as in :class:`ExchangeSearch`: it gives way to the
+        first units of a held-out ranking, to a set of the backward pass from more of these or from
+        a larger set of the path, or to the refined set of one unit fewer with another one, and then
+        to exchanges of one unit for another, wherever the out-of-bag error of forests on the sets
+        falls by more than its standard error.
+        At a fixed tuning value units that are not missed go, and others are exchanged, until
+        nothing changes. It contains `prune`, and a path of all sizes ends where three further units
+        do not help.
 
     Raises
     ------
@@ -186,7 +195,8 @@ class GRRF(_RegularisedForest):
         to 1. None: the number of units decides.
     lam : float
         Base coefficient lambda_0, from 0 to 1.
-    n_trees, mtry, sample_fraction, replace, max_depth, min_leaf, criterion, gain, ties, prune
+    n_trees, mtry, sample_fraction, replace, max_depth, min_leaf, criterion, gain, ties, prune,
+    refine
         As for :class:`RRF`, of both forests; the first one tries `mtry` of all units at a node.
 
     Raises

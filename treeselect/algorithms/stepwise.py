@@ -9,10 +9,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, ranked_step
-from treeselect.algorithms.shared.method import PrunedMethod
+from treeselect.algorithms.shared.ending import RefinedMethod
 from treeselect.algorithms.shared.options import (
     check_choice,
-    check_flag,
     check_number,
     refuse_costs,
 )
@@ -31,7 +30,7 @@ _LESS = 1e-7
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stepwise(PrunedMethod):
+class Stepwise(RefinedMethod):
     """Stepwise selection of a linear predictor by BIC or AIC.
 
     What most statisticians know: terms come in and go, one at a time, as the criterion falls. It
@@ -50,7 +49,7 @@ class Stepwise(PrunedMethod):
     direction : {"both", "forward", "backward"}
         Terms come in and go, from the kept ones on; or only come in; or only go, from all of them
         on.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises
@@ -107,10 +106,10 @@ class Stepwise(PrunedMethod):
     scores_out_of_bag: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number(self, "penalty", least=0.0, optional=True)
         check_choice(self, "criterion", ("bic", "aic"))
         check_choice(self, "direction", ("both", "forward", "backward"))
-        check_flag(self, "prune")
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units (see ``Method.path``)."""

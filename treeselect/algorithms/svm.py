@@ -10,8 +10,8 @@ import numpy as np
 
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.elimination import check_shares, path_of_shares
-from treeselect.algorithms.shared.method import PrunedMethod
-from treeselect.algorithms.shared.options import check_flag, check_number
+from treeselect.algorithms.shared.ending import RefinedMethod
+from treeselect.algorithms.shared.options import check_number
 from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.standardised import linear_columns
 from treeselect.algorithms.shared.task import Task
@@ -34,7 +34,7 @@ _DIGITS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class SVMRFE(PrunedMethod):
+class SVMRFE(RefinedMethod):
     """Recursive feature elimination by a linear support vector machine (SVM-RFE).
 
     A machine is trained on all units, those with the least weights go, and so on until none is
@@ -55,7 +55,7 @@ class SVMRFE(PrunedMethod):
     epsilon : float
         For responses without classes, the error that costs nothing, at least 0, in standard
         deviations of the response.
-    prune : bool
+    prune, refine : bool
         As for :class:`RRF`.
 
     Raises
@@ -107,11 +107,11 @@ class SVMRFE(PrunedMethod):
     scores_out_of_bag: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_shares(self)
         check_number(self, "C", above=0.0, limit=1e12)
         check_number(self, "C", least=_LEAST_C)
         check_number(self, "epsilon", least=0.0)
-        check_flag(self, "prune")
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of the units that are left (see ``Method.path``)."""

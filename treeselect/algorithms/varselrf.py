@@ -48,7 +48,7 @@ class VarSelRF(RankingForest):
         [1]_, instead of the first one all.
     kind : {"permutation", "unbiased", "mdi"}
         Importance, as for :class:`ForestImportance`.
-    n_trees, mtry, max_depth, min_leaf, prune
+    n_trees, mtry, max_depth, min_leaf, prune, refine
         As for :class:`ForestImportance`, of each forest. The authors take 5000 trees for the first
         one and 2000 for the others.
 
@@ -121,7 +121,7 @@ class VarSelRF(RankingForest):
         steps = _steps_of(found, np.zeros_like(groups.keep))
         last = next(i for i, s in enumerate(steps) if s.tuning <= self.c_sd or s is steps[-1])
         chosen = dataclasses.replace(steps[last], tuning=self.c_sd)
-        if self.prune:
+        if self.begins_above:
             return self.path_at(chosen, task)
         return (*steps[:last], chosen)
 

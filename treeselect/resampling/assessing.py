@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 
 from treeselect.algorithms.shared.method import Method, steps_of
+from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.checks import MOST_RESAMPLES, check_choice, check_count
 from treeselect.designs.design import check_size
@@ -15,7 +16,6 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import StabilityError
-from treeselect.resampling.choosing import step_of_size
 from treeselect.resampling.folds import Folds
 from treeselect.resampling.resampled import SCHEMES, Scheme
 from treeselect.resampling.splitting import known_groups

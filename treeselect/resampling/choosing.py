@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import numpy as np
-
-from treeselect.algorithms.shared.base import Step, shares
+from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.method import Method, steps_of
+from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray
 from treeselect.engine.random import stream_seed
-from treeselect.engine.rounding import at_least, falling, first_largest
+from treeselect.engine.rounding import at_least, first_largest
 from treeselect.models.model import Model
 from treeselect.resampling.cross_validation import ScoreBySize, score_by_size
 from treeselect.resampling.folds import Folds
@@ -133,10 +131,11 @@ def choose(
         n_threads=workers.n_threads,
     )
     steps = steps_of(method, task)
+    step = choose_step(steps, k, scores, problem.groups.keep)
     if isinstance(k, str):
         # A path that jumps over the last size has a larger one, which nobody has scored.
         steps = tuple(step for step in steps if step.size <= most)
-    return Left(steps, choose_step(steps, k, scores, problem.groups.keep), scores)
+    return Left(steps, step, scores)
 
 
 def most_units(groups: FeatureGroups) -> int:
@@ -148,15 +147,22 @@ def choose_step(
     steps: Sequence[Step], k: int | str | None, scores: ScoreBySize | None, keep: BoolArray
 ) -> Step:
     """The step that `k` stands for (see `Choice`)."""
-    if k is None:
-        return steps[-1]
-    if isinstance(k, int):
-        return step_of_size(steps, k, keep)
+    size = wanted_size(k, scores, keep)
+    return steps[-1] if size is None else step_of_size(steps, size, keep)
+
+
+def wanted_size(k: int | str | None, scores: ScoreBySize | None, keep: BoolArray) -> int | None:
+    """The number of units that `k` stands for (see `Choice`), whether the path has it or not."""
+    if not isinstance(k, str):
+        return k
     assert scores is not None
-    sizes = [s.size for s in steps]
     rule = best_size if k == "best" else one_standard_error_size
-    chosen = rule(sizes, scores)
-    return next(s for s in steps if s.size == chosen)
+    return rule(scored_sizes(scores, keep), scores)
+
+
+def scored_sizes(scores: ScoreBySize, keep: BoolArray) -> range:
+    """Sizes among which scores choose."""
+    return range(int(keep.sum()), scores.scores.shape[1])
 
 
 def best_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
@@ -173,28 +179,3 @@ def one_standard_error_size(sizes: Sequence[int], cv: ScoreBySize) -> int:
     best = best_size(sizes, cv)
     bound = cv.mean[best] - cv.standard_error[best]
     return next(size for size in sizes if at_least(cv.mean[size], bound))
-
-
-def skipped_sizes(path: Sequence[Step]) -> list[int]:
-    """Sizes between those of the first and the last step that no step has."""
-    sizes = {step.size for step in path}
-    return [size for size in range(min(sizes), max(sizes)) if size not in sizes]
-
-
-def step_of_size(path: Sequence[Step], size: int, keep: BoolArray) -> Step:
-    """The step with `size` units; where the path jumps over it, the next larger one is cut.
-
-    Units are cut by their importance in the weighted ensemble, kept ones never. If the path ends
-    before `size`, its last step.
-    """
-    step = next((s for s in path if s.size >= size), path[-1])
-    if step.size <= size:
-        return step
-    worth = np.where(keep, np.inf, np.where(step.selected, step.importance, -np.inf))
-    chosen = falling(worth)[:size]
-    selected = np.zeros_like(step.selected)
-    selected[chosen] = True
-    importance = shares(np.where(selected, step.importance, 0.0))
-    return dataclasses.replace(  # what was said and seen is of the larger set
-        step, selected=selected, importance=importance, cut_from=step.size, notes=(), trace=None
-    )

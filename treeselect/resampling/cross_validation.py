@@ -12,10 +12,11 @@ import numpy as np
 
 from treeselect.algorithms.shared.base import Step, empty_step
 from treeselect.algorithms.shared.method import Method, steps_of
+from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError, quoted
@@ -33,8 +34,9 @@ class ScoreBySize:
     Attributes
     ----------
     scores : ndarray of float, shape (n_folds, max_size + 1)
-        Score of each fold's refitted model on its held-out rows, for its largest set of at most
-        s units; the constant model where there is none.
+        Score of each fold's refitted model on its held-out rows, for its set of s units, or, where
+        its path ends before, its last one; the constant model below the number of kept units, and
+        where nothing is selected.
     repeats : float
         How often a row is held out, on average; the folds are those of all repeats.
     """
@@ -76,8 +78,9 @@ class FoldPath:
     Attributes
     ----------
     scores : ndarray of float, shape (n_sizes,)
-        Of the largest set of at most so many units, refitted; of the constant model where there is
-        none.
+        Of the set of so many units, refitted: where the path jumps over the size, that of the next
+        larger step, cut; where it ends before, that of the last one. Of the constant model below
+        the number of kept units, and where nothing is selected.
     units : tuple of ndarray of int64, length n_sizes
         Those sets, most important units first.
     seconds : ndarray of float, shape (n_sizes,)
@@ -150,10 +153,10 @@ def follow_fold(
     start = time.perf_counter()
     steps = steps_of(method, task)
     path_seconds = time.perf_counter() - start
-    chosen = [steps[-1]] if sizes is None else [_largest_within(steps, size) for size in sizes]
+    keep = problem.groups.keep
+    chosen = [steps[-1]] if sizes is None else [_of_size(steps, size, keep) for size in sizes]
     known: dict[int, tuple[float, IntArray, float]] = {}
     for step in chosen:
-        step = step or empty_step(problem.data.n_groups)
         if step.size not in known:
             start = time.perf_counter()
             model = method.final_model(task, step)
@@ -161,8 +164,8 @@ def follow_fold(
             units = np.flatnonzero(step.selected)
             units = units[falling(model.importance[units])]
             known[step.size] = held_out_score(problem, model, test, n_threads), units, seconds
-    found = [known[step.size if step else 0] for step in chosen]
-    warned = [said for step in chosen if step for said in (step.warning, step.warned) if said]
+    found = [known[step.size] for step in chosen]
+    warned = [said for step in chosen for said in (step.warning, step.warned) if said]
     return FoldPath(
         scores=np.array([score for score, _, _ in found]),
         units=tuple(units for _, units, _ in found),
@@ -171,10 +174,12 @@ def follow_fold(
     )
 
 
-def _largest_within(steps: Sequence[Step], size: int) -> Step | None:
-    """The last step of the largest size up to `size`, None if nothing is selected there."""
-    fitting = [step for step in steps if 0 < step.size <= size]
-    return max(reversed(fitting), key=lambda step: step.size, default=None)
+def _of_size(steps: Sequence[Step], size: int, keep: BoolArray) -> Step:
+    """The step of a size (see ``step_of_size``); the empty one where kept units are more, or
+    nothing is wanted."""
+    if size == 0 or size < keep.sum():
+        return empty_step(len(keep))
+    return step_of_size(steps, size, keep)
 
 
 def held_out_score(problem: Problem, model: Model, test: RowWeights, n_threads: int = 1) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 
 from treeselect.algorithms.shared.base import Step, shares
 from treeselect.algorithms.shared.method import Method
+from treeselect.algorithms.shared.sizes import skipped_sizes
 from treeselect.designs.association import Associations
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.arrays import FloatArray
@@ -18,7 +19,7 @@ from treeselect.errors import (
 )
 from treeselect.models.model import Model
 from treeselect.models.weighted import WeightedForest
-from treeselect.resampling.choosing import Choice, skipped_sizes
+from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.stability import Stability
 

@@ -56,8 +56,9 @@ class ReadableFit(Fit):
         frame, in the library of the data
             ``k``; ``tuning``, the value of the tuning parameter; ``terms``, tuples of unit names,
             most important first; ``train_score`` of the method's own ensemble on its training
-            rows (out of bag for forests); ``cv_score`` and ``cv_se`` of the refitted model on
-            held-out rows (missing where no cross-validation was needed); and, of best subsets,
+            rows (out of bag for forests), of refined sets and of methods without an ensemble that
+            of a forest on the units, out of bag; ``cv_score`` and ``cv_se`` of the refitted model
+            on held-out rows (missing where no cross-validation was needed); and, of best subsets,
             ``gap``, the optimality gap: 0 where it is proved that no other set is better.
         """
         return in_library(path_table(self), self.design.library)
@@ -188,8 +189,9 @@ class ReadableFit(Fit):
         -------
         frame, in the library of the data
             One row per step and unit that is ever in: ``k``, ``tuning``, ``term``, ``selected``,
-            ``importance`` in the method's own ensemble (of ControlBurn in the weighted trees),
-            summing to 1 over the units of a step.
+            ``importance`` by the method's own measure (of ControlBurn in the weighted trees, of
+            refined sets the rise of the error without the unit), summing to 1 over the units of a
+            step.
         """
         return in_library(importance_path_table(self), self.design.library)
 

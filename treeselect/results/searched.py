@@ -79,8 +79,9 @@ def _trace(result: Fit) -> Trace:
     if result.step.trace is None:
         raise OptionError(
             f"There are no exchanges and no alternatives to show: no search found this set.\n"
-            f'  Found: the method {result.method}. `method="exchange"` searches; what the backward'
-            " pass or a cut to `k` has left of a set was not searched for."
+            f'  Found: the method {result.method}. `method="exchange"` searches, and so does any'
+            " other with `refine=True`; what the backward pass or a cut to `k` has left of a set"
+            " was not searched for."
         )
     return result.step.trace
 

@@ -52,7 +52,7 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
     if np.isfinite(glance["cv_score"]):
         score = f"{glance['cv_score']:.3f} (s.e. {glance['cv_se']:.3f}), cross-validated"
     else:
-        rows = "out of bag" if result.chosen_method.scores_out_of_bag else "on the training rows"
+        rows = "out of bag" if result.chosen_method.tells_out_of_bag else "on the training rows"
         score = f"{glance['train_score']:.3f} {rows}"
         if result.step.cut_from is not None:
             score += f", of the {result.step.cut_from} units before the cut"

@@ -81,6 +81,7 @@ class Keywords:
     refit: str | None = "forest"
     n_trees: int = REFITTED_TREES
     prune: bool = False
+    refine: bool = False
 
     owner: ClassVar[str] = "ControlBurn"
 

@@ -46,10 +46,10 @@ class _Penalised(Solver):
         """The path up to a size, or to the fixed penalty."""
         return self.sparsifier(task, pool).path(task.max_size, self.lam)
 
-    def pruned(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
-        """The path after the backward pass, if it was asked for."""
-        if not self.prune:
-            return steps
+    def ended(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        """The path after the last step that was asked for; exchanges contain the backward pass."""
+        if self.refine or not self.prune:
+            return Solver.ended(self, task, steps)
         if self.lam is None:
             return prune_path(task, steps)
         last = BackwardPass(task).chain(steps[-1])[-1]
@@ -79,6 +79,8 @@ class Penalty(_Penalised):
         forest itself predicts.
     prune : bool
         Whether units are dropped from each selection that are not missed.
+    refine : bool
+        Whether each selection is refined by exchanges.
 
     Raises
     ------
@@ -130,7 +132,7 @@ class Constraints(_Penalised):
         the weights of the trees that use the unit `age` and ``weights.trees`` are all of them.
     sketch : Sketch or int, optional
         A sample of the rows. None: all of them.
-    lam, adaptive, ridge, refit_trees, prune
+    lam, adaptive, ridge, refit_trees, prune, refine
         As those of :class:`Penalty`.
 
     Raises
@@ -184,7 +186,7 @@ class Hinge(_Penalised):
         Trees of the forest that predicts.
     constraints : callable, optional
         Constraints on the weights, as those of :class:`Constraints`.
-    lam, adaptive, prune
+    lam, adaptive, prune, refine
         As those of :class:`Penalty`.
 
     Raises

@@ -51,6 +51,7 @@ _RANGES: dict[str, Callable[[object, str], None]] = {
     "refit": partial(check_choice, allowed=("forest", None)),
     "n_trees": partial(check_integer, least=1),
     "prune": check_flag,
+    "refine": check_flag,
 }
 
 

@@ -19,6 +19,7 @@ from treeselect.algorithms.burning.sketch import Sketch
 from treeselect.algorithms.burning.sparsify import Sparsifier, SparsityRules
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.options import check_integer
+from treeselect.algorithms.shared.refining import Refinement
 from treeselect.algorithms.shared.strategies import Strategy
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
@@ -34,12 +35,13 @@ class Solver(Strategy, abc.ABC):
     adaptive: bool = True
     sketch: Sketch | int | None = None
     refit_trees: int | None = REFITTED_TREES
+    refine: bool = False
 
     not_mixed: ClassVar[str | None] = None  # why there is no Gaussian sketch
     must_refit: ClassVar[str | None] = None  # why the sparse forest does not predict
 
     def __post_init__(self) -> None:
-        check_ranges(self, "adaptive")
+        check_ranges(self, "adaptive", "refine")
         self._check_sketch()
         if self.refit_trees is None and self.must_refit is not None:
             raise MethodError(
@@ -73,9 +75,14 @@ class Solver(Strategy, abc.ABC):
     def steps(self, task: Task, pool: TreePool) -> tuple[Step, ...]:
         """The path of selections through some trees (see ``Method.path``)."""
 
-    def pruned(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
-        """The path after the backward pass, if it was asked for."""
-        return steps
+    def ended(self, task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        """The path after the last step that was asked for."""
+        if not self.refine:
+            return steps
+        refinement = Refinement(task)
+        if self.tuning_value is None:
+            return refinement.path(steps)
+        return (refinement.at(steps[-1]),)
 
     def sparsifier(self, task: Task, pool: TreePool) -> Sparsifier:
         """The sparse-forest problem of some trees."""
@@ -95,7 +102,7 @@ class Solver(Strategy, abc.ABC):
         """Itself as keywords of ControlBurn."""
         own = self.sketch
         assert own is None or isinstance(own, Sketch)
-        said: dict[str, Any] = {"adaptive": self.adaptive}
+        said: dict[str, Any] = {"adaptive": self.adaptive, "refine": self.refine}
         if own is not None:
             said |= {"sketch": own.rows, "sketch_kind": own.kind}
         if self.refit_trees is None:

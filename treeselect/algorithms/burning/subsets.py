@@ -40,6 +40,8 @@ class BestSubset(Solver):
         A sample of the rows. None: all of them.
     refit_trees : int
         Trees of the forest that predicts.
+    refine : bool
+        Whether each subset is refined by exchanges, which count out-of-bag errors of forests.
 
     Raises
     ------

@@ -9,7 +9,7 @@ import numpy as np
 
 from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.options import check_number, refuse_costs
-from treeselect.algorithms.shared.ranking import first_units, ranking
+from treeselect.algorithms.shared.orders import first_units, ranking
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.splitting.candidates import can_split

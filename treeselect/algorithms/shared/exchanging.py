@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from treeselect.algorithms.shared.judging import (
     held_out_gains,
     some_rows,
 )
-from treeselect.algorithms.shared.ranking import first_units, ranking
+from treeselect.algorithms.shared.orders import first_units, ranking
 from treeselect.algorithms.shared.searched import Exchange, Rival, Trace, trace_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
@@ -76,6 +77,11 @@ class Search:
         """Units that can be selected: those that can split, and what is kept."""
         return len(self._order)
 
+    @property
+    def judge(self) -> Judge:
+        """The sure judge."""
+        return self._sure
+
     def first(self, size: int) -> BoolArray:
         """The first units of the ranking."""
         return first_units(self._order, size, len(self._keep))
@@ -97,19 +103,19 @@ class Search:
     def best_of_size(self, size: int, smaller: BoolArray | None) -> Found:
         """The best set found, from the first units of the ranking, or, where that is better, from a
         smaller set with one more unit."""
-        others = [] if smaller is None else [self.enlarged(smaller)]
-        return self.improved(self.best(self.first(size), *others))
+        grown = [] if smaller is None else self.grown(smaller)
+        return self.improved(self.better_of(self.first(size), grown))
 
-    def enlarged(self, selected: BoolArray) -> BoolArray:
-        """A set with the unit that lowers its error most; as it is if there is none."""
-        first = self._additions(selected)[:1].tolist()
-        return _exchanged(selected, None, first[0]) if first else selected
+    def grown(self, selected: BoolArray) -> list[BoolArray]:
+        """The set with the unit that lowers the error most; none if there is no other."""
+        return [_exchanged(selected, None, g) for g in self._additions(selected)[:1].tolist()]
 
-    def best(self, incumbent: BoolArray, *others: BoolArray) -> BoolArray:
-        """A set, or what is better than it by the margin."""
-        for other in others:
-            incumbent = other if self.is_better(other, incumbent) else incumbent
-        return incumbent
+    def better_of(self, incumbent: BoolArray, challengers: Sequence[BoolArray]) -> BoolArray:
+        """Of the challengers that are better than a set by the margin the best, or else the set
+        itself."""
+        self._sure.learn([incumbent, *challengers])
+        better = [other for other in challengers if self.is_better(other, incumbent)]
+        return self._best_first(self._sure, better)[0] if better else incumbent
 
     def improved(self, selected: BoolArray) -> Found:
         """What becomes of a set by exchanges, until none helps any more."""
@@ -180,9 +186,8 @@ class Search:
         into, out = self._additions(selected)[:_BEST], self._removals(selected)[:_BEST]
         tried = [_exchanged(selected, a, b) for a in out.tolist() for b in into.tolist()]
         near = self._best_first(self._quick, tried)[:_BEST]
-        self._sure.learn([selected, *near])
-        better = [found for found in near if self.is_better(found, selected)]
-        return self._best_first(self._sure, better)[0] if better else None
+        better = self.better_of(selected, near)
+        return None if better is selected else better
 
     def _best_first(self, judge: Judge, sets: list[BoolArray]) -> list[BoolArray]:
         """Sets of one size, those first that can't be told from the best: of these by what their

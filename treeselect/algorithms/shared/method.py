@@ -7,8 +7,7 @@ is asked of it has a default here.
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,10 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, ranked_step
-from treeselect.algorithms.shared.pruning import BackwardPass, prune_path
 from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.task import Task
-from treeselect.algorithms.shared.tracing import rising, trace
 from treeselect.arguments.scalars import NotGiven, described
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import MethodError, quoted
@@ -141,6 +138,17 @@ class Method:
         return None
 
     @property
+    def tells_out_of_bag(self) -> bool:
+        """Whether the training scores are out of bag with these options; `scores_out_of_bag` by
+        default."""
+        return self.scores_out_of_bag
+
+    @property
+    def why_left_out(self) -> str:
+        """Why units never enter the path with these options; `left_out` by default."""
+        return self.left_out
+
+    @property
     def tuning_value(self) -> float | str | None:
         """The tuning value that the user fixed, None to go through the path; ``"own"`` for one set
         that is not tuned. By default the option of the tuning value's name."""
@@ -255,51 +263,6 @@ class Method:
     def record(self) -> tuple[str, dict[str, Any]]:
         """What a model file holds of it: name and options."""
         return self.name, self.options()
-
-
-@dataclass(frozen=True, kw_only=True)
-class PrunedMethod(Method):
-    """A method that can drop again what is not missed."""
-
-    prune: bool = False
-
-    def path_of(
-        self,
-        try_at: Callable[[float], Step],
-        fixed: Step | None,
-        task: Task,
-    ) -> tuple[Step, ...]:
-        """The step at a fixed tuning value, or a path; after the backward pass if it was asked
-        for.
-
-        Parameters
-        ----------
-        try_at : callable
-            See ``tracing.trace``.
-        fixed : Step or None
-            The step at the tuning value, if one was asked for.
-        task : Task
-        """
-        if fixed is not None:
-            return self.path_at(fixed, task)
-        prune = functools.partial(prune_path, task) if self.prune else None
-        return trace(try_at, task, prune)
-
-    def path_at(self, fixed: Step, task: Task) -> tuple[Step, ...]:
-        """The step at a fixed tuning value, after the backward pass if it was asked for."""
-        return (BackwardPass(task).chain(fixed)[-1] if self.prune else fixed,)
-
-    def path_along(self, steps: Sequence[Step], task: Task) -> tuple[Step, ...]:
-        """Steps that are there already, after the backward pass if it was asked for; of each size
-        one, up to the largest that is wanted."""
-        if self.prune:
-            steps = prune_path(task, steps)
-        return rising(steps, task.max_size)
-
-    def longest(self, task: Task) -> int:
-        """Size up to which steps are needed: the backward pass begins with larger ones."""
-        most = 2 * task.max_size + 2 if self.prune else task.max_size
-        return min(most, len(task.problem.groups.names))
 
 
 def is_method(value: object) -> TypeIs[Method]:

@@ -20,7 +20,7 @@ from treeselect.engine.rounding import falling
 _TREES = 200
 """Trees of the forests that are compared."""
 
-_MOST_UNITS = 30
+MOST_UNITS = 30
 """Larger selections are left as they are: each of their units costs some forests."""
 
 
@@ -37,10 +37,12 @@ class BackwardPass:
     Parameters
     ----------
     task : Task
+    judge : Judge, optional
+        Of the sets; one of 200 trees by default.
     """
 
-    def __init__(self, task: Task) -> None:
-        self._judge = Judge(task, _TREES, "prune")
+    def __init__(self, task: Task, judge: Judge | None = None) -> None:
+        self._judge = judge or Judge(task, _TREES, "prune")
         self._keep = task.problem.groups.keep
         self._rank = task.problem.groups.ranks(task.seed)
         self._chains: dict[bytes, list[tuple[BoolArray, float]]] = {}
@@ -48,15 +50,21 @@ class BackwardPass:
     def chain(self, step: Step) -> list[Step]:
         """The step and what it becomes with each unit that goes, with their errors; a step of none
         or of more than 30 units alone."""
-        if not 1 <= step.size <= _MOST_UNITS:
+        if not 1 <= step.size <= MOST_UNITS:
             return [step]
-        key = step.selected.tobytes()
-        if key not in self._chains:  # depends on the set alone: steps of a path often share it
-            self._chains[key] = self._prune(step.selected)
-        return [_reduced(step, selected, error) for selected, error in self._chains[key]]
+        return [_reduced(step, selected, error) for selected, error in self.sets(step.selected)]
 
-    def _prune(self, selected: BoolArray) -> list[tuple[BoolArray, float]]:
-        """The sets from this one to what is left of it, and the errors with them."""
+    def sets(self, selected: BoolArray) -> list[tuple[BoolArray, float]]:
+        """The sets from this one to what is left of it, and the errors with them; a set of none or
+        of more than 30 units alone."""
+        key = selected.tobytes()
+        if key not in self._chains:  # depends on the set alone: steps of a path often share it
+            self._chains[key] = self._pruned(selected)
+        return self._chains[key]
+
+    def _pruned(self, selected: BoolArray) -> list[tuple[BoolArray, float]]:
+        if not 1 <= selected.sum() <= MOST_UNITS:
+            return [(selected, self._judge.error(selected))]
         chain = [(selected, self._judge.error(selected))]
         last = self._each_left_out(selected)
         while (g := self._first_not_missed(selected, last)) is not None:

@@ -8,13 +8,12 @@ from typing import Literal
 
 import numpy as np
 
-from treeselect.algorithms.shared.method import PrunedMethod
+from treeselect.algorithms.shared.ending import RefinedMethod
 from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_LEAF,
     MOST_UNITS,
     check_choice,
-    check_flag,
     check_integer,
 )
 from treeselect.algorithms.shared.scoring import (
@@ -27,7 +26,7 @@ from treeselect.algorithms.shared.scoring import (
 )
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.ensembles.forests import BOOTSTRAP
 from treeselect.engine.ensembles.permutation import (
     Importance,
@@ -36,7 +35,6 @@ from treeselect.engine.ensembles.permutation import (
 )
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import group_gains
-from treeselect.engine.rounding import levels
 from treeselect.models.capacity import usual_candidates
 
 Kind = Literal["mdi", "unbiased", "permutation"]
@@ -61,7 +59,7 @@ class MeasuredForest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankingForest(PrunedMethod):
+class RankingForest(RefinedMethod):
     """Options of methods that rank units by ordinary forests."""
 
     kind: Kind = "mdi"
@@ -71,12 +69,12 @@ class RankingForest(PrunedMethod):
     min_leaf: int = 1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_choice(self, "kind", KINDS)
         check_integer(self, "n_trees", least=2)
         check_integer(self, "mtry", least=1, limit=MOST_UNITS, optional=True)
         check_integer(self, "max_depth", least=1, limit=MOST_DEPTH, optional=True)
         check_integer(self, "min_leaf", least=1, limit=MOST_LEAF)
-        check_flag(self, "prune")
 
     def measure(self, task: Task, groups: BoolArray) -> MeasuredForest:
         """Grow a forest on some units and measure these.
@@ -124,19 +122,3 @@ class RankingForest(PrunedMethod):
         return by(
             grown.trees, grown.data, grown.target, grown.counts, BOOTSTRAP, grown.seed, n_threads
         )
-
-
-def ranking(importance: FloatArray, keep: BoolArray, ranks: IntArray) -> IntArray:
-    """Units from the first to the last: kept ones, then the more important, then by their ranks.
-
-    Units without any importance (minus infinity) are left out, unless they are kept.
-    """
-    order = np.lexsort((ranks, -levels(importance), ~keep))
-    return np.asarray(order[(importance[order] > -np.inf) | keep[order]])
-
-
-def first_units(order: IntArray, size: int, n_groups: int) -> BoolArray:
-    """The first units of a ranking."""
-    selected = np.zeros(n_groups, dtype=bool)
-    selected[order[:size]] = True
-    return selected

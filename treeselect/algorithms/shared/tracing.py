@@ -27,7 +27,7 @@ _FINEST = 2.0**-8
 def trace(
     try_at: Callable[[float], Step],
     task: Task,
-    prune: Callable[[Sequence[Step]], Sequence[Step]] | None = None,
+    end: Callable[[Sequence[Step]], Sequence[Step]],
 ) -> tuple[Step, ...]:
     """Steps of sizes up to the largest that is wanted.
 
@@ -39,7 +39,7 @@ def trace(
     task : Task
         It goes on until an ensemble of `max_size` is found, or the values on both sides of it are
         too close; then the next larger one ends the path.
-    prune : callable, optional
+    end : callable
         What is made of the steps that were found, before one of each size is taken.
 
     Returns
@@ -54,7 +54,7 @@ def trace(
             trials |= zip(positions, pool.map(try_at, positions), strict=True)
             positions = _next_positions(trials, task.max_size, every_size=task.every_size)
     steps = [trials[position] for position in sorted(trials)]
-    return rising(steps if prune is None else prune(steps), task.max_size)
+    return rising(end(steps), task.max_size)
 
 
 def _next_positions(trials: dict[float, Step], max_size: int, *, every_size: bool) -> list[float]:

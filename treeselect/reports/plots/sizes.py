@@ -36,10 +36,14 @@ def path(result: Fit, ax: Axes | None) -> Axes:
         markersize=5,
         capsize=3,
     )
-    chosen = (table["k"] == result.k).to_numpy()
-    ax.plot(table["k"][chosen], score[chosen], "o", markersize=13, fillstyle="none", color=ACCENT)
+    if result.scores is not None:  # of all sizes, also of one that no step has
+        at = [result.k], [result.scores.mean[result.k]]
+    else:
+        chosen = (table["k"] == result.k).to_numpy()
+        at = table["k"][chosen].to_list(), score[chosen].to_list()
+    ax.plot(*at, "o", markersize=13, fillstyle="none", color=ACCENT)
     name = result.design.response.family.score_name
-    rows = "out of bag" if result.chosen_method.scores_out_of_bag else "on the training rows"
+    rows = "out of bag" if result.chosen_method.tells_out_of_bag else "on the training rows"
     ax.set_ylabel(f"{name}, {'cross-validated' if validated else rows}")
     _over_sizes(ax, result)
     return ax

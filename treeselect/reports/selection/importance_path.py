@@ -48,9 +48,10 @@ def gather(material: FitMaterial) -> ImportancePath | None:
 
 
 def _lead(fit: Fit, solid: Sequence[bool]) -> str:
-    trees = "the weighted trees" if fit.step.ensemble is not None else "the method's own ensemble"
+    has_trees = fit.step.ensemble is not None
+    by = "in the weighted trees of" if has_trees else "by the method's own measure at"
     lead = (
-        f"Importance of the units in {trees} of each step of the path, summing to 1 at each."
+        f"Importance of the units {by} each step of the path, summing to 1 at each."
         f" The dashed upright line marks the chosen number, {fit.k:,}."
     )
     if not all(solid):

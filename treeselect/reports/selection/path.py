@@ -51,10 +51,10 @@ def _notes(fit: Fit) -> tuple[str, ...]:
             f"{score} of the method's own ensemble on its training rows: it tends to rise with"
             " every unit and does not tell how well new rows are predicted."
         )
-        if fit.chosen_method.scores_out_of_bag:
+        if fit.chosen_method.tells_out_of_bag:
             first = (
-                f"{score} of the method's own ensemble, each row predicted by the trees that have"
-                " not seen it. The units were chosen on all rows, so it is optimistic for new ones."
+                f"{score} out of bag, each row predicted by the trees that have not seen it. The"
+                " units were chosen on all rows, so it is optimistic for new ones."
             )
     else:
         first = (

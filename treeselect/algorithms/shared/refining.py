@@ -1,0 +1,141 @@
+"""Refinement: the sets of a method, after exchanges that rows outside the bags speak for.
+
+A method that follows a path never takes back what it took, and never sees a pair that tells nothing
+one by one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from treeselect.algorithms.shared.base import Step, best_of_each_size, ranked_step
+from treeselect.algorithms.shared.exchanging import Found, Search
+from treeselect.algorithms.shared.pruning import MOST_UNITS, BackwardPass
+from treeselect.algorithms.shared.scoring import score_of
+from treeselect.algorithms.shared.sizes import step_of_size
+from treeselect.algorithms.shared.task import Task
+from treeselect.engine.arrays import BoolArray
+from treeselect.errors import listing
+
+_TREES = 100
+"""Trees of the forests that judge sets."""
+
+_MARGIN = 1.0
+"""Standard errors by which a set must be better than another to take its place."""
+
+_PATIENCE = 3
+"""Sizes without progress after which a path ends."""
+
+
+NO_FURTHER = ", or they lower the out-of-bag error no further"
+"""Why units are left out of a refined path, beside why the method leaves them out."""
+
+
+class Refinement:
+    """Makes the steps of one problem better, kept units staying in.
+
+    All sets are judged by the out-of-bag error of forests on them, on the same bags. The method's
+    own set gives way only where the error falls by more than its standard error, so that what
+    becomes of it has at most its error.
+
+    Parameters
+    ----------
+    task : Task
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task, self._keep = task, task.problem.groups.keep
+        self._search = Search(task, n_trees=_TREES, margin=_MARGIN)
+        self._backward = BackwardPass(task, self._search.judge)
+
+    def at(self, step: Step) -> Step:
+        """What becomes of one step: units that are not missed go, and others are exchanged, until
+        nothing changes."""
+        found = Found(step.selected)
+        while (found.selected & ~self._keep).any():
+            rest, _ = self._backward.sets(found.selected)[-1]
+            better = self._search.improved(rest)
+            if np.array_equal(better.selected, found.selected):
+                break
+            found = Found(better.selected, (*found.exchanges, *better.exchanges))
+        return self._step(step, found)
+
+    def path(self, steps: Sequence[Step]) -> tuple[Step, ...]:
+        """What becomes of a path: a step for each size that is wanted, after the one with nothing
+        but what is kept.
+
+        Against the set of the method, where it has none of a size the next larger one cut, stand
+        the first units of a held-out ranking, those of the backward pass from more of these and
+        from a larger step, and the set of one unit fewer with one more. A path of all sizes ends
+        where further units do not help.
+
+        Parameters
+        ----------
+        steps : sequence of Step
+            In any order; of a size the first.
+        """
+        of_size = best_of_each_size(steps)
+        own = [of_size[size] for size in sorted(of_size)]
+        n_kept, most = int(self._keep.sum()), min(self._task.max_size, own[-1].size)
+        first = step_of_size(own, n_kept, self._keep)
+        found = [self._step(first, Found(first.selected))]
+        if most <= first.size:
+            return tuple(found)
+        backward = self._backward_sets(own)
+        if not self._task.every_size:
+            return (*found, self._of_size(most, own, backward, None))
+        best, idle = found[-1], 0
+        for size in range(first.size + 1, most + 1):
+            found.append(self._of_size(size, own, backward, found[-1].selected))
+            is_better = self._search.is_better(found[-1].selected, best.selected)
+            best, idle = (found[-1], 0) if is_better else (best, idle + 1)
+            if idle == _PATIENCE:
+                break
+        return tuple(found)
+
+    def _backward_sets(self, own: Sequence[Step]) -> list[BoolArray]:
+        """Sets of the backward pass, from the first units of the ranking and from the largest step,
+        both of at most twice the wanted size and two units; or else the next larger step."""
+        most = min(2 * self._task.max_size + 2, MOST_UNITS)
+        near = [step for step in own if step.size <= most]
+        above = [step for step in own if step.size > self._task.max_size]
+        some = sorted((*near, *above[:1]), key=lambda step: step.size)
+        starts = [self._search.first(most), *(step.selected for step in some[-1:])]
+        return [found for start in starts for found, _ in self._backward.sets(start)]
+
+    def _of_size(
+        self,
+        size: int,
+        own: Sequence[Step],
+        backward: Sequence[BoolArray],
+        smaller: BoolArray | None,
+    ) -> Step:
+        """The step of a size: the best of some sets, after exchanges."""
+        step = step_of_size(own, size, self._keep)
+        others = [self._search.first(size), *backward]
+        others += [] if smaller is None else self._search.grown(smaller)
+        start = self._search.better_of(step.selected, [s for s in others if s.sum() == size])
+        return self._step(step, self._search.improved(start))
+
+    def _step(self, own: Step, found: Found) -> Step:
+        """A step of the method with another set, or the same; what is said of both stays."""
+        search, selected = self._search, found.selected
+        is_same = np.array_equal(selected, own.selected)
+        names = self._task.problem.groups.names
+        before = listing(names[g] for g in np.flatnonzero(own.selected).tolist())
+        step = ranked_step(
+            own.tuning, selected, search.worth(selected), score_of(self._task, selected)
+        )
+        return dataclasses.replace(
+            step,
+            error=search.judge.error(selected),
+            gap=own.gap if is_same else None,
+            notes=own.notes if is_same else (f"Before it was refined, the set was {before}.",),
+            trace=search.trace(found),
+            warning=own.warning,
+            warned=own.warned,
+            decisions=own.decisions,
+        )
