@@ -188,8 +188,8 @@ def test_weights_and_groups_of_folds_are_routed(data):
         numbers = X[["signal"]].assign(other=np.arange(len(y)) % 7)
         model.fit(numbers, y, sample_weight=weight, fold_groups=patient)
     assert seen == [(400, 400)]
-    choice = model[0].result_.choice
-    assert len(np.unique(choice.folds.groups)) == 100
+    rows = model[0].result_.design.row_weights
+    assert len(np.unique(rows.groups)) == 100
 
 
 def test_clones_copies_and_pickles(data):

@@ -105,9 +105,15 @@ def grow_fast(data, gradient, weight, growth, penalty=None, is_open=None, rank=N
 
 
 def bag_of(seed, weight, sampling):
-    """The naive twin of drawing a bag."""
+    """The naive twin of drawing a bag: whole groups, of single rows if there are none."""
+    if sampling.groups is not None and len(set(sampling.groups[weight > 0])) > 1:
+        groups = np.where(weight > 0, sampling.groups, -1)
+        names = list(dict.fromkeys(groups[weight > 0].tolist()))
+        drawn = bag_of(seed, np.ones(len(names)), sampling._replace(groups=None))
+        return sum(n * (groups == name) for n, name in zip(drawn, names, strict=True))
     stream, rows = Stream(int(seed)), np.flatnonzero(weight)
-    size, counts = round(sampling.share * len(rows)), np.zeros(len(weight), dtype=np.int64)
+    size = max(round(sampling.share * len(rows)), 1)
+    counts = np.zeros(len(weight), dtype=np.int64)
     if sampling.replace:
         for _ in range(size):
             counts[rows[stream.below(len(rows))]] += 1

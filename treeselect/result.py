@@ -21,8 +21,7 @@ from treeselect.errors import (
     ModelFileError,
     NotBuiltError,
 )
-from treeselect.frames.reading import read_data
-from treeselect.resampling.asked_folds import with_groups
+from treeselect.resampling.asked_folds import in_own_groups, with_groups
 from treeselect.resampling.assessing import assess
 from treeselect.resampling.folds import Folds, Splitter
 from treeselect.resampling.resampled import Scheme
@@ -149,9 +148,9 @@ class SelectionResult(ReadableFit):
             The fit's by default; the answer does not depend on it.
         fold_groups : str or array, shape (n_rows,), optional
             Column or array, for example of patients or sites, whose rows may depend on each other:
-            whole groups are in one part, the folds that choose `k` keep them together, and standard
-            errors are cluster-robust. The fit's by default. A column that is neither the fit's nor
-            behind the terms needs `data`.
+            whole groups are in one part, the folds that choose `k` and the bags of the method keep
+            them together, and standard errors are cluster-robust. The fit's by default. A column
+            that is neither the fit's nor behind the terms needs `data`.
         data : frame or path, optional
             The data of the fit, needed if the model was loaded from a file without them.
         weights, offset : sequence of float, optional
@@ -216,7 +215,7 @@ class SelectionResult(ReadableFit):
         from treeselect.resampling.inferring import infer
 
         n_jobs = check_n_jobs(n_jobs)
-        here = self._with_data(data, weights, offset)
+        here, folds = self._in_groups(fold_groups, data, weights, offset)
         return infer(
             self,
             here,
@@ -225,7 +224,7 @@ class SelectionResult(ReadableFit):
             seed=self.seed if seed is None else read_seed(seed),
             gamma_min=gamma_min,
             level=level,
-            folds=self._folds_by(fold_groups, here, data),
+            folds=folds,
             workers=self._workers(n_jobs),
         )
 
@@ -233,7 +232,20 @@ class SelectionResult(ReadableFit):
     def _with_data(
         self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
     ) -> ModelData:
-        return self.design.again(data, weights, offset)
+        """The rows of the fit, in its groups where these are known."""
+        here = self.design.again(data, weights, offset)
+        return in_own_groups(here, self.choice.folds, data)
+
+    def _in_groups(
+        self,
+        fold_groups: Any,
+        data: Any,
+        weights: Sequence[float] | None,
+        offset: Sequence[float] | None,
+    ) -> tuple[ModelData, Folds]:
+        """Rows and folds of the fit, in other groups if they are given."""
+        here = self._with_data(data, weights, offset)
+        return with_groups(here, self.choice.folds, fold_groups, data)
 
     # --- stability ---
 
@@ -268,8 +280,8 @@ class SelectionResult(ReadableFit):
             The fit's by default; the answer does not depend on it.
         fold_groups : str or array, shape (n_rows,), optional
             Column or array, for example of patients or sites: whole groups are drawn in place of
-            rows, each with all its rows. The fit's by default. A column that is neither the fit's
-            nor behind the terms needs `data`.
+            rows, each with all its rows, and so they are in the bags of the method. The fit's by
+            default. A column that is neither the fit's nor behind the terms needs `data`.
         checkpoint : path, optional
             Not built yet.
         data : frame or path, optional
@@ -297,7 +309,7 @@ class SelectionResult(ReadableFit):
             raise NotBuiltError("`checkpoint` is not built yet.\n  Leave it out.")
         n_jobs = check_n_jobs(n_jobs)
         own_seed = self.seed if seed is None else read_seed(seed)
-        here = self._with_data(data, weights, offset)
+        here, folds = self._in_groups(fold_groups, data, weights, offset)
         method = self.chosen_method if k is None else self.chosen_method.tuned(None)
         found = assess(
             here.problem_for(method),
@@ -308,7 +320,7 @@ class SelectionResult(ReadableFit):
             k=self.k if k is None else k,
             scheme=scheme,
             seed=stream_seed(own_seed, "stability"),
-            folds=self._folds_by(fold_groups, here, data),
+            groups_name=folds.groups_name,
             workers=self._workers(n_jobs),
             progress=self.progress,
         )
@@ -317,13 +329,6 @@ class SelectionResult(ReadableFit):
     def _workers(self, n_jobs: int | None) -> Workers:
         """Those asked for, else those of the fit."""
         return workers_for(self.n_jobs if n_jobs is None else n_jobs)
-
-    def _folds_by(self, fold_groups: Any, here: ModelData, data: Any) -> Folds:
-        """The folds of the fit, with other groups if they are given."""
-        if fold_groups is None and self.choice.folds.groups_name is False:
-            return self.choice.folds
-        frame = here.all_rows() if data is None else read_data(data)
-        return with_groups(self.choice.folds, fold_groups, frame, here.response.rows)
 
     # --- performance ---
 
@@ -352,8 +357,9 @@ class SelectionResult(ReadableFit):
         folds, repeats : int, splitter or array of int; int
             As in :func:`treeselect.select`: how rows are held out to be predicted.
         fold_groups : str or array, shape (n_rows,), optional
-            As in :func:`treeselect.select`; the fit's by default. A column that is neither the
-            fit's nor behind the terms needs `data`.
+            Whole groups are held out; the fit's by default. A column that is neither the fit's nor
+            behind the terms needs `data`. The selection in each fold, as in the fit, keeps the
+            fit's own groups together, if it has any.
         inner_folds : int, splitter or array of int, optional
             Folds of the training rows that choose `k`; as in the fit by default. They keep the
             fit's groups together, too.

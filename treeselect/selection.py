@@ -132,9 +132,16 @@ def select(
         deviation over all folds of all repeats, divided by the root of the number of folds in one:
         repeats are not independent (Bengio and Grandvalet 2004).
     fold_groups : str or array, shape (n_rows,), optional
-        Column or array, for example of patients or sites: rows of one group are never in the
-        training and the held-out rows of a fold, and resamples and ``inference()`` draw whole
-        groups. The column is not among the terms of ``.``.
+        Column or array, for example of patients or sites: rows of one group belong together, and
+        are drawn and held out together everywhere. They are never in the training and the held-out
+        rows of a fold; bags of trees, resamples and ``inference()`` draw whole groups, so that
+        errors out of bag, which the methods and the forest that predicts choose their sizes by, are
+        those of other groups; boosting ends by groups that are held out; standard errors over rows
+        are those of sums over groups. Of a series give blocks of time (months, say): with
+        ``folds=TimeSeriesSplit()`` alone no fold looks ahead, but rows are drawn into bags one by
+        one, and neighbours tell each other. Where such a splitter cuts a block in two, its training
+        rows are left out. Each row that is used must have a group, of which there must be two. The
+        column is not among the terms of ``.``.
     scoring : str or callable, optional
         Score on held-out rows, greater is better: the name of a scorer of scikit-learn such as
         ``"neg_log_loss"``, a scorer made by ``make_scorer``, or ``scorer(y_true, prediction,
@@ -302,8 +309,8 @@ def _fold_notes(folds: Folds) -> tuple[str, ...]:
     if not isinstance(folds.groups_name, str):
         return ()
     return (
-        f"Folds and resamples keep the rows of each {quoted(folds.groups_name)} together; the"
-        " column is not among the terms of `.`.",
+        f"Folds, bags of trees and resamples keep the rows of each {quoted(folds.groups_name)}"
+        " together; the column is not among the terms of `.`.",
     )
 
 

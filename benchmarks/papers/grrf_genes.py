@@ -59,7 +59,7 @@ PARITY = "uncentred, coin flips"
 def method_of(name, form, n_trees):
     """A method by the name that it has in the tables."""
     kind, value = name[:-1].split("(")
-    options = {"n_trees": n_trees, **FORMS[form]}
+    options = {"n_trees": n_trees, "screen": False, **FORMS[form]}
     if kind == "RRF":
         return RRF(lam=float(value), **options)
     return GRRF(gamma=float(value), **options)

@@ -48,7 +48,7 @@ def simulate(seed, n):
 
 def method_of(kind, value, gain, ties, n_trees):
     """RRF by its lambda or GRRF by its gamma."""
-    options = {"gain": gain, "ties": ties, "n_trees": n_trees}
+    options = {"gain": gain, "ties": ties, "n_trees": n_trees, "screen": False}
     return RRF(lam=value, **options) if kind == "RRF" else GRRF(gamma=value, **options)
 
 

@@ -97,7 +97,7 @@ def test_shadows_are_shuffled_as_units_among_the_rows_with_weight(linear):
     groups = {"both": ["a", "site"]}
     problem, _ = problem_of(linear.drop(columns="copy"), groups=groups)
     weight = (np.arange(400) % 4 > 0).astype(np.int64)
-    found = with_shadows(problem, weight, 5)
+    found = with_shadows(problem, row_weights(weight), 5)
     n, p = len(problem.groups.names), len(problem.data.codes)
     assert found.data.n_groups == 2 * n
     np.testing.assert_array_equal(found.data.codes[:p], problem.data.codes)

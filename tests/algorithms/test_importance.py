@@ -89,7 +89,7 @@ def test_the_decrease_of_impurity_is_that_of_scikit_learn(linear):
     names = list(problem.groups.names)
     twin = RandomForestRegressor(300, max_features=3, random_state=0)
     twin.fit(linear[names], linear["y"])
-    step = ForestImportance(n_trees=300, mtry=3).path(
+    step = ForestImportance(kind="mdi", n_trees=300, mtry=3).path(
         Task(problem, row_weights(weight), max_size=8, seed=2)
     )[-1]
     np.testing.assert_allclose(step.importance, twin.feature_importances_, atol=0.02)
@@ -138,7 +138,7 @@ def test_kept_units_come_first_and_groups_as_one(linear):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"kind": "gini"}, "'mdi' or 'unbiased' or 'permutation'"),
+        ({"kind": "gini"}, "'unbiased' or 'mdi' or 'permutation'"),
         ({"threshold": 1.5}, "`threshold` of ForestImportance must be .* or None"),
         ({"n_trees": 1}, "at least 2"),
         ({"mtry": 0}, "`mtry`"),

@@ -44,7 +44,10 @@ def problem_of(data, **arguments) -> tuple[Problem, RowWeights]:
 def test_lambda_1_with_random_ties_and_ordinary_sampling_is_the_plain_forest(friedman):
     problem, weights = problem_of(friedman)
     n_groups = len(problem.groups.names)
-    method = RRF(lam=1.0, mtry=n_groups, ties="random", replace=True, sample_fraction=1.0, **FEW)
+    method = RRF(
+        lam=1.0, mtry=n_groups, ties="random", replace=True, sample_fraction=1.0, screen=False,
+        **FEW,
+    )  # fmt: skip
     (step,) = method.path(Task(problem, weights, max_size=n_groups, seed=5))
     plain = bagged_forest(
         problem.exact, class_target(problem.y, 2), weights.values, n_trees=30,
@@ -139,7 +142,7 @@ def test_prices_are_powers_of_the_coefficient(friedman):
     priced = dataclasses.replace(
         problem, groups=dataclasses.replace(problem.groups, item_costs=costs)
     )
-    method = RRF(lam=0.7, **FEW)
+    method = RRF(lam=0.7, screen=False, **FEW)
     step = method.path(Task(priced, weights, max_size=9, seed=2))[0]
     direct = grow_shared(Task(priced, weights, max_size=9, seed=2), method._rules(), 0.7**costs)
     np.testing.assert_array_equal(step.selected, direct.gains > 0)
@@ -150,7 +153,7 @@ def test_prices_are_powers_of_the_coefficient(friedman):
 
 def test_the_path_reaches_the_size_that_is_asked_for(friedman):
     problem, weights = problem_of(friedman)
-    method = RRF(**FEW)
+    method = RRF(screen=False, **FEW)
     for size in (3, 6):
         steps = method.path(Task(problem, weights, max_size=size, seed=1, every_size=False))
         assert size in [step.size for step in steps]
@@ -192,6 +195,7 @@ def test_an_offset_takes_the_place_of_what_it_explains():
         ({"mtry": 0}, "`mtry`"),
         ({"sample_fraction": 0.0}, "finite number above 0 and at most 1"),
         ({"replace": 1}, "True or False"),
+        ({"screen": 1}, "True or False"),
         ({"min_leaf": 0}, "`min_leaf`"),
         ({"criterion": "mse"}, "'gini' or 'entropy'"),
         ({"gain": "centred"}, "'uncentred' or 'decrease'"),

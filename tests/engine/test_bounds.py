@@ -64,7 +64,8 @@ def grow_one(number: int) -> str:
     n_candidates = int(rng.choice([1, 3, 99]))
     growth = Growth(9, int(rng.integers(1, 4)), n_candidates, 0.0, number % 2 == 0, number % 3, 12)
     penalty = SplitPenalty(np.full(p, 0.8), np.full(p, 0.001), number % 5 == 0)
-    sampling = Sampling(number % 7 < 4, 0.8)
+    in_groups = rng.integers(0, 9, size=n) if number % 4 == 3 else None
+    sampling = Sampling(number % 7 < 4, 0.8, in_groups)
     trees = bagged_forest(
         data, target, weight, n_trees=2, growth=growth, seed=number, shared=number % 2 == 1,
         rank=rng.permutation(data.n_groups), sampling=sampling, penalty=penalty,

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tree_data import from_python
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tree_data import bag_of, from_python
 
 from treeselect.engine import random
+from treeselect.engine.ensembles.forests import Sampling, bags_of
 from treeselect.engine.naive import Stream
 
 next_random = from_python(random.next_random)
 random_below = from_python(random.random_below)
 draw_bag = from_python(random.draw_bag)
+draw_whole_groups = from_python(random.draw_whole_groups)
 
 
 def test_splitmix64_reference_values():
@@ -62,3 +66,51 @@ def test_every_row_has_the_same_chance():
         drawn = sum(bag(replace, 0.5, seed) for seed in range(2000))
         assert drawn[ROWS].min() > 900
         assert drawn[ROWS].sum() == 4000
+
+
+GROUPS = np.array([0, 4, 4, 9, 0, 4, 9, 9, 7, 0])  # of the rows 1, 4, 5, 8: 4, 0, 4, 7
+
+
+@given(
+    st.integers(0, 2**64 - 1), st.booleans(), st.sampled_from([1.0, 0.63, 0.5, 0.01]),
+    st.lists(st.integers(0, 5), min_size=1, max_size=30), st.integers(0, 2**32),
+)  # fmt: skip
+@settings(deadline=None, derandomize=True, max_examples=80)
+def test_bags_of_whole_groups_are_those_of_the_twin(seed, replace, share, numbers, mask):
+    groups = np.array(numbers)
+    weight = np.array([mask >> i & 1 for i in range(len(groups))])
+    weight[0] = 1
+    sampling = Sampling(replace, share, groups)
+    bags = bags_of(weight, sampling, np.zeros(1, dtype=np.uint64))
+    counts = np.full(len(groups), 9)
+    state, spare = np.array([seed], dtype=np.uint64), np.zeros(len(groups), dtype=np.uint32)
+    where = (state, bags.in_rows) if len(bags.start) == 0 else (state, bags.in_rows, bags.start)
+    draw = draw_bag if len(bags.start) == 0 else draw_whole_groups
+    draw(*where, replace, share, counts, spare)
+    assert counts.tolist() == bag_of(seed, weight, sampling).tolist()
+
+
+def test_a_group_is_drawn_with_all_its_rows_or_not_at_all():
+    weight = np.zeros(10, dtype=np.int64)
+    weight[ROWS] = 2
+    bags = bags_of(weight, Sampling(groups=GROUPS), np.zeros(1, dtype=np.uint64))
+    assert bags.in_rows.tolist() == [1, 5, 4, 8]
+    assert bags.start.tolist() == [0, 2, 3, 4]
+    sizes = set()
+    for seed in range(50):
+        counts, spare = np.full(10, 9), np.zeros(10, dtype=np.uint32)
+        state = np.array([seed], dtype=np.uint64)
+        draw_whole_groups(state, bags.in_rows, bags.start, True, 1.0, counts, spare)
+        assert counts[1] == counts[5]
+        assert counts[[1, 4, 8]].sum() == 3
+        sizes.add(int(counts.sum()))
+    assert sizes == {3, 4, 5, 6}
+
+
+@pytest.mark.parametrize("groups", [np.arange(10)[::-1].copy(), np.full(10, 3)])
+def test_groups_of_single_rows_and_a_single_group_are_drawn_as_rows(groups):
+    weight = np.zeros(10, dtype=np.int64)
+    weight[ROWS] = 1
+    bags = bags_of(weight, Sampling(groups=groups), np.zeros(1, dtype=np.uint64))
+    assert bags.in_rows.tolist() == ROWS.tolist()
+    assert len(bags.start) == 0

@@ -48,7 +48,9 @@ def test_noise_does_not_improve_the_forest(sets):
 def grower_of(fit):
     problem, weight = fit.design.problem, fit.design.weight
     ranks = problem.groups.ranks(1)
-    return Grower(problem.data, truth_of(problem, weight), weight, problem.family, 1, ranks)
+    return Grower(
+        problem.data, truth_of(problem, weight), fit.design.row_weights, problem.family, 1, ranks
+    )
 
 
 @pytest.mark.parametrize("n_trees", [20, 300])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from treeselect.designs.families import BINOMIAL, GAUSSIAN
+from treeselect.designs.weights import row_weights
 from treeselect.models.capacity import MIN_LEAF
 from treeselect.models.forest import refit_forest
 
@@ -16,7 +17,9 @@ def forest(fit, groups, family=BINOMIAL, n_trees=30, weight=None, y=None):
     problem = fit.design.problem
     problem = dataclasses.replace(problem, family=family, y=problem.y if y is None else y)
     weight = fit.design.weight if weight is None else weight
-    return refit_forest(problem, weight, np.array(groups, dtype=bool), seed=1, n_trees=n_trees)
+    return refit_forest(
+        problem, row_weights(weight), np.array(groups, dtype=bool), seed=1, n_trees=n_trees
+    )
 
 
 def test_no_group_gives_the_mean(fitted):

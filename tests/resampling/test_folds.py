@@ -44,7 +44,7 @@ def splits(problem, folds=5, repeats=1, groups=None, weight=None, seed=1):
     frame = pd.DataFrame(index=range(N))
     weight = np.ones(N, dtype=np.int64) if weight is None else weight
     return split_rows(
-        problem, row_weights(weight), read_folds(folds, repeats, groups, frame), seed=seed
+        problem, row_weights(weight, groups), read_folds(folds, repeats, groups, frame), seed=seed
     )
 
 
@@ -266,6 +266,5 @@ def test_groups_that_hold_one_class_each(mixed):
 
 
 def test_folds_of_some_rows():
-    folds = Folds(np.arange(4), 1, np.array([5, 6, 7, 8]), True).for_rows(np.array([1, 3]))
+    folds = Folds(np.arange(4), groups_name=True).for_rows(np.array([1, 3]))
     assert folds.folds.tolist() == [1, 3]
-    assert folds.groups.tolist() == [6, 8]

@@ -270,7 +270,7 @@ def test_no_ward_is_in_both_parts(classes):
     # The response of the first rows is not known: groups are those of the others.
     data.loc[[100, 101], ["kind", "y"]] = [None, np.nan]
     fit = treeselect.select(formula, data, k=1, seed=1, fold_groups="ward", **LASSO)
-    own, problem = fit.choice.folds.groups, fit.design.problem
+    own, problem = fit.design.row_weights.groups, fit.design.problem
     for seed in range(5):
         first, second = part_rows(problem, fit.design.row_weights.in_groups(own), 0.5, seed)
         assert sorted([*first, *second]) == list(range(len(data) - 2))
@@ -289,7 +289,7 @@ def test_a_ward_of_each_row_gives_the_rows_that_are_drawn_without_wards(response
     weights = np.arange(600) % 4
     fit = treeselect.select(f"{response} ~ x", data, k=1, seed=1, weights=weights, **LASSO)
     problem, weight = fit.design.problem, fit.design.weight
-    groups = np.random.default_rng(0).permutation(600)
+    groups = np.random.default_rng(0).permutation(len(weight))
     for split in (0.3, 0.5):
         found = part_rows(problem, row_weights(weight, groups), split, 7)
         for rows, expected in zip(
@@ -310,7 +310,7 @@ def test_weights_are_copies_for_the_draw_of_wards():
     for own, options in ((data, {"weights": weights}), (copied, {})):
         fit = treeselect.select("kind ~ x - ward", own, k=1, seed=1, fold_groups="ward",
                                 **options, **LASSO)  # fmt: skip
-        design, groups = fit.design, fit.choice.folds.groups
+        design, groups = fit.design, fit.design.row_weights.groups
         first, second = part_rows(design.problem, design.row_weights.in_groups(groups), 0.4, 3)
         ward = own["ward"].iloc[design.response.rows]  # not of rows of weight 0
         found.append([set(ward.iloc[rows]) for rows in (first, second)])
@@ -320,14 +320,11 @@ def test_weights_are_copies_for_the_draw_of_wards():
 def test_wards_are_drawn_again_if_a_part_has_too_few_rows():
     data = wards(13, n_groups=46, size=1).assign(ward=np.repeat(np.arange(6), [30, 12, 1, 1, 1, 1]))
     fit = treeselect.select("y ~ x", data, k=1, seed=1, fold_groups="ward", **LASSO)
-    problem, weight, choice = fit.design.problem, fit.design.weight, fit.choice
-    first = [
-        part_rows(problem, row_weights(weight, choice.folds.groups), 0.5, seed)
-        for seed in range(30)
-    ]
+    problem = fit.design.problem
+    first = [part_rows(problem, fit.design.row_weights, 0.5, seed) for seed in range(30)]
     enough = [min(len(a), len(b)) >= 10 for a, b in first]
     assert 0 < sum(enough) < 30  # with the two large wards on one side
-    drawn = draw_parts(problem, row_weights(weight), 0.5, choice, range(30))
+    drawn = draw_parts(problem, fit.design.row_weights, 0.5, fit.choice, range(30))
     for part, once, good in zip(drawn, first, enough, strict=True):
         assert min(len(part.train), len(part.test)) >= 10
         assert (len(part.train) == len(once[0]) and (part.train == once[0]).all()) == good
@@ -427,7 +424,7 @@ def test_standard_errors_of_classes_by_the_formula():
     )
     fitted = fit.inference().splits[0].fit
     rows = part_rows(
-        fit.design.problem, fit.design.row_weights.in_groups(fit.choice.folds.groups), 0.5,
+        fit.design.problem, fit.design.row_weights.in_groups(fit.design.row_weights.groups), 0.5,
         stream_seed(1, "inference", 0),
     )[1]  # fmt: skip
     matrix = sm.add_constant(data.iloc[rows][["n0", "x"]].to_numpy())
@@ -502,7 +499,7 @@ def test_a_column_of_one_ward_has_no_standard_error():
     data = wards(10).assign(site=lambda d: np.where(d["ward"] == "w3", "rare", "other"))
     fit = treeselect.select("y ~ x + site", data, k=2, keep=["x", "site"], seed=1,
                             fold_groups="ward", **LASSO)  # fmt: skip
-    rows, groups = fit.design.problem, fit.choice.folds.groups
+    rows, groups = fit.design.problem, fit.design.row_weights.groups
     found = fit.inference(repeats=6)
     with_rare = 0
     for number, split in enumerate(found.splits):

@@ -313,7 +313,7 @@ def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
         found = fit.resample(4, scheme=scheme)
         text = " ".join(found.summary().as_text().split())
         assert f"4 {scheme} resamples of whole groups of ward) " in text
-        assert "Folds and resamples keep the rows of each `ward` together" in text
+        assert "Folds, bags of trees and resamples keep the rows of each `ward` together" in text
         page = found.report(tmp_path / "r.html").read_text()
         assert how in page
         assert "Of 4 resamples of the groups" in page

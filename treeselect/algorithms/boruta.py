@@ -22,7 +22,8 @@ from treeselect.algorithms.shared.ranking import Kind, RankingForest
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.data.binning import BinnedData, pack_blocks
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import levels
@@ -193,7 +194,7 @@ class Boruta(RankingForest):
         splits on, shape (2 * n_groups,); and which units have a shadow."""
         shadows = left.copy()
         shadows[np.flatnonzero(able & ~left)[: max(_LEAST_SHADOWS - int(left.sum()), 0)]] = True
-        both = with_shadows(task.problem, task.weight, task.seed)
+        both = with_shadows(task.problem, task.weights, task.seed)
         own = dataclasses.replace(task.seeded("forest"), problem=both)
         found = self.measure(own, np.concatenate([left, shadows]))
         importance = np.where(np.isfinite(found.importance), found.importance, np.nan)
@@ -265,11 +266,12 @@ def adjusted(p_values: FloatArray, correction: Correction) -> FloatArray:
     return np.asarray(false_discovery_control(p_values))
 
 
-def with_shadows(problem: Problem, weight: WeightArray, seed: int) -> Problem:
+def with_shadows(problem: Problem, weights: RowWeights, seed: int) -> Problem:
     """The problem with a shuffled copy of each unit behind all units.
 
     The rows with weight are shuffled, for all columns of a unit alike. A unit's shuffling depends
-    on the seed and the unit's key alone.
+    on the seed and the unit's key alone. Groups of rows are shuffled, and rows within them: a copy
+    of what is the same for all rows of a group tells groups apart as well as the unit does.
     """
     groups, n = problem.groups, len(problem.groups.names)
     both = FeatureGroups(
@@ -281,14 +283,19 @@ def with_shadows(problem: Problem, weight: WeightArray, seed: int) -> Problem:
         keep=np.zeros(2 * n, dtype=bool),
         keys=(*groups.keys, *(f"shadow of {key}" for key in groups.keys)),
     )
-    orders = [_shuffled(weight, stream_seed(seed, "shadow", key)) for key in groups.keys]
+    orders = [_shuffled(weights, stream_seed(seed, "shadow", key)) for key in groups.keys]
     return dataclasses.replace(problem, data=_shadowed(problem.data, orders), groups=both)
 
 
-def _shuffled(weight: WeightArray, seed: int) -> IntArray:
-    """All rows, those with weight in another order."""
-    order, rows = np.arange(len(weight)), np.flatnonzero(weight > 0)
-    order[rows] = np.random.default_rng(seed).permutation(rows)
+def _shuffled(weights: RowWeights, seed: int) -> IntArray:
+    """All rows, those with weight in another order, in which rows of a group stay neighbours."""
+    rows, groups, rng = weights.rows, weights.blocks, np.random.default_rng(seed)
+    order, there, here = np.arange(len(weights)), rows, rng.permutation(rows)
+    if groups is not None:
+        there = rows[np.argsort(groups[rows], kind="stable")]
+        place = rng.permutation(int(groups.max()) + 1)
+        here = here[np.argsort(place[groups[here]], kind="stable")]
+    order[there] = here
     return order
 
 

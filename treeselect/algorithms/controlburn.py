@@ -54,7 +54,8 @@ class ControlBurn(Method):
         than one.
     adaptive : bool
         Solve twice, the second time with each unit's price divided by the square root of its
-        importance in the first solution.
+        importance in the first solution, times the share of its gain that holds outside the bags
+        of an ordinary forest: trees fit noise of many values better than a true binary term.
     tail, tolerance : int, float
         Trees of one depth are added until the last `tail` training losses differ by at most
         `tolerance` times the loss of the constant model above that of a perfect fit, or there are
@@ -267,7 +268,7 @@ class ControlBurn(Method):
         n_trees = self.solver.refit_trees
         if n_trees is not None:
             return refit_forest(
-                task.problem, task.weight, step.selected, seed=task.seed, n_trees=n_trees,
+                task.problem, task.weights, step.selected, seed=task.seed, n_trees=n_trees,
                 n_threads=task.n_threads,
             )  # fmt: skip
         if step.size == 0:

@@ -88,9 +88,10 @@ class ForeignSelector(RefinedMethod):
 
     Weights go to ``sample_weight`` if ``fit`` names it; else they must be multiples of the least
     one, and rows are copied. A selector that cross-validates may then have copies of a row on both
-    sides of its folds. Each ``random_state`` that is None is set by the seed. What the selector
-    warns of is warned of again, and is a note if it was on all rows. Training scores are
-    out-of-bag scores of a forest of 100 trees on the units of the step, grown as the final one.
+    sides of its folds, and does not know `fold_groups`. Each ``random_state`` that is None is set
+    by the seed. What the selector warns of is warned of again, and is a note if it was on all rows.
+    Training scores are out-of-bag scores of a forest of 100 trees on the units of the step, grown
+    as the final one.
 
     Examples
     --------

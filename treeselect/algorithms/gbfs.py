@@ -67,7 +67,8 @@ class GBFS(RefinedMethod):
         divided by the sum of weights. None: the number of units decides.
     n_trees : int, optional
         Rounds. None: as many, up to 2000, as give the lowest loss on a fifth of the rows that is
-        held out, with up to 2000 rows in five splits; then all rows are boosted so often.
+        held out (of groups of rows, where there are any), with up to 2000 of them in five splits;
+        then all rows are boosted so often.
     max_depth : int, optional
         Depth of the trees, at least 1. None: 2, 4 or 6, which gives the lowest such loss.
     learning_rate : float
@@ -166,7 +167,8 @@ class Ensembles:
 
     def __init__(self, method: GBFS, task: Task) -> None:
         problem, seed = task.problem, task.seed
-        self._method, self._problem, self._weight, self._seed = method, problem, task.weight, seed
+        self._method, self._problem, self._weights, self._seed = method, problem, task.weights, seed
+        self._weight = task.weight
         self._n_threads = task.n_threads
         groups = problem.groups
         self._prices = np.where(groups.keep, 0.0, groups.costs)
@@ -252,7 +254,7 @@ class Ensembles:
 
     def _validate(self, mu: float, depth: int, n_trees: int) -> tuple[float, int]:
         """Least mean loss on rows that are held out, and after how many rounds."""
-        n_splits = 5 if np.count_nonzero(self._weight) <= _FEW_ROWS else 1
+        n_splits = 5 if self._weights.n_units <= _FEW_ROWS else 1
         curves = [self._curve(mu, depth, n_trees, split) for split in range(n_splits)]
         length = min(len(curve) for curve in curves)
         mean = np.mean([curve[:length] for curve in curves], axis=0)
@@ -262,7 +264,7 @@ class Ensembles:
         """Loss on the rows of one split that are held out, from the constant model on."""
         problem, method = self._problem, self._method
         seed = stream_seed(self._seed, "validation", split)
-        train, held_out = hold_rows_out(problem, self._weight, seed)
+        train, held_out = hold_rows_out(problem, self._weights, seed)
         judge = _Judge(problem, self._weight, self._base, held_out)
         boost(
             problem.data, self._loss, problem.y, train, self._base,

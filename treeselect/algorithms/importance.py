@@ -25,13 +25,14 @@ class ForestImportance(RankingForest):
     Parameters
     ----------
     threshold : float, optional
-        Least importance of a unit that is selected, relative to the largest, from 0 to 1. None: the
-        number of units decides.
-    kind : {"mdi", "unbiased", "permutation"}
-        Mean decrease of impurity [1]_, which favours units of many values; the same measured on
-        the rows outside each tree's bag [2]_, about 0 for units that tell nothing; or by how
-        much the error of these rows rises when the unit is permuted among them [1]_, all its
-        columns together.
+        Least importance of a unit that is selected, relative to the largest, at most 1; below 0
+        are units that do harm outside the bags. None: the number of units decides.
+    kind : {"unbiased", "mdi", "permutation"}
+        Mean decrease of impurity on the rows outside each tree's bag [2]_, about 0 for units that
+        tell nothing; the same on the rows in the bag [1]_, as other software has it, which favours
+        units of many values, so that noise comes before a true binary term; or by how much the
+        error of the rows outside rises when the unit is permuted among them [1]_, all its columns
+        together.
     n_trees : int
         Trees, 2 to 1,000,000.
     mtry : int, optional
@@ -81,7 +82,7 @@ class ForestImportance(RankingForest):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number(self, "threshold", least=0.0, most=1.0, optional=True)
+        check_number(self, "threshold", most=1.0, optional=True)
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a falling threshold (see ``Method.path``)."""

@@ -13,11 +13,13 @@ from treeselect.algorithms.shared.options import (
     MOST_DEPTH,
     MOST_UNITS,
     check_choice,
+    check_flag,
     check_integer,
     check_number,
     refuse_together,
 )
 from treeselect.algorithms.shared.regularised import Criterion, Gain, Ties
+from treeselect.algorithms.shared.reliability import held_shares, screened
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import FloatArray, WeightArray
@@ -69,7 +71,7 @@ class RBoost(RefinedMethod):
     form : {"auto", "reweighting", "gradient"}
         AdaBoost by reweighting, for classes; or gradient boosting with a rate of 0.1, for numbers,
         too. ``"auto"`` takes the first for classes without an offset, else the second.
-    prune, refine : bool
+    screen, prune, refine : bool
         As for :class:`RRF`.
 
     Raises
@@ -110,6 +112,7 @@ class RBoost(RefinedMethod):
     gain: Gain = "decrease"
     ties: Ties = "used"
     form: Form = "auto"
+    screen: bool = True
 
     name: ClassVar[str] = "rboost"
     title: ClassVar[str] = "Regularised boosted trees (RBoost)"
@@ -129,6 +132,7 @@ class RBoost(RefinedMethod):
         check_choice(self, "criterion", ("entropy", "gini"))
         check_choice(self, "gain", ("decrease", "uncentred"))
         check_choice(self, "ties", ("used", "random"))
+        check_flag(self, "screen")
         check_choice(self, "form", ("auto", "reweighting", "gradient"))
         refuse_together(
             self, criterion="entropy", gain="uncentred", way='Use `criterion="gini"` for it.'
@@ -147,8 +151,10 @@ class RBoost(RefinedMethod):
         by_weights = can_reweight and self.form != "gradient"
         grow = self._reweighted if by_weights else self._by_gradient
 
+        held = held_shares(task) if self.screen else None
+
         def try_at(lam: float) -> Step:
-            return grow(task, lam)
+            return grow(task, lam, held)
 
         fixed = None if self.lam is None else try_at(self.lam)
         return self.path_of(try_at, fixed, task)
@@ -164,19 +170,16 @@ class RBoost(RefinedMethod):
             random_ties=self.ties == "random",
         )
 
-    def _penalty(self, problem: Problem, lam: float) -> SplitPenalty:
-        groups = problem.groups
-        return SplitPenalty(
-            (lam**groups.costs)[groups.ids], np.zeros(len(groups.ids)),
-            uncentred=self.gain == "uncentred",
-        )  # fmt: skip
+    def _penalty(self, problem: Problem, lam: float, held: FloatArray | None) -> SplitPenalty:
+        ids, scale = problem.groups.ids, screened(lam**problem.groups.costs, held)
+        return SplitPenalty(scale[ids], np.zeros(len(ids)), uncentred=self.gain == "uncentred")
 
-    def _reweighted(self, task: Task, lam: float) -> Step:
+    def _reweighted(self, task: Task, lam: float, held: FloatArray | None) -> Step:
         problem, weight, seed = task.problem, task.weight, task.seed
         data, groups, family = problem.exact or problem.data, problem.groups, problem.family
         label, n_classes = problem.y.astype(np.int64), family.n_classes
         target = class_target(label, n_classes, entropy=self.criterion == "entropy")
-        growth = self._growth(n_able(data, weight))
+        growth, penalty = self._growth(n_able(data, weight)), self._penalty(problem, lam, held)
         rows = np.flatnonzero(weight > 0)
         n_draws = int(copies(weight).sum())  # as many as there are rows, copies counted
         boosting = start = np.asarray(weight, dtype=np.float64) / weight.sum()
@@ -190,8 +193,7 @@ class RBoost(RefinedMethod):
             tree = bagged_forest(
                 data, target, counts, n_trees=1, growth=growth,
                 seed=stream_seed(seed, "tree", number), rank=groups.ranks(seed),
-                sampling=ALL_ROWS, penalty=self._penalty(problem, lam), is_open=is_open,
-                shared=True,
+                sampling=ALL_ROWS, penalty=penalty, is_open=is_open, shared=True,
             )  # fmt: skip
             gains += group_gains(tree, data)[0]
             guess = largest_in_row(predict_mean(tree, data))
@@ -201,9 +203,9 @@ class RBoost(RefinedMethod):
         total = votes.sum(axis=1, keepdims=True)
         share = np.where(total > 0, votes / np.where(total > 0, total, 1.0), 1 / n_classes)
         fitted = share[:, 1] if n_classes == 2 else share
-        return _step(problem, weight, lam, gains, fitted)
+        return _step(problem, weight, lam, gains, fitted, held)
 
-    def _by_gradient(self, task: Task, lam: float) -> Step:
+    def _by_gradient(self, task: Task, lam: float, held: FloatArray | None) -> Step:
         problem, weight, seed = task.problem, task.weight, task.seed
         data, groups, loss = problem.exact or problem.data, problem.groups, problem.family.loss
         depth = self.max_depth or _GRADIENT_DEPTH
@@ -214,15 +216,20 @@ class RBoost(RefinedMethod):
             data, loss if loss.needs_curvature else GradientOnly(loss), problem.y, weight,
             problem.constant(weight),
             Boosting(self.n_trees, _GRADIENT_RATE, growth), seed=seed, rank=groups.ranks(seed),
-            is_open=groups.keep.copy(), penalty=self._penalty(problem, lam),
+            is_open=groups.keep.copy(), penalty=self._penalty(problem, lam, held),
         )  # fmt: skip
         gains = group_gains(found.trees, data).sum(axis=0)
-        return _step(problem, weight, lam, gains, problem.family.mean(found.eta))
+        return _step(problem, weight, lam, gains, problem.family.mean(found.eta), held)
 
 
 def _step(
-    problem: Problem, weight: WeightArray, lam: float, gains: FloatArray, fitted: FloatArray
+    problem: Problem,
+    weight: WeightArray,
+    lam: float,
+    gains: FloatArray,
+    fitted: FloatArray,
+    held: FloatArray | None,
 ) -> Step:
     rows = weight > 0
     score = problem.family.score(problem.y[rows], fitted[rows], weight[rows])
-    return step_of_gains(lam, gains, problem.groups.keep, score)
+    return step_of_gains(lam, gains, problem.groups.keep, score, held)

@@ -27,6 +27,7 @@ from treeselect.algorithms.shared.regularised import (
     Ties,
     grow_shared,
 )
+from treeselect.algorithms.shared.reliability import held_shares, screened
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import FloatArray
 
@@ -44,6 +45,7 @@ class _RegularisedForest(RefinedMethod):
     criterion: Criterion = "gini"
     gain: Gain = "uncentred"
     ties: Ties = "used"
+    screen: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -56,6 +58,7 @@ class _RegularisedForest(RefinedMethod):
         check_choice(self, "criterion", ("gini", "entropy"))
         check_choice(self, "gain", ("uncentred", "decrease"))
         check_choice(self, "ties", ("used", "random"))
+        check_flag(self, "screen")
         refuse_together(
             self, criterion="entropy", gain="uncentred", way='Use `gain="decrease"`, its decrease.'
         )
@@ -113,6 +116,12 @@ class RRF(_RegularisedForest):
     ties : {"used", "random"}
         Which of equal splits is taken: that of a unit in use, then the lower rank; or one that
         coins decide for, as in the authors' package, which lets exact copies in.
+    screen : bool
+        Whether a unit must be credible to come into use: with the coefficient c it may only if the
+        share of its gain that holds on rows outside the bags is at least ``1 - c`` of the largest
+        such share, both in an ordinary forest of small trees. Without it, as in the papers, what
+        no unit in use competes with comes in at any coefficient: in the first node the best of
+        `mtry` random units, and noise of many values where nodes are small.
     prune : bool
         Whether units are dropped from each selection, of up to 30 units, whose removal does not
         raise the out-of-bag error of a forest by more than its standard error.
@@ -172,10 +181,11 @@ class RRF(_RegularisedForest):
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a rising coefficient (see ``Method.path``)."""
         rules, groups = self._rules(), task.problem.groups
+        held = held_shares(task) if self.screen else None
 
         def try_at(lam: float) -> Step:
-            forest = grow_shared(task, rules, lam**groups.costs)
-            return step_of_gains(lam, forest.gains, groups.keep, forest.train_score)
+            forest = grow_shared(task, rules, screened(lam**groups.costs, held))
+            return step_of_gains(lam, forest.gains, groups.keep, forest.train_score, held)
 
         fixed = None if self.lam is None else try_at(self.lam)
         return self.path_of(try_at, fixed, task)
@@ -195,9 +205,10 @@ class GRRF(_RegularisedForest):
         to 1. None: the number of units decides.
     lam : float
         Base coefficient lambda_0, from 0 to 1.
-    n_trees, mtry, sample_fraction, replace, max_depth, min_leaf, criterion, gain, ties, prune,
-    refine
+    n_trees, mtry, sample_fraction, replace, max_depth, min_leaf, criterion, gain, ties
         As for :class:`RRF`, of both forests; the first one tries `mtry` of all units at a node.
+    screen, prune, refine
+        As for :class:`RRF`.
 
     Raises
     ------
@@ -244,11 +255,12 @@ class GRRF(_RegularisedForest):
         """Path of selected units along a falling `gamma` (see ``Method.path``)."""
         rules, groups = self._rules(), task.problem.groups
         relative = self._relative_importance(task)
+        held = held_shares(task) if self.screen else None
 
         def try_with(gamma: float) -> Step:
             coefficient = (1 - gamma) * self.lam**groups.costs + gamma * relative
-            forest = grow_shared(task, rules, coefficient)
-            return step_of_gains(gamma, forest.gains, groups.keep, forest.train_score)
+            forest = grow_shared(task, rules, screened(coefficient, held))
+            return step_of_gains(gamma, forest.gains, groups.keep, forest.train_score, held)
 
         fixed = None if self.gamma is None else try_with(self.gamma)
         return self.path_of(lambda at: try_with(1.0 - at), fixed, task)

@@ -178,7 +178,8 @@ class JudgedSet:
 def out_of_bag_error(
     problem: Problem, weights: RowWeights, fitted: FloatArray
 ) -> tuple[float, float]:
-    """Mean error of the rows with a prediction, and its standard error over rows.
+    """Mean error of the rows with a prediction, and its standard error over rows, or over groups of
+    rows where there are any.
 
     Parameters
     ----------
@@ -200,6 +201,9 @@ def out_of_bag_error(
         errors = 2 * (loss.value(y, eta) - loss.least(y))
     n = mass.sum() if weights.are_copies else len(mass)
     error = float(np.average(errors, weights=mass))
+    if (groups := weights.blocks) is not None:
+        sums = np.bincount(groups[rows], mass * (errors - error))
+        return error, float(np.sqrt(sums @ sums) / mass.sum())
     variance = float(np.average((errors - error) ** 2, weights=mass))
     return error, float(np.sqrt(variance / n))
 

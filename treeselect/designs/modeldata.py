@@ -225,7 +225,7 @@ class ModelData:
             self,
             arrays=arrays,
             response=dataclasses.replace(self.response, y=response.y, rows=response.rows),
-            row_weights=every.of(response.rows),
+            row_weights=every.of(response.rows).in_groups(self.row_weights.groups),
             offset=None if known is None else known[response.rows],
             sources=used[list(self.spec.variables)],
         )

@@ -9,6 +9,7 @@ from treeselect.designs.encoding import build_design
 from treeselect.designs.modeldata import ModelData, row_counts
 from treeselect.designs.request import Request
 from treeselect.designs.response import response_with_weight
+from treeselect.designs.row_groups import read_groups
 from treeselect.designs.scoring import check_scoring, with_scoring
 from treeselect.designs.units import make_units
 from treeselect.designs.weights import check_offset, read_offset, read_weights
@@ -47,6 +48,8 @@ def prepare(request: Request, frame: pd.DataFrame) -> ModelData:
     every = read_weights(weights, frame)
     response = response_with_weight(parsed, frame, every, request.family)
     own = every.of(response.rows)
+    if request.fold_groups is not None:
+        own = own.in_groups(read_groups(request.fold_groups, frame, response.rows))
     scored = with_scoring(response.family, request.scoring)
     check_scoring(scored, response.y, own.values)
     response = dataclasses.replace(response, family=scored)

@@ -45,7 +45,8 @@ class RowWeights:
         Whether a weight of 2 stands for two rows. Else weights are relative to each other, and only
         their ratios matter.
     groups : ndarray of int64, shape (n_rows,), or None
-        Rows of one group may depend on each other; None if all are independent.
+        Rows of one group may depend on each other, and are drawn and held out together; None if
+        all are independent. Numbers from 0.
     """
 
     values: WeightArray
@@ -66,6 +67,21 @@ class RowWeights:
         return np.flatnonzero(self.used)
 
     @property
+    def blocks(self) -> IntArray | None:
+        """The groups, None where they make no difference: all rows with a weight are of one, or
+        each has its own."""
+        if self.groups is None:
+            return None
+        n, rows = len(np.unique(self.groups[self.used])), self.rows
+        return None if n in (1, len(rows)) else self.groups
+
+    @property
+    def n_units(self) -> int:
+        """Number of groups of rows with a weight, or of these rows if each stands for itself."""
+        blocks = self.blocks
+        return len(self.rows) if blocks is None else len(np.unique(blocks[self.rows]))
+
+    @property
     def are_equal(self) -> bool:
         """Whether each row stands for itself alone."""
         return self.are_copies and bool((self.values == 1).all())
@@ -75,15 +91,19 @@ class RowWeights:
         groups = None if self.groups is None else self.groups[rows]
         return RowWeights(self.values[rows], self.are_copies, groups)
 
+    def valued(self, values: WeightArray) -> RowWeights:
+        """The same rows with other weights of the same kind."""
+        return dataclasses.replace(self, values=values)
+
     def only(self, rows: IntArray) -> RowWeights:
         """The same rows, all but some without weight."""
         values = np.zeros_like(self.values)
         values[rows] = self.values[rows]
-        return dataclasses.replace(self, values=values)
+        return self.valued(values)
 
     def times(self, counts: IntArray) -> RowWeights:
         """The same rows, each so many times."""
-        return dataclasses.replace(self, values=counts * self.values)
+        return self.valued(counts * self.values)
 
     def in_groups(self, groups: IntArray | None) -> RowWeights:
         """The same in other groups, one number per row."""

@@ -89,3 +89,26 @@ def draw_bag(state, rows, replace, share, counts, spare):
         other = r + random_below(state, n - r)
         spare[r], spare[other] = spare[other], spare[r]
         counts[spare[r]] = 1
+
+
+@inner
+def draw_whole_groups(state, rows, start, replace, share, counts, spare):
+    """Draw a share of the groups as :func:`draw_bag` draws rows, each with all its rows.
+
+    The rows of group g are those from ``start[g]`` to ``start[g + 1] - 1`` in `rows`.
+    """
+    for i in range(counts.shape[0]):
+        counts[i] = 0
+    n = start.shape[0] - 1
+    drawn = max(int(np.rint(share * n)), 1)
+    for g in range(n):
+        spare[g] = g
+    for d in range(drawn):
+        g = d
+        if replace:
+            g = random_below(state, n)
+        elif drawn < n:
+            other = d + random_below(state, n - d)
+            spare[d], spare[other] = spare[other], spare[d]
+        for r in range(start[spare[g]], start[spare[g] + 1]):
+            counts[rows[r]] += 1

@@ -299,13 +299,23 @@ def _with_sources(
         ),
         "offset",
     )
+    groups = arrays.get("fold_groups")
+    check(
+        groups is None
+        or (
+            groups.shape == y.shape
+            and groups.dtype == np.int64
+            and bool(((groups >= 0) & (groups < data.rows.total)).all())
+        ),
+        "groups",
+    )
     columns = data.spec.encode(frame)
     coded = dataclasses.replace(data.arrays, columns=columns, binned=data.arrays.bin(columns))
     return dataclasses.replace(
         data,
         arrays=coded,
         response=dataclasses.replace(data.response, y=y, rows=rows),
-        row_weights=RowWeights(weight, are_copies),
+        row_weights=RowWeights(weight, are_copies, groups),
         offset=offset,
         sources=frame,
     )

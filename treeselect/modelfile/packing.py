@@ -20,7 +20,6 @@ from treeselect.modelfile.models import model_arrays, subforest_arrays
 from treeselect.modelfile.plain import plain
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.fit import Fit
-from treeselect.resampling.folds import Folds
 
 
 def pack(result: Fit, *, include_data: bool) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -35,7 +34,8 @@ def pack(result: Fit, *, include_data: bool) -> tuple[dict[str, Any], dict[str, 
     content = _content(result, arrays)
     if include_data:
         content["sources"] = _add_data(result.design, arrays)
-        _add_folds(result.choice.folds, arrays)
+        if isinstance(result.choice.folds.folds, np.ndarray):
+            arrays["fold_numbers"] = result.choice.folds.folds
     return content, arrays
 
 
@@ -152,6 +152,8 @@ def _add_data(data: ModelData, arrays: dict[str, NDArray[Any]]) -> list[Any]:
     arrays |= {"y": data.response.y, "rows": data.response.rows, "weight": data.weight}
     if data.offset is not None:
         arrays["offset"] = data.offset
+    if data.row_weights.groups is not None:
+        arrays["fold_groups"] = data.row_weights.groups
     records: list[Any] = []
     for i, name in enumerate(data.sources):
         column = read_column(data.sources[name], str(name), needed=True)
@@ -173,11 +175,3 @@ def _choice_record(choice: Choice) -> dict[str, Any]:
         "repeats": folds.repeats,
         "groups": folds.groups_name,
     }
-
-
-def _add_folds(folds: Folds, arrays: dict[str, NDArray[Any]]) -> None:
-    """Fold numbers and groups, which belong to the rows."""
-    if isinstance(folds.folds, np.ndarray):
-        arrays["fold_numbers"] = folds.folds
-    if folds.groups is not None:
-        arrays["fold_groups"] = folds.groups

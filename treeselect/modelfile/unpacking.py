@@ -87,11 +87,9 @@ def _choice(
         and isinstance(name, str | bool),
         "the choice of size",
     )
-    rows = {part: arrays.get(part) for part in ("fold_numbers", "fold_groups")}
-    for found in rows.values():
-        check(found is None or (found.shape == (n_rows,) and found.dtype == np.int64), "folds")
-    folds = n_folds if rows["fold_numbers"] is None else rows["fold_numbers"]
-    return Choice(k, Folds(folds, repeats, rows["fold_groups"], name))
+    folds = arrays.get("fold_numbers")
+    check(folds is None or (folds.shape == (n_rows,) and folds.dtype == np.int64), "folds")
+    return Choice(k, Folds(n_folds if folds is None else folds, repeats, name))
 
 
 def _steps(

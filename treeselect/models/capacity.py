@@ -15,11 +15,13 @@ import numpy as np
 
 from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
+from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.targets import Target, copies, target_of_classes, target_of_mean
 from treeselect.engine.ensembles.cutting import OutsideSums, cut_back, out_of_bag_by_size
-from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.ensembles.forests import Sampling, bagged_forest
+from treeselect.engine.ensembles.permutation import out_of_bag_gains
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import Trees, join_trees
 from treeselect.engine.random import stream_seed
@@ -29,7 +31,7 @@ from treeselect.engine.splitting.candidates import n_able
 MIN_LEAF = 5
 """Least rows of a leaf."""
 
-_LEAST_FIRST, _ROWS_OF_FIRST = 10, 200_000
+_LEAST_FIRST, _ROWS_OF_FIRST = 10, 50_000
 """Trees that are grown fully to find the capacity: at least so many, and so many times rows."""
 
 
@@ -88,7 +90,8 @@ class Grower(NamedTuple):
     data : BinnedData
     truth : ndarray of float, shape (n_rows, n_outputs)
         See :func:`truth_of`.
-    weight : ndarray, shape (n_rows,)
+    weights : RowWeights
+        Rows of a group are in a bag or out of it together.
     family : Family
     seed : int
     rank : ndarray of int64, shape (n_groups,)
@@ -97,11 +100,21 @@ class Grower(NamedTuple):
 
     data: BinnedData
     truth: FloatArray
-    weight: WeightArray
+    weights: RowWeights
     family: Family
     seed: int
     rank: IntArray
     n_threads: int = 1
+
+    @property
+    def weight(self) -> WeightArray:
+        """The weights alone."""
+        return self.weights.values
+
+    @property
+    def sampling(self) -> Sampling:
+        """How bags are drawn."""
+        return Sampling(groups=self.weights.groups)
 
     def grow(self, n_trees: int, n_candidates: int, name: str, min_split: int = 1) -> Trees:
         """Some trees, which try so many groups at each node."""
@@ -109,15 +122,23 @@ class Grower(NamedTuple):
             self.data, _target(self.truth, self.weight, self.family), copies(self.weight),
             n_trees=n_trees, seed=stream_seed(self.seed, name), rank=self.rank,
             growth=Growth(UNBOUNDED, MIN_LEAF, n_candidates, 0.0, min_split=min_split),
-            n_threads=self.n_threads,
+            sampling=self.sampling, n_threads=self.n_threads,
         )  # fmt: skip
 
     def outside(self, trees: Trees, name: str, sizes: Sequence[int]) -> OutsideSums:
         """What they say of the rows outside their bags."""
         return out_of_bag_by_size(
-            trees, self.data, copies(self.weight), BOOTSTRAP, stream_seed(self.seed, name), sizes,
-            np.average(self.truth, axis=0, weights=self.weight), self.n_threads,
+            trees, self.data, copies(self.weight), self.sampling, stream_seed(self.seed, name),
+            sizes, np.average(self.truth, axis=0, weights=self.weight), self.n_threads,
         )  # fmt: skip
+
+    def gains(self, trees: Trees, name: str) -> FloatArray:
+        """Decrease of impurity by each group on the rows outside their bags, mean over the trees,
+        shape (n_groups,); about 0, and possibly below, for groups that tell nothing."""
+        return out_of_bag_gains(
+            trees, self.data, _target(self.truth, self.weight, self.family), copies(self.weight),
+            self.sampling, stream_seed(self.seed, name), self.n_threads,
+        ).mean  # fmt: skip
 
     def mean(self, errors: FloatArray) -> FloatArray:
         """Means over the rows with an error; NaN if none has one. Shape (n_sizes,)."""
@@ -137,6 +158,11 @@ class _First(NamedTuple):
     best: int
     error: float
 
+    @property
+    def size(self) -> int:
+        """The best size."""
+        return self.sizes[self.best]
+
 
 def cut_forest(grower: Grower, *, n_trees: int, n_candidates: int) -> CutForest:
     """A forest whose trees are cut back to the size of least out-of-bag error.
@@ -155,6 +181,18 @@ def best_forest(grower: Grower, *, n_trees: int) -> CutForest:
     One tries the square root of the number of groups at each node (a third of them for numbers),
     rounded up, the other all of them.
     """
+    return _completed(grower, _best_first_trees(grower, n_trees), n_trees)
+
+
+def best_trees(grower: Grower, *, n_trees: int) -> tuple[Trees, int]:
+    """The trees of :func:`best_forest`, for those who do not ask what they predict out of bag; and
+    how many are the first ones, whose bags are a stream of their own."""
+    first = _best_first_trees(grower, n_trees)
+    trees = join_trees([cut_back(first.trees, first.size), *_more_trees(grower, first, n_trees)])
+    return trees, first.trees.n_trees
+
+
+def _best_first_trees(grower: Grower, n_trees: int) -> _First:
     n_groups = n_able(grower.data, grower.weight)
     few = usual_candidates(grower.family, n_groups)
     found = [
@@ -162,8 +200,8 @@ def best_forest(grower: Grower, *, n_trees: int) -> CutForest:
         for n_tried in sorted({max(few, 1), max(n_groups, 1)})
     ]
     if any(np.isnan(first.error) for first in found):
-        return _completed(grower, found[0], n_trees)
-    return _completed(grower, found[first_largest([-first.error for first in found])], n_trees)
+        return found[0]
+    return found[first_largest([-first.error for first in found])]
 
 
 def _first_trees(grower: Grower, n_trees: int, n_candidates: int) -> _First:
@@ -177,16 +215,30 @@ def _first_trees(grower: Grower, n_trees: int, n_candidates: int) -> _First:
     return _First(trees, sums, n_candidates, sizes, best, float(mean[best]))
 
 
+def _more_trees(grower: Grower, first: _First, n_trees: int) -> list[Trees]:
+    """The trees after the first ones, which grow to the same size, if there are any."""
+    n_more = n_trees - first.trees.n_trees
+    return [grower.grow(n_more, first.n_candidates, "more", first.size)] if n_more > 0 else []
+
+
 def _completed(grower: Grower, first: _First, n_trees: int) -> CutForest:
     """The forest of the first trees, cut back, and more that grow to the same size."""
-    size, sums = first.sizes[first.best], first.sums.at(first.best)
-    trees = cut_back(first.trees, size)
-    n_more = n_trees - trees.n_trees
-    if n_more > 0:
-        more = grower.grow(n_more, first.n_candidates, "more", size)
+    trees, sums = cut_back(first.trees, first.size), first.sums.at(first.best)
+    for more in _more_trees(grower, first, n_trees):
         trees = join_trees([trees, more])
-        sums = sums.with_trees(grower.outside(more, "more", [size]))
-    return CutForest(trees, sums.mean[:, 0], sums.errors(grower.truth)[:, 0], size)
+        sums = sums.with_trees(grower.outside(more, "more", [first.size]))
+    return CutForest(trees, sums.mean[:, 0], sums.errors(grower.truth)[:, 0], first.size)
+
+
+def gains_outside(grower: Grower, trees: Trees, n_first: int) -> FloatArray:
+    """Decrease of impurity by each group on the rows outside the bags of a forest, shape
+    (n_groups,); `n_first` as in :func:`best_trees`."""
+    nodes, start = trees
+    gains = n_first * grower.gains(Trees(nodes, start[: n_first + 1]), "first")
+    n_more = trees.n_trees - n_first
+    if n_more > 0:
+        gains += n_more * grower.gains(Trees(nodes, start[n_first:]), "more")
+    return gains / trees.n_trees
 
 
 def _target(truth: FloatArray, weight: WeightArray, family: Family) -> Target:

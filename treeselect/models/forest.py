@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
+from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.ensembles.leaves import with_newton_steps
 from treeselect.engine.ensembles.prediction import predict_mean
-from treeselect.engine.growing.nodes import Trees, group_gains
+from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.random import stream_seed
-from treeselect.models.capacity import Grower, best_forest, truth_of
+from treeselect.models.capacity import Grower, best_trees, gains_outside, truth_of
 
 REFITTED_TREES = 200
 """Trees of the forest that is refitted on the selected units."""
@@ -36,7 +37,8 @@ class ForestModel:
         Mean response, or share of each of more than two classes; with an offset, the linear
         predictor of the constant model without it.
     importance : ndarray of float, shape (n_groups,)
-        Mean decrease of impurity of each group, in units of the gain; 0 for groups not used.
+        Mean decrease of impurity by each group on the rows outside the bags, in units of the gain;
+        0 for groups not used, and for those that gain nothing there.
     family : Family
     has_offset : bool
         Whether the trees add to a linear predictor instead of giving the mean response.
@@ -69,7 +71,10 @@ class ForestModel:
     @property
     def importance_note(self) -> str:
         """What the importances are shares of."""
-        return "Share of the gain (decrease of impurity) in the forest refitted on the selection"
+        return (
+            "Share of the gain (decrease of impurity) on rows outside the bags, in the forest"
+            " refitted on the selection"
+        )
 
     @property
     def in_place_note(self) -> str:
@@ -148,7 +153,7 @@ class ForestModel:
 
 def refit_forest(
     problem: Problem,
-    weight: WeightArray,
+    weights: RowWeights,
     selected: BoolArray,
     *,
     seed: int,
@@ -165,18 +170,18 @@ def refit_forest(
     (Friedman 2001, Algorithm 5), with one more row of mean curvature so that pure leaves stay
     finite; for counts the logarithm of their sum over that of their means, likewise.
     """
-    family, has_offset = problem.family, problem.offset is not None
+    family, has_offset, weight = problem.family, problem.offset is not None, weights.values
     constant, importance = _constant(problem, weight), np.zeros(len(selected))
     if not selected.any():
         return ForestModel(selected, None, constant, importance, family, has_offset)
     part = select_groups(problem.data, selected)
     truth = truth_of(problem, weight)
     grower = Grower(
-        part, truth, weight, family, stream_seed(seed, "refit"),
+        part, truth, weights, family, stream_seed(seed, "refit"),
         problem.groups.ranks(seed)[selected], n_threads,
     )  # fmt: skip
-    trees = best_forest(grower, n_trees=n_trees).trees
-    importance[selected] = group_gains(trees, part).mean(axis=0)
+    trees, n_first = best_trees(grower, n_trees=n_trees)
+    importance[selected] = np.maximum(gains_outside(grower, trees, n_first), 0.0)
     if problem.offset is not None and not family.loss.is_squared:
         curvature = family.loss.curvature(problem.y, problem.constant(weight))
         trees = with_newton_steps(trees, part, truth[:, 0], curvature, weight)

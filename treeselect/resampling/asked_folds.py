@@ -1,4 +1,4 @@
-"""Folds and groups as users give them: numbers, splitters, arrays, columns."""
+"""Folds as users give them: numbers, splitters, arrays; and groups of rows that come later."""
 
 from __future__ import annotations
 
@@ -12,19 +12,14 @@ from treeselect.arguments.checks import (
     MOST_FOLDS,
     MOST_REPEATS,
     as_floats,
-    as_group_numbers,
     check_count,
-    length,
 )
 from treeselect.arguments.scalars import answer, described, whole
+from treeselect.designs.modeldata import ModelData
+from treeselect.designs.row_groups import read_groups
 from treeselect.engine.arrays import IntArray
-from treeselect.errors import (
-    OptionError,
-    did_you_mean,
-    listing,
-    near,
-    quoted,
-)
+from treeselect.errors import OptionError, quoted
+from treeselect.frames.reading import read_data
 from treeselect.resampling.folds import Folds, Splitter
 
 if TYPE_CHECKING:
@@ -42,10 +37,12 @@ def read_folds(
     frame: pd.DataFrame,
     name: str = "folds",
 ) -> Folds:
-    """Check the arguments of that name against all rows of the data.
+    """Check the first two arguments against all rows of the data.
 
     Parameters
     ----------
+    fold_groups : str, sequence or None
+        Only its name is of interest: the groups themselves stand beside the weights of the rows.
     name : str
         What the argument `folds` is called.
 
@@ -68,8 +65,7 @@ def read_folds(
     return Folds(
         folds=known,
         repeats=n_repeats,
-        groups=None if fold_groups is None else read_groups(fold_groups, frame),
-        groups_name=fold_groups if isinstance(fold_groups, str) else fold_groups is not None,
+        groups_name=_name_of(fold_groups),
     )
 
 
@@ -103,80 +99,64 @@ def _fold_numbers(given: object, n_rows: int, name: str) -> IntArray:
     return values.astype(np.int64)
 
 
-def read_groups(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
-    """Number of each row's group, in order of appearance, -1 where it is missing.
-
-    Raises
-    ------
-    OptionError
-        If the column is not there, or there is not one value per row.
-    """
-    if isinstance(given, str):
-        if given not in frame:
-            close = near(given, frame.columns)
-            raise OptionError(
-                f"Can't find the column {quoted(given)}, named in `fold_groups`.\n"
-                f"  {did_you_mean(close) if close else f'Columns: {listing(frame.columns)}.'}"
-            )
-        labels: str | Sequence[Any] | pd.Series[Any] = frame[given]
-    else:
-        labels = given
-    n = length(labels)
-    if n != len(frame):
-        found = described(labels) if n is None else f"{n} values"
-        raise OptionError(
-            "`fold_groups` must be the name of a column, or an array with one value per row,"
-            f" {len(frame)}.\n  Found: {found}."
-        )
-    numbers = as_group_numbers(labels)
-    if numbers is None or len(numbers) != n:
-        raise OptionError(
-            "`fold_groups` must have one label per row: a number, text, or the like.\n"
-            f"  Found: {described(labels)}."
-        )
-    return numbers
+def in_own_groups(here: ModelData, folds: Folds, data: Any) -> ModelData:
+    """The rows of a fit in its groups, if these are known or a column of the data."""
+    name = folds.groups_name
+    if here.row_weights.groups is not None or not isinstance(name, str):
+        return here
+    frame = _all_rows(here, data)
+    if name not in frame:
+        return here
+    groups = read_groups(name, frame, here.response.rows)
+    return dataclasses.replace(here, row_weights=here.row_weights.in_groups(groups))
 
 
 def with_groups(
-    of_fit: Folds, given: str | Sequence[Any] | None, frame: pd.DataFrame, rows: IntArray
-) -> Folds:
-    """The folds of a fit with the groups asked for later; with its own if none are.
+    here: ModelData, folds: Folds, given: str | Sequence[Any] | None, data: Any
+) -> tuple[ModelData, Folds]:
+    """The rows and folds of a fit in the groups asked for later; in its own if none are.
 
     Parameters
     ----------
-    of_fit : Folds
+    here : ModelData
+    folds : Folds
     given : str, array of shape (n_rows,) or None
         The argument ``fold_groups``.
-    frame : DataFrame
-        All rows of the data, as far as their columns are known.
-    rows : ndarray of int64
-        Those with a known response.
+    data : frame or path, or None
+        All rows of the data; if not given, their columns behind the terms are known.
 
     Raises
     ------
     OptionError
         If the groups can't be found.
     """
-    here = of_fit.groups is not None
-    if (given is None and (here or of_fit.groups_name is False)) or (
-        here and isinstance(given, str) and given == of_fit.groups_name
+    here, name = in_own_groups(here, folds, data), folds.groups_name
+    known = here.row_weights.groups is not None
+    if (given is None and (known or name is False)) or (
+        known and isinstance(given, str) and given == name
     ):
-        return of_fit
+        return here, folds
+    frame = _all_rows(here, data)
     if isinstance(given, str) and given not in frame:
         raise OptionError(
             "`fold_groups` must be a column of `data`, which must be given if it is not behind the"
             f" terms.\n  Found: {quoted(given)}."
         )
-    name = of_fit.groups_name
-    if given is None and not (isinstance(name, str) and name in frame):
+    if given is None:
         column = f"`data` with the column {quoted(name)}, or " if isinstance(name, str) else ""
         raise OptionError(
             "`fold_groups` must be given: the fit had them, and they are not in the file that the"
             f" model was loaded from.\n  Give {column}`fold_groups=` with one value per row."
         )
-    found = name if given is None else given
-    return dataclasses.replace(
-        of_fit,
-        groups=read_groups(found, frame)[rows],  # type: ignore[arg-type]
-        groups_name=found if isinstance(found, str) else True,
-    )
+    groups = read_groups(given, frame, here.response.rows)
+    here = dataclasses.replace(here, row_weights=here.row_weights.in_groups(groups))
+    return here, dataclasses.replace(folds, groups_name=_name_of(given))
+
+
+def _all_rows(here: ModelData, data: Any) -> pd.DataFrame:
+    return here.all_rows() if data is None else read_data(data)
+
+
+def _name_of(groups: object) -> str | bool:
+    """Column of groups, or whether they were given."""
+    return groups if isinstance(groups, str) else groups is not None

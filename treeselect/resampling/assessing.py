@@ -16,9 +16,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import StabilityError
-from treeselect.resampling.folds import Folds
 from treeselect.resampling.resampled import SCHEMES, Scheme
-from treeselect.resampling.splitting import known_groups
 from treeselect.resampling.stability import Stability
 from treeselect.running.parallel import ALONE, Workers, run_all
 from treeselect.running.progress import track
@@ -75,16 +73,16 @@ def assess(
     k: int,
     scheme: Scheme,
     seed: int,
-    folds: Folds | None = None,
+    groups_name: str | bool = False,
     workers: Workers = ALONE,
     progress: bool | None = None,
 ) -> Stability:
-    """Repeat the selection on resamples; of whole groups if `folds` have them.
+    """Repeat the selection on resamples; of whole groups if the rows are in any.
 
     Raises
     ------
     OptionError
-        If `n_resamples` or `scheme` is not allowed, or a row has no known group.
+        If `n_resamples` or `scheme` is not allowed.
     StabilityError
         If k is 0, or a resample holds one class only.
     """
@@ -98,10 +96,6 @@ def assess(
         )
     k = check_size(k, problem.groups)
     problem = dataclasses.replace(problem, wants_scores=False)
-    groups = None if folds is None else folds.groups
-    if groups is not None:
-        known_groups(groups[weights.rows])
-    weights = weights.in_groups(groups)
     calls = [(problem, method, weights, scheme, number, k, seed) for number in range(n_resamples)]
     results = track(run_all(_one_resample, calls, workers), "Resamples", len(calls), progress)
     return Stability(
@@ -112,7 +106,7 @@ def assess(
         scheme=scheme,
         k=k,
         seed=seed,
-        groups_name=False if folds is None else folds.groups_name,
+        groups_name=groups_name,
         fixed_size=method.tuning_value is None,
     )
 

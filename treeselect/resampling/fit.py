@@ -95,8 +95,8 @@ class Fit:
     @property
     def importance(self) -> FloatArray:
         """Importance of each unit in the model that predicts, shape (n_groups,), summing to 1 (or
-        0): its share of the unpenalised gain of a forest, or of what the trees of the sparse forest
-        move (each shared by gain)."""
+        0): its share of the gain of a forest on the rows outside its bags, of the gain of boosted
+        trees, or of what the trees of the sparse forest move (each shared by gain)."""
         return shares(self.model.importance)
 
     @property

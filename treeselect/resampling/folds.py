@@ -50,28 +50,23 @@ class Folds:
         Fold numbers are those of the rows with a known response; a negative one is never held out.
         None in a model that was loaded from a file that could not hold them.
     repeats : int
-    groups : ndarray of int64, shape (n_rows,), or None
-        Number of each row's group, -1 where it is not known.
     groups_name : str or bool
-        Column of the data with the groups; else whether an array was given.
+        Column of the data with the groups of rows that belong together; else whether an array of
+        them was given. The groups themselves are those of the ``RowWeights``.
     choose : bool
         Whether they choose the number of units, which can be given instead.
     """
 
     folds: int | Splitter | IntArray | None = 5
     repeats: int = 1
-    groups: IntArray | None = None
     groups_name: str | bool = False
     choose: bool = True
 
     def for_rows(self, rows: IntArray) -> Folds:
         """The same of these rows of the data only."""
-        folds, groups = self.folds, self.groups
-        return dataclasses.replace(
-            self,
-            folds=folds[rows] if isinstance(folds, np.ndarray) else folds,
-            groups=None if groups is None else groups[rows],
-        )
+        if not isinstance(self.folds, np.ndarray):
+            return self
+        return dataclasses.replace(self, folds=self.folds[rows])
 
     def words(self, n_splits: int) -> str:
         """What is done, for people: ``"5-fold cross-validation"``."""

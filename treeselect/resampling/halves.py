@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from treeselect.designs.problem import Problem
+from treeselect.designs.strata import units_of
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.folds import Split
-from treeselect.resampling.splitting import known_groups, split_rows
+from treeselect.resampling.splitting import split_rows
 
 _FEWEST_ROWS = 10
 """Least number of rows in each part of a numeric response."""
@@ -34,23 +35,21 @@ def draw_parts(
     ----------
     problem : Problem
     weights : RowWeights
+        Whole groups go to one part if it has any.
     split : float
         Share of the rows, or of the groups, to select on.
     choice : Choice
         How the number of units is chosen on the first part, which its folds must be able to
-        split; whole groups go to one part if its folds have them.
+        split.
     seeds : sequence of int
 
     Raises
     ------
     OptionError
-        If a part has too few rows (of a class), a group is not known, or whole groups can't be
-        split so that the folds can be made.
+        If a part has too few rows (of a class), or whole groups can't be split so that the folds
+        can be made.
     """
-    groups = choice.folds.groups
-    if groups is not None:
-        known_groups(groups[weights.rows])
-        weights = weights.in_groups(groups)
+    if weights.groups is not None:
         return [_draw_groups(problem, weights, split, choice, seed) for seed in seeds]
     # Without groups the parts have the same numbers of rows of each class in every draw.
     parts = [Split(*part_rows(problem, weights, split, seed)) for seed in seeds]
@@ -73,23 +72,13 @@ def part_rows(
     the rows are the same as without groups.
     """
     rng = np.random.default_rng(seed)
-    first, second = [], []
-    if weights.groups is None:
-        strata, members = _row_strata(problem, weights), None
-    else:
-        rows = weights.rows
-        strata = _group_strata(problem, weights, weights.groups)
-        members = rows, weights.groups[rows]
-    for items in strata:
-        order = rng.permutation(items)
-        n = _share(split, len(items))
-        first.append(order[:n])
-        second.append(order[n:])
-    parts = np.concatenate(first), np.concatenate(second)
-    if members is not None:
-        rows, of_row = members
-        parts = rows[np.isin(of_row, parts[0])], rows[np.isin(of_row, parts[1])]
-    return np.sort(parts[0]), np.sort(parts[1])
+    units, rows = units_of(problem, weights), weights.rows
+    in_first = np.zeros(len(units.stratum), dtype=bool)
+    for stratum in np.unique(units.stratum):
+        order = rng.permutation(np.flatnonzero(units.stratum == stratum))
+        in_first[order[: _share(split, len(order))]] = True
+    of_row = in_first[units.of_row]
+    return rows[of_row], rows[~of_row]
 
 
 def _row_strata(problem: Problem, weights: RowWeights) -> list[IntArray]:
@@ -97,22 +86,6 @@ def _row_strata(problem: Problem, weights: RowWeights) -> list[IntArray]:
     if not problem.family.has_classes:
         return [rows]
     return [rows[problem.y[rows] == c] for c in np.unique(problem.y[rows])]
-
-
-def _group_strata(problem: Problem, weights: RowWeights, groups: IntArray) -> list[IntArray]:
-    """Numbers of the groups, in the order of their first rows, by the rarest of their classes."""
-    rows = weights.rows
-    names, first_row, place = np.unique(groups[rows], return_index=True, return_inverse=True)
-    order = np.argsort(first_row)
-    if not problem.family.has_classes:
-        return [names[order]]
-    classes, of_row = np.unique(problem.y[rows], return_inverse=True)
-    rarity = np.argsort(
-        np.argsort(np.bincount(of_row, weights=weights.values[rows]), kind="stable")
-    )
-    rarest = np.full(len(names), len(classes))
-    np.minimum.at(rarest, place, rarity[of_row])
-    return [names[order][rarest[order] == r] for r in rarity]
 
 
 def _share(split: float, n: int) -> int:
@@ -168,7 +141,7 @@ def _check_rows(
     n_folds = folds if isinstance(folds, int) and isinstance(choice.k, str) else 0
     classes = problem.family.has_classes
     least, of = (_FEWEST_OF_CLASS, " of each class") if classes else (_FEWEST_ROWS, "")
-    whole = "" if choice.folds.groups is None else ", in whole groups"
+    whole = "" if weights.groups is None else ", in whole groups"
     for rows, needed, why in (
         (parts.train, max(least, n_folds), "to select on" + f" in {n_folds} folds" * (n_folds > 0)),
         (parts.test, least, "to fit on"),

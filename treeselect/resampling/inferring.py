@@ -71,7 +71,7 @@ def infer(
     chosen = track(run_all(_select, calls, workers), "Splits", len(calls), result.progress)
     terms = tuple(spec.term.name for spec in data.spec.terms)
     splits = tuple(
-        _fit_part(data, None if units is None else _terms_of(data, units), part.test, folds.groups)
+        _fit_part(data, None if units is None else _terms_of(data, units), part.test)
         for units, part in zip(chosen, parts, strict=True)
     )
     found = Inference(
@@ -86,7 +86,7 @@ def infer(
     )
     other = _other_groups(result.choice.folds.groups_name, folds.groups_name)
     call = f"{result.call.text}.inference({split:g}, {repeats}, seed={seed}{other})"
-    sizes = _part_words(parts, folds)
+    sizes = _part_words(parts, weights.groups, folds.groups_name)
     content = _content(found, result, call, sizes, _rule_text(size, result))
     return dataclasses.replace(found, content=content)
 
@@ -147,16 +147,14 @@ def _terms_of(data: ModelData, groups: BoolArray) -> tuple[str, ...]:
     return tuple(spec.term.name for spec in data.spec.terms if spec.term.name in found)
 
 
-def _fit_part(
-    data: ModelData, terms: tuple[str, ...] | None, rows: IntArray, groups: IntArray | None
-) -> SplitFit:
+def _fit_part(data: ModelData, terms: tuple[str, ...] | None, rows: IntArray) -> SplitFit:
     """Fit the linear model of some terms on some rows, and test each of them."""
     if terms is None:
         why = "The response does not vary in the rows to select on."
         return SplitFit((), {}, None, why, 0, 0)
     n_fitted = n_dropped = 0
     try:
-        here = linear_data(data, terms, rows, groups)
+        here = linear_data(data, terms, rows, data.row_weights.groups)
         n_fitted, n_dropped = len(here.y), here.n_dropped
         if n_fitted > here.matrix.shape[1]:
             here = _without_sums(here, terms)
@@ -242,16 +240,15 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
     return SummaryContent(title, tuple(facts), columns, rows, tuple(notes))
 
 
-def _part_words(parts: Sequence[Split], folds: Folds) -> str:
+def _part_words(parts: Sequence[Split], groups: IntArray | None, name: str | bool) -> str:
     """Sizes of the two parts: of rows the same in each draw, of whole groups on average."""
     rows = [round(float(np.mean([len(p) for p in own]))) for own in _sides(parts)]
-    if folds.groups is None:
+    if groups is None:
         return f"{rows[0]:,} rows to select on, {rows[1]:,} to fit on"
-    groups = folds.groups
     n = [len(np.unique(groups[own[0]])) for own in _sides(parts)]
     about = "about " if len(parts) > 1 else ""
     return (
-        f"{n[0]:,} groups{_of(folds.groups_name)} ({about}{rows[0]:,} rows) to select on,"
+        f"{n[0]:,} groups{_of(name)} ({about}{rows[0]:,} rows) to select on,"
         f" {n[1]:,} ({rows[1]:,}) to fit on"
     )
 

@@ -19,10 +19,10 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 from treeselect.errors import MethodError, OptionError, quoted
 from treeselect.frames.reading import read_data
-from treeselect.resampling.asked_folds import read_folds, with_groups
+from treeselect.resampling.asked_folds import in_own_groups, read_folds, with_groups
 from treeselect.resampling.choosing import Choice, run_selection
 from treeselect.resampling.cross_validation import held_out_score
-from treeselect.resampling.folds import Folds, Split, Splitter, mean_repeats
+from treeselect.resampling.folds import Split, Splitter, mean_repeats
 from treeselect.resampling.performance import Performance
 from treeselect.resampling.splitting import split_rows
 from treeselect.running.parallel import Workers, run_all
@@ -51,16 +51,24 @@ def measure(
     """Repeat the whole selection in folds; see :meth:`SelectionResult.performance`."""
     here = result.design.again(data, weights, offset)
     frame = here.all_rows() if data is None else read_data(data)
-    outer = _outer_folds(result.choice.folds, here, frame, folds, repeats, fold_groups)
-    choice = _inner_choice(result.choice, here, frame, inner_folds, outer)
-    inside, outside = _families(here.response.family, scoring)
+    outside_groups, grouped = with_groups(here, result.choice.folds, fold_groups, data)
+    outer = dataclasses.replace(
+        read_folds(folds, repeats, None, frame).for_rows(here.response.rows),
+        groups_name=grouped.groups_name,
+        choose=False,
+    )
+    choice = _inner_choice(result.choice, here, frame, inner_folds)
+    inside = in_own_groups(here, result.choice.folds, data)
+    if inside.row_weights.groups is None and result.choice.folds.groups_name is not False:
+        inside = outside_groups  # those of the fit are in no file
+    family_inside, outside = _families(here.response.family, scoring)
     check_scoring(outside, here.response.y, here.weight)
     problem = dataclasses.replace(
-        here.problem_for(result.chosen_method), family=inside, wants_scores=False
+        here.problem_for(result.chosen_method), family=family_inside, wants_scores=False
     )
     splits = split_rows(
         dataclasses.replace(problem, family=outside),
-        here.row_weights,
+        outside_groups.row_weights,
         outer,
         stream_seed(seed, "performance"),
     )
@@ -68,7 +76,7 @@ def measure(
         (
             problem,
             result.chosen_method,
-            here.row_weights,
+            inside.row_weights,
             split,
             choice,
             outside,
@@ -91,7 +99,7 @@ def measure(
         family=result.family,
         method=result.method,
         scheme=outer.words(len(splits)),
-        rule=_rule(choice, inside, result.chosen_method),
+        rule=_rule(choice, family_inside, result.chosen_method),
         call=result.call.text,
         k_of_fit=result.k,
         path_score=(
@@ -136,45 +144,20 @@ def _one_fold(
     return score, units[falling(found.model.importance[units])]
 
 
-def _outer_folds(
-    of_fit: Folds,
-    here: ModelData,
-    frame: pd.DataFrame,
-    folds: int | Splitter | Sequence[int],
-    repeats: int,
-    fold_groups: str | Sequence[Any] | None,
-) -> Folds:
-    """The folds asked for, with the groups of the fit unless others are given."""
-    rows = here.response.rows
-    asked = read_folds(folds, repeats, None, frame).for_rows(rows)
-    grouped = with_groups(of_fit, fold_groups, frame, rows)
-    return dataclasses.replace(
-        asked, groups=grouped.groups, groups_name=grouped.groups_name, choose=False
-    )
-
-
 def _inner_choice(
     of_fit: Choice,
     here: ModelData,
     frame: pd.DataFrame,
     inner_folds: int | Splitter | Sequence[int] | None,
-    outer: Folds,
 ) -> Choice:
     """The fit's choice of size, with other folds if they are given."""
     asked = None if inner_folds is None else read_folds(inner_folds, 1, None, frame, "inner_folds")
-    if not isinstance(of_fit.k, str):
+    if asked is None or not isinstance(of_fit.k, str):
         return of_fit
-    folds = of_fit.folds
-    if folds.groups is None and folds.groups_name is not False:
-        in_data = isinstance(folds.groups_name, str) and folds.groups_name in frame
-        if in_data:
-            folds = with_groups(folds, None, frame, here.response.rows)
-        else:
-            folds = dataclasses.replace(folds, groups=outer.groups)
-    if asked is not None:
-        own = asked.for_rows(here.response.rows)
-        folds = dataclasses.replace(folds, folds=own.folds, repeats=1)
-    return dataclasses.replace(of_fit, folds=folds)
+    own = asked.for_rows(here.response.rows)
+    return dataclasses.replace(
+        of_fit, folds=dataclasses.replace(of_fit.folds, folds=own.folds, repeats=1)
+    )
 
 
 def _families(of_fit: Family, scoring: Scoring) -> tuple[Family, Family]:

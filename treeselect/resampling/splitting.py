@@ -31,7 +31,7 @@ def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -
         has a row or group of the other, or the response does not vary where it has to.
     """
     rows = weights.rows
-    groups = None if folds.groups is None else known_groups(folds.groups[rows])
+    groups = None if weights.groups is None else weights.groups[rows]
     if isinstance(folds.folds, int):
         found = []
         for repeat in range(folds.repeats):
@@ -49,12 +49,14 @@ def split_rows(problem: Problem, weights: RowWeights, folds: Folds, seed: int) -
         )
     else:
         found = _splits_by(_seeded(folds.folds, seed), problem, rows, groups)
+        if weights.groups is not None and all(map(_looks_forward, found)):
+            found = [_without_groups_of_both(split, weights.groups) for split in found]
     if len(found) < 2:
         raise OptionError(f"`folds` must give at least two folds.\n  Found: {len(found)}.")
     for number, split in enumerate(found):
         _check_split(problem, split, f"fold {number + 1} of {len(found)}", choose=folds.choose)
-        if folds.groups is not None:
-            _check_apart(folds.groups, split, f"fold {number + 1} of {len(found)}")
+        if weights.groups is not None:
+            _check_apart(weights.groups, split, f"fold {number + 1} of {len(found)}")
     return tuple(found)
 
 
@@ -114,28 +116,6 @@ def assign_folds(
     return fold
 
 
-def known_groups(groups: IntArray) -> IntArray:
-    """Groups of the rows that are used.
-
-    Raises
-    ------
-    OptionError
-        If one is not known, or there are fewer than two.
-    """
-    if (groups < 0).any():
-        raise OptionError(
-            "`fold_groups` must be known for every row that is used.\n"
-            f"  Found: {int((groups < 0).sum())} rows where it is missing. Give each of them a"
-            " group of its own, or drop them."
-        )
-    if (groups == groups[0]).all():
-        raise OptionError(
-            "`fold_groups` must have at least two groups, to leave one out.\n"
-            "  Found: one, with all rows. Leave it out."
-        )
-    return groups
-
-
 def _splits_of(fold: IntArray, rows: IntArray) -> list[Split]:
     """Each fold held out in turn; a negative number never is."""
     here = fold[rows]
@@ -175,6 +155,17 @@ def _splits_by(
             f"`folds` must be a splitter that can split the {len(rows)} rows that are used.\n"
             f"  {type(splitter).__name__} says: {said_by(error)}"
         ) from None
+
+
+def _looks_forward(split: Split) -> bool:
+    """Whether all rows that are held out come after those of the training."""
+    some = len(split.train) > 0 and len(split.test) > 0
+    return some and bool(split.train.max() < split.test.min())
+
+
+def _without_groups_of_both(split: Split, groups: IntArray) -> Split:
+    """A split of a series, without the training rows of a block of time that it cuts in two."""
+    return Split(split.train[~np.isin(groups[split.train], groups[split.test])], split.test)
 
 
 def _way_out(first: str, *more: str, choose: bool) -> str:

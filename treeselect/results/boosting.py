@@ -10,8 +10,8 @@ from treeselect.algorithms.gbfs import GBFS, Ensembles
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
-from treeselect.designs.weights import row_weights
-from treeselect.engine.arrays import BoolArray, WeightArray
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import BoolArray
 from treeselect.engine.data.binning import select_groups
 from treeselect.engine.growing.nodes import group_gains
 from treeselect.engine.random import stream_seed
@@ -19,16 +19,16 @@ from treeselect.models.boosted import BoostedModel
 
 
 def fit_boosted(
-    problem: Problem, weight: WeightArray, groups: BoolArray, *, seed: int, n_threads: int = 1
+    problem: Problem, weights: RowWeights, groups: BoolArray, *, seed: int, n_threads: int = 1
 ) -> BoostedModel:
     """Boost trees on some groups.
 
     Newton steps with shrinkage 0.1 on trees of depth 2, 4 or 6, as many as give the lowest loss on
-    a fifth of the rows that is held out (:class:`~treeselect.algorithms.gbfs.GBFS`), with the
-    leaves of a refitted forest.
+    a fifth of the rows (or groups of rows) that is held out
+    (:class:`~treeselect.algorithms.gbfs.GBFS`), with the leaves of a refitted forest.
     """
     family = problem.family
-    constant = np.atleast_1d(family.loss.constant(problem.y, weight, problem.offset))
+    constant = np.atleast_1d(family.loss.constant(problem.y, weights.values, problem.offset))
     constant, importance = constant.astype(np.float64), np.zeros(len(groups))
     if not groups.any():
         return BoostedModel(groups, None, constant, importance, family)
@@ -42,7 +42,7 @@ def fit_boosted(
     rules = GBFS(n_trees=None, max_depth=None, min_leaf=family.min_leaf, newton=True)
     task = Task(
         part,
-        row_weights(weight),
+        weights,
         max_size=len(groups),
         seed=stream_seed(seed, "boosting"),
         n_threads=n_threads,

@@ -61,10 +61,16 @@ def refit(result: Fit, model: Any, data: ModelData) -> Any:
 
 @memory_is_told()
 def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
+    if data.row_weights.groups is None and result.choice.folds.groups_name is not False:
+        raise OptionError(
+            f"`refit({model!r})` must know which rows belong together: the fit had"
+            " `fold_groups`, and they are not in the file that the model was loaded from.\n"
+            "  Give `data` with their column, or save the fit with `include_data=True`."
+        )
     grow = refit_forest if model == "forest" else fit_boosted
     fitted = grow(
         data.problem,
-        data.weight,
+        data.row_weights,
         result.step.selected,
         seed=stream_seed(result.seed, "fit"),
         n_threads=workers_for(result.n_jobs).n_threads,

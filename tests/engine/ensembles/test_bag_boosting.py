@@ -17,6 +17,7 @@ from treeselect.engine.ensembles.bag_boosting import (
     bag_boost,
 )
 from treeselect.engine.ensembles.bagged_tree import add_tree, no_sums
+from treeselect.engine.ensembles.forests import Sampling
 from treeselect.engine.ensembles.prediction import predict_sum
 from treeselect.engine.losses import (
     LogisticLoss,
@@ -286,3 +287,20 @@ def test_adding_up_trees_is_its_naive_twin(seed, n, n_outputs):
     np.testing.assert_array_equal(sums.total, total)
     np.testing.assert_array_equal(sums.outside, outside)
     np.testing.assert_array_equal(sums.n_outside, n_outside)
+
+
+def test_a_stage_stops_by_rows_of_other_groups():
+    """A site effect is no news of other sites: with whole sites in the bags boosting ends."""
+    rng = np.random.default_rng(3)
+    site = np.repeat(np.arange(30), 10)
+    columns = [rng.normal(size=30)[site] for _ in range(4)]
+    data = bin_columns(columns, [bin_edges(c) for c in columns], [0] * 4, np.arange(4))
+    y, weight = rng.normal(size=30)[site] + rng.normal(size=300), np.ones(300, dtype=np.int64)
+    last = [
+        bag_boost(
+            data, SquaredLoss(), y, weight, 0.0, RULES, seed=1, rank=np.arange(4),
+            sampling=Sampling(groups=groups),
+        ).depths.max()
+        for groups in (None, site)
+    ]  # fmt: skip
+    assert last[1] <= 2 < last[0]

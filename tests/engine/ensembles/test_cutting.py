@@ -9,7 +9,7 @@ from tree_data import problems
 
 from treeselect.engine.data.targets import mean_target
 from treeselect.engine.ensembles.cutting import OutsideSums, cut_back, out_of_bag_by_size
-from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.ensembles.forests import BOOTSTRAP, Sampling, bagged_forest
 from treeselect.engine.ensembles.out_of_bag import out_of_bag
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.growing.growth import Growth
@@ -18,11 +18,11 @@ from treeselect.engine.naive import left_side
 COMMON = settings(deadline=None, derandomize=True, max_examples=40)
 
 
-def forest(data, gradient, weight):
+def forest(data, gradient, weight, sampling=BOOTSTRAP):
     target = mean_target(gradient.astype(float))
     return bagged_forest(
         data, target, weight, n_trees=4, growth=Growth(20, 1, 3, 0.0), seed=1,
-        rank=np.arange(data.n_groups),
+        rank=np.arange(data.n_groups), sampling=sampling,
     )  # fmt: skip
 
 
@@ -64,15 +64,16 @@ def test_a_cut_at_one_row_changes_nothing(problem):
         np.testing.assert_array_equal(ours, theirs)
 
 
-@given(problems(max_rows=60), st.integers(1, 3))
+@given(problems(max_rows=60), st.integers(1, 3), st.integers(1, 60))
 @COMMON
-def test_one_walk_predicts_for_all_sizes(problem, n_threads):
+def test_one_walk_predicts_for_all_sizes(problem, n_threads, n_groups):
     data, gradient, weight, _ = problem
-    trees, sizes = forest(data, gradient, weight), [50, 9, 4, 1]
+    sampling = Sampling(groups=np.arange(data.n_rows) % n_groups)
+    trees, sizes = forest(data, gradient, weight, sampling), [50, 9, 4, 1]
     centre = np.array([0.5])
-    found = out_of_bag_by_size(trees, data, weight, BOOTSTRAP, 1, sizes, centre, n_threads)
+    found = out_of_bag_by_size(trees, data, weight, sampling, 1, sizes, centre, n_threads)
     for place, size in enumerate(sizes):
-        expected = out_of_bag(cut_back(trees, size), data, weight, BOOTSTRAP, 1)
+        expected = out_of_bag(cut_back(trees, size), data, weight, sampling, 1)
         np.testing.assert_allclose(found.mean[:, place], expected.prediction, rtol=1e-12)
         np.testing.assert_array_equal(found.n_trees, expected.n_trees)
 

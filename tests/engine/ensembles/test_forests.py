@@ -258,7 +258,10 @@ def test_random_ties_take_every_one_of_equal_columns():
         assert set(roots[roots >= 0].tolist()) == expected
 
 
-@pytest.mark.parametrize("sampling", [BOOTSTRAP, Sampling(False, 0.632), Sampling(True, 0.5)])
+@pytest.mark.parametrize(
+    "sampling",
+    [BOOTSTRAP, Sampling(False, 0.632), Sampling(True, 0.5), Sampling(groups=np.arange(N) % 40)],
+)
 def test_out_of_bag_rows_are_those_not_drawn(numbers, sampling):
     _, data, score, weight = numbers
     target = class_target(score > 0, 2)

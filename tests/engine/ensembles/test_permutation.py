@@ -16,7 +16,7 @@ from treeselect.engine.data.targets import (
     vector_target,
     weighted_mean_target,
 )
-from treeselect.engine.ensembles.forests import BOOTSTRAP, Sampling, bagged_forest
+from treeselect.engine.ensembles.forests import BOOTSTRAP, Sampling, bagged_forest, bags_of
 from treeselect.engine.ensembles.permutation import out_of_bag_gains, permutation_importance
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import group_gains
@@ -58,11 +58,12 @@ def way(nodes, data, row, moved=None, group=None):
 
 
 def each_tree(trees, weight, sampling, seed):
-    """Nodes of each tree and its out-of-bag rows."""
+    """Nodes of each tree and its out-of-bag rows, those of a group beside each other."""
+    rows = bags_of(weight, sampling, tree_seeds(seed, 1)).in_rows
     for i, stream in enumerate(tree_seeds(seed, trees.n_trees)):
         part = slice(trees.start[i], trees.start[i + 1])
         nodes = type(trees.nodes)._make(array[part] for array in trees.nodes)
-        yield nodes, np.flatnonzero((bag_of(stream, weight, sampling) == 0) & (weight > 0))
+        yield nodes, rows[bag_of(stream, weight, sampling)[rows] == 0]
 
 
 def forest(data, target, weight, sampling, n_trees=6, seed=5):
@@ -97,7 +98,9 @@ def used_groups(nodes, data):
 
 
 @pytest.mark.parametrize("kind", ["mean", "weighted", "classes", "vector"])
-@pytest.mark.parametrize("sampling", [BOOTSTRAP, Sampling(False, 0.6)])
+@pytest.mark.parametrize(
+    "sampling", [BOOTSTRAP, Sampling(False, 0.6), Sampling(groups=np.arange(90) % 20)]
+)
 def test_both_are_their_naive_twins(kind, sampling):
     data, target, weight, truth, row_weight = small(kind)
     trees = forest(data, target, weight, sampling)

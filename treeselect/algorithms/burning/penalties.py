@@ -69,7 +69,8 @@ class Penalty(_Penalised):
     lam : float, optional
         The penalty, above 0. None: the number of units decides.
     adaptive : bool
-        Solve twice, the second time with prices by the importances of the first.
+        Solve twice, the second time with prices by the importances of the first, as far as they
+        hold outside the bags.
     ridge : float
         Ridge penalty on the weights of the trees, at least 0.
     sketch : Sketch or int, optional

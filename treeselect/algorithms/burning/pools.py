@@ -14,6 +14,7 @@ from treeselect.designs.design import CodedColumns
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, LeafArray, WeightArray
 from treeselect.engine.ensembles.bag_boosting import BagBoosting, BoostedBag, bag_boost
+from treeselect.engine.ensembles.forests import Sampling
 from treeselect.engine.ensembles.prediction import mark_leaves
 from treeselect.engine.growing.nodes import LEAF, Nodes, Trees, group_gains
 from treeselect.engine.random import stream_seed
@@ -96,6 +97,7 @@ def grown_pool(
         return bag_boost(
             problem.data, problem.family.loss, problem.y, weight, base, rules,
             seed=stream_seed(seed, "forest", number), rank=rank, penalty=penalty,
+            sampling=Sampling(groups=task.weights.groups),
         )  # fmt: skip
 
     with ThreadPoolExecutor(task.n_threads) as threads:

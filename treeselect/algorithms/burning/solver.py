@@ -20,6 +20,7 @@ from treeselect.algorithms.burning.sparsify import Sparsifier, SparsityRules
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.options import check_integer
 from treeselect.algorithms.shared.refining import Refinement
+from treeselect.algorithms.shared.reliability import held_shares
 from treeselect.algorithms.shared.strategies import Strategy
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
@@ -90,7 +91,7 @@ class Solver(Strategy, abc.ABC):
         assert own is None or isinstance(own, Sketch)
         rules = SparsityRules(
             rows=np.flatnonzero(task.weight) if own is None else own.sample(task.weight, task.seed),
-            adaptive=self.adaptive,
+            held=held_shares(task) if self.adaptive else None,
             ridge=self._ridge_on(task),
             mixed=None if own is None else own.mixed(task.seed),
             loss=self._loss,

@@ -45,8 +45,9 @@ class SparsityRules:
     ----------
     rows : ndarray of int64
         Rows of the problem.
-    adaptive : bool
-        Whether it is solved twice, the second time with prices by the importances of the first.
+    held : ndarray of float, shape (n_groups,), or None
+        If it is solved twice, the second time with prices by the importances of the first: the
+        share of each unit's gain that holds outside the bags, which these are multiplied by.
     ridge : float
         At least 0.
     mixed : (int, int) or None
@@ -58,7 +59,7 @@ class SparsityRules:
     """
 
     rows: IntArray
-    adaptive: bool
+    held: FloatArray | None
     ridge: float = 0.0
     mixed: tuple[int, int] | None = None
     loss: Loss | None = None
@@ -208,12 +209,13 @@ class Sparsifier:
 
     def _priced(self, max_size: int) -> SparseForest:
         """The problem at the prices of its second solution, if it is solved twice."""
-        if not self._rules.adaptive:
+        if self._rules.held is None:
             return self._forest
         pool, groups = self._pool, self._problem.groups
         first = last_solution(self._forest, pool.uses, groups.keep, max(max_size, FIRST_PATH))
         importance = weighted_importance(first, self._forest.spread(), pool.gains)
-        return self._forest.with_prices(groups.prices(pool.uses, _discount(importance)))
+        worth = importance * self._rules.held
+        return self._forest.with_prices(groups.prices(pool.uses, _discount(worth)))
 
     def _step(self, forest: SparseForest, solution: WeightedTrees) -> Step:
         family, pool = self._problem.family, self._pool

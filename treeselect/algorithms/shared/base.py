@@ -24,7 +24,8 @@ class Step:
         Value of the method's tuning parameter; infinite where nothing has entered.
     selected : ndarray of bool, shape (n_groups,)
     importance : ndarray of float, shape (n_groups,)
-        Share of the unpenalised gain, summing to 1, or all 0 if nothing is selected.
+        Share of the unpenalised gain, as far as it holds outside the bags where the method knows
+        how far; summing to 1, or all 0 if nothing is selected.
     train_score : float
         Score of the method's own ensemble on its training rows, out of bag where it has bags; NaN
         if it was not wanted.
@@ -82,12 +83,19 @@ def empty_step(n_groups: int) -> Step:
     return Step(np.inf, nothing > 0, nothing, np.nan)
 
 
-def step_of_gains(tuning: float, gains: FloatArray, keep: BoolArray, train_score: float) -> Step:
-    """The step of an ensemble by the unpenalised gain of each unit in it."""
+def step_of_gains(
+    tuning: float,
+    gains: FloatArray,
+    keep: BoolArray,
+    train_score: float,
+    held: FloatArray | None = None,
+) -> Step:
+    """The step of an ensemble by the unpenalised gain of each unit in it, and, if it is known, the
+    share of it that holds outside the bags."""
     return Step(
         tuning=tuning,
         selected=(gains > 0) | keep,
-        importance=shares(gains),
+        importance=shares(gains if held is None else gains * held),
         train_score=train_score,
     )
 

@@ -71,6 +71,7 @@ class Search:
         self._alone = Alone(task.problem, self._sure.truth, self._weights)
         gains = held_out_gains(task, self._sure.truth, self._weights, "ranking", RANKING_CELLS)
         self._order = self._ranked(gains, self._keep)
+        self._added: dict[bytes, IntArray] = {}
 
     @property
     def n_able(self) -> int:
@@ -207,9 +208,13 @@ class Search:
 
     def _additions(self, selected: BoolArray) -> IntArray:
         """Units that might come in, the best first."""
-        units = self._candidates(selected).tolist()
-        found = self._best_first(self._quick, [_exchanged(selected, None, g) for g in units])
-        return np.array([np.flatnonzero(one & ~selected)[0] for one in found], dtype=np.int64)
+        key = selected.tobytes()
+        if key not in self._added:
+            units = self._candidates(selected).tolist()
+            found = self._best_first(self._quick, [_exchanged(selected, None, g) for g in units])
+            best = [np.flatnonzero(one & ~selected)[0] for one in found]
+            self._added[key] = np.array(best, dtype=np.int64)
+        return self._added[key]
 
     def _removals(self, selected: BoolArray) -> IntArray:
         """Units that might go, those first that are missed least."""

@@ -13,7 +13,7 @@ from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import select_groups
 from treeselect.engine.data.targets import copies
-from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.ensembles.forests import Sampling, bagged_forest
 from treeselect.engine.ensembles.permutation import out_of_bag_gains
 from treeselect.engine.growing.growth import Growth
 from treeselect.engine.splitting.candidates import can_split, n_able
@@ -57,6 +57,8 @@ class Judge:
         problem = task.problem
         self._data, self._family = problem.data, problem.family
         self._weight = task.weight if weight is None else weight
+        self._weights = task.weights.valued(self._weight)
+        self._groups = self._weights.blocks
         self._n_trees, self._n_threads = n_trees, task.n_threads
         self._seed = task.seeded(name).seed
         self._rank = problem.groups.ranks(task.seed)
@@ -102,7 +104,8 @@ class Judge:
         base: BoolArray | None = None,
         share: float = 0.5,
     ) -> tuple[float, float]:
-        """How much the error rises from one set to another, with its standard error over rows.
+        """How much the error rises from one set to another, with its standard error over rows, or
+        over groups of rows, where there are any (cluster-robust).
 
         Parameters
         ----------
@@ -120,7 +123,10 @@ class Judge:
         rows = ~np.isnan(difference)
         weight = self._weight[rows] / self._weight[rows].sum()
         mean = float(weight @ difference[rows])
-        return mean, float(np.sqrt((weight**2) @ (difference[rows] - mean) ** 2))
+        if self._groups is None:
+            return mean, float(np.sqrt((weight**2) @ (difference[rows] - mean) ** 2))
+        sums = np.bincount(self._groups[rows], weight * (difference[rows] - mean))
+        return mean, float(np.sqrt(sums @ sums))
 
     def _judged(self, selected: BoolArray) -> _Judged:
         key = selected.tobytes()
@@ -137,7 +143,7 @@ class Judge:
             return _Judged(selected, prediction, ((truth - prediction) ** 2).sum(axis=1))
         part = select_groups(self._data, selected)
         grower = Grower(
-            part, truth, weight, self._family, self._seed, self._rank[selected], n_threads
+            part, truth, self._weights, self._family, self._seed, self._rank[selected], n_threads
         )
         n_able_groups = max(n_able(part, weight), 1)
         found = cut_forest(grower, n_trees=self._n_trees, n_candidates=n_able_groups)
@@ -164,12 +170,14 @@ def held_out_gains(
     n = n_able(data, counts)
     seed = task.seeded(name).seed
     affordable = cells // max(int((counts > 0).sum()) * len(data.codes), 1)
+    sampling = Sampling(groups=task.weights.groups)
     trees = bagged_forest(
         data, target, counts, n_trees=min(max(_SCREEN_TREES, affordable), _MOST_TREES), seed=seed,
+        sampling=sampling,
         growth=Growth(_SCREEN_DEPTH, MIN_LEAF, max(1, -(-n // 3)), 0.0),
         rank=task.problem.groups.ranks(task.seed), n_threads=task.n_threads,
     )  # fmt: skip
-    gains = out_of_bag_gains(trees, data, target, counts, BOOTSTRAP, seed, task.n_threads).mean
+    gains = out_of_bag_gains(trees, data, target, counts, sampling, seed, task.n_threads).mean
     return np.where(can_split(data, counts), gains, -np.inf)
 
 

@@ -181,7 +181,7 @@ class Method:
         By default a forest of 200 trees on these units.
         """
         return refit_forest(
-            task.problem, task.weight, step.selected, seed=task.seed, n_threads=task.n_threads
+            task.problem, task.weights, step.selected, seed=task.seed, n_threads=task.n_threads
         )
 
     def scored_step(

@@ -27,7 +27,6 @@ from treeselect.algorithms.shared.scoring import (
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray
-from treeselect.engine.ensembles.forests import BOOTSTRAP
 from treeselect.engine.ensembles.permutation import (
     Importance,
     out_of_bag_gains,
@@ -37,8 +36,8 @@ from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import group_gains
 from treeselect.models.capacity import usual_candidates
 
-Kind = Literal["mdi", "unbiased", "permutation"]
-KINDS: tuple[Kind, ...] = ("mdi", "unbiased", "permutation")
+Kind = Literal["unbiased", "mdi", "permutation"]
+KINDS: tuple[Kind, ...] = ("unbiased", "mdi", "permutation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class MeasuredForest:
 class RankingForest(RefinedMethod):
     """Options of methods that rank units by ordinary forests."""
 
-    kind: Kind = "mdi"
+    kind: Kind = "unbiased"
     n_trees: int = 500
     mtry: int | None = None
     max_depth: int | None = None
@@ -79,8 +78,8 @@ class RankingForest(RefinedMethod):
     def measure(self, task: Task, groups: BoolArray) -> MeasuredForest:
         """Grow a forest on some units and measure these.
 
-        The trees grow on bootstrap bags of the distinct rows. With an offset they grow on the
-        negative gradient at the constant model.
+        The trees grow on bootstrap bags of the distinct rows, or of whole groups of them; with an
+        offset on the negative gradient at the constant model.
         """
         return self._measured(self._grow(task, groups), groups, task.n_threads)
 
@@ -120,5 +119,6 @@ class RankingForest(RefinedMethod):
             return Importance(gains, np.full(len(gains), np.nan))
         by = out_of_bag_gains if self.kind == "unbiased" else permutation_importance
         return by(
-            grown.trees, grown.data, grown.target, grown.counts, BOOTSTRAP, grown.seed, n_threads
-        )
+            grown.trees, grown.data, grown.target, grown.counts, grown.sampling, grown.seed,
+            n_threads,
+        )  # fmt: skip

@@ -124,7 +124,7 @@ def grow_shared(
     data, groups = problem.exact or problem.data, problem.groups
     target, has_classes = forest_target(problem, weight, rules.criterion)
     counts, rank = copies(weight), groups.ranks(seed)
-    sampling = Sampling(rules.replace, rules.sample_fraction)
+    sampling = Sampling(rules.replace, rules.sample_fraction, task.weights.groups)
     penalty = SplitPenalty(
         scale[groups.ids], np.zeros(len(groups.ids)), uncentred=rules.gain == "uncentred",
         level=_HALF**2 if problem.family.has_classes and problem.offset is None else 0.0,

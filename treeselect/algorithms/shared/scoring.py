@@ -18,7 +18,7 @@ from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
 from treeselect.engine.data.targets import Target, copies
-from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.ensembles.forests import Sampling, bagged_forest
 from treeselect.engine.ensembles.out_of_bag import out_of_bag
 from treeselect.engine.growing.growth import Growth
 from treeselect.engine.growing.nodes import Trees
@@ -51,34 +51,35 @@ class GrownForest:
     data: BinnedData
     target: Target
     counts: IntArray
+    sampling: Sampling
     seed: int
 
 
 def grown_forest(
     task: Task, groups: BoolArray, n_trees: int, rules: Callable[[int], Growth]
 ) -> GrownForest | None:
-    """A forest on some units on bootstrap bags of the rows, by rules for so many units that can
-    split; None if there are no units."""
+    """A forest on some units on bootstrap bags of the rows, or of whole groups of them, by rules
+    for so many units that can split; None if there are no units."""
     problem, weight, seed = task.problem, task.weight, task.seed
     if not groups.any():
         return None
     part = select_groups(problem.data, groups)
     target, _ = forest_target(problem, weight, "gini")
-    counts = copies(weight)
+    counts, sampling = copies(weight), Sampling(groups=task.weights.groups)
     trees = bagged_forest(
         part, target, counts, n_trees=n_trees,
         growth=rules(n_able(part, weight)), seed=seed,
         rank=np.ascontiguousarray(problem.groups.ranks(seed)[groups]),
-        sampling=BOOTSTRAP, n_threads=task.n_threads,
+        sampling=sampling, n_threads=task.n_threads,
     )  # fmt: skip
-    return GrownForest(trees, part, target, counts, seed)
+    return GrownForest(trees, part, target, counts, sampling, seed)
 
 
 def out_of_bag_fit(grown: GrownForest | None, problem: Problem, weight: WeightArray) -> OutOfBagFit:
     """What it predicts for rows that a tree has not seen; without a forest the constant model."""
     if grown is None:
         return OutOfBagFit(problem.family.null_score, problem.family.mean(problem.constant(weight)))
-    outside = out_of_bag(grown.trees, grown.data, grown.counts, BOOTSTRAP, grown.seed)
+    outside = out_of_bag(grown.trees, grown.data, grown.counts, grown.sampling, grown.seed)
     total = np.nan_to_num(outside.prediction) * outside.n_trees[:, np.newaxis]
     seen = outside.n_trees.astype(np.float64)
     return OutOfBagFit(
@@ -99,7 +100,7 @@ def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> floa
     part = select_groups(problem.data, groups)
     seed = task.seeded("score").seed
     grower = Grower(
-        part, truth_of(problem, task.weight), task.weight, problem.family, seed,
+        part, truth_of(problem, task.weight), task.weights, problem.family, seed,
         problem.groups.ranks(seed)[groups], task.n_threads,
     )  # fmt: skip
     return score_of_prediction(task, best_forest(grower, n_trees=n_trees).prediction)

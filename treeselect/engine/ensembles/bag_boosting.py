@@ -18,6 +18,7 @@ from treeselect.engine.data.targets import (
     copies,
 )
 from treeselect.engine.ensembles.bagged_tree import BaggedTree, GrownTree, no_sums, of_all_groups
+from treeselect.engine.ensembles.forests import BOOTSTRAP, Sampling, bags_of
 from treeselect.engine.growing.checks import check_array, check_data, check_weight
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import Trees
@@ -129,6 +130,7 @@ def bag_boost(
     seed: int,
     rank: IntArray,
     penalty: SplitPenalty | None = None,
+    sampling: Sampling = BOOTSTRAP,
 ) -> BoostedBag:
     """Trees of growing depth by bagging, boosted or not.
 
@@ -161,6 +163,8 @@ def bag_boost(
         See ``in_order.grow_in_order``.
     penalty : SplitPenalty, optional
         Price of opening a group in each tree; none by default.
+    sampling : Sampling
+        How the bag of each tree is drawn.
 
     Returns
     -------
@@ -182,7 +186,7 @@ def bag_boost(
             "`weight` must be whole numbers for trees of several outputs.\n"
             f"  Found: {weight.dtype}."
         )
-    stages = _Stages(data, loss, y, weight, base, rules, seed, rank, penalty)
+    stages = _Stages(data, loss, y, weight, base, rules, seed, rank, penalty, sampling)
     schemes = {BAG_BOOSTING: _bag_boosting, BAGGING: _bagging, DOUBLE: _double, SINGLE: _single}
     schemes[rules.scheme](stages)
     return stages.forest()
@@ -240,6 +244,7 @@ class _Stages:
         seed: int,
         rank: IntArray,
         penalty: SplitPenalty,
+        sampling: Sampling,
     ) -> None:
         self.rules = rules
         self._data, self._loss, self._y, self._weight, self._seed = data, loss, y, weight, seed
@@ -247,8 +252,8 @@ class _Stages:
         self._eta = np.broadcast_to(base, shape).astype(np.float64)
         self._eta_oob = self._eta.copy()
         self.null_loss = explicable(loss, y, self._eta, weight)
-        in_rows = np.flatnonzero(weight).astype(np.int64)
-        self._rank, self._penalty, self._in_rows = rank, penalty, in_rows
+        self._rank, self._penalty = rank, penalty
+        self._bags = bags_of(weight, sampling, np.zeros(1, dtype=np.uint64))
         self._grower = self._grower_of(data, rank, penalty)
         self._kept: list[GrownTree] = []
         self._stage: list[GrownTree] = []
@@ -257,7 +262,7 @@ class _Stages:
         self._all_converged = True
 
     def _grower_of(self, data: BinnedData, rank: IntArray, penalty: SplitPenalty) -> BaggedTree:
-        return BaggedTree(data, self._loss, self._weight, self._in_rows, penalty, rank)
+        return BaggedTree(data, self._loss, self._weight, self._bags, penalty, rank)
 
     @property
     def able_groups(self) -> IntArray:

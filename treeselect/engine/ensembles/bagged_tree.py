@@ -23,7 +23,7 @@ from treeselect.engine.data.targets import (
     target_of_mean,
     vector_target,
 )
-from treeselect.engine.ensembles.forests import BOOTSTRAP, Bags, grow_bagged_trees
+from treeselect.engine.ensembles.forests import Bags, grow_bagged_trees
 from treeselect.engine.ensembles.prediction import mark_leaves
 from treeselect.engine.growing.growth import Growth, Job, workspace
 from treeselect.engine.growing.leaf_table import leaf_table
@@ -96,11 +96,11 @@ class BaggedTree:
         data: BinnedData,
         loss: Loss,
         weight: WeightArray,
-        in_rows: IntArray,
+        bags: Bags,
         penalty: SplitPenalty,
         rank: IntArray,
     ) -> None:
-        self._data, self._loss, self._weight, self._in_rows = data, loss, weight, in_rows
+        self._data, self._loss, self._weight, self._bags = data, loss, weight, bags
         n_outputs = loss.n_outputs
         self._copies = copies(weight)
         shape = (data.n_rows, n_outputs) if n_outputs > 1 else data.n_rows
@@ -110,7 +110,7 @@ class BaggedTree:
         self._table = leaf_table(data, target, Growth(0, 1, 0, 0.0), 0)
         closed = np.zeros(data.n_groups, dtype=np.bool_)
         self._opening = Opening(price_list(penalty, data, closed), closed, rank, False)
-        self._room = empty_nodes(2 * len(in_rows), n_outputs)
+        self._room = empty_nodes(2 * len(bags.in_rows), n_outputs)
         self._leaf = np.empty(data.n_rows, dtype=np.uint16)
 
     def grow(
@@ -124,7 +124,7 @@ class BaggedTree:
         """One tree on a bag drawn from the stream `seed`; its predictions are added to `sums`."""
         data = self._data
         job = Job(data, self._target(gradient, curvature), self._copies, growth)
-        bags = Bags(self._in_rows, BOOTSTRAP, np.array([seed], dtype=np.uint64))
+        bags = self._bags._replace(seeds=np.array([seed], dtype=np.uint64))
         grown = Trees(self._room, np.zeros(2, dtype=np.int64))
         grow_bagged_trees(job, bags, self._opening, self._work, self._table, grown)
         n_nodes = int(grown.start[1])

@@ -12,7 +12,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArra
 from treeselect.engine.cache import kernel
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.targets import Target, are_copies, copies, mean_target, newton_target
-from treeselect.engine.ensembles.forests import ALL_ROWS, Bags, grow_bagged_trees
+from treeselect.engine.ensembles.forests import ALL_ROWS, bags_of, grow_bagged_trees
 from treeselect.engine.growing.best_first import BEGIN, END, NODE
 from treeselect.engine.growing.checks import (
     check_array,
@@ -183,8 +183,8 @@ class _Round:
         check_array("y", y, np.float64, (data.n_rows,))
         target = self._targets(np.zeros((loss.n_outputs, data.n_rows)))[0]
         check_target(target, data.n_rows)
-        self._in_rows = np.flatnonzero(self._copies).astype(np.int64)
-        n_rows = len(self._in_rows)
+        self._bags = bags_of(self._copies, ALL_ROWS, np.zeros(1, dtype=np.uint64))
+        n_rows = len(self._bags.in_rows)
         self._work = workspace(data, target, self._copies)
         self._table: LeafTable = leaf_table(data, target, self._growth, n_rows)
         self._room = empty_nodes(2 * n_rows, loss.n_outputs)
@@ -243,6 +243,6 @@ class _Round:
         if self._shared is not None:
             return self._shared.grow(job, self._opening, self._work, nodes)
         trees = Trees(nodes, np.zeros(2, dtype=np.int64))
-        bags = Bags(self._in_rows, ALL_ROWS, np.array([seed], dtype=np.uint64))
+        bags = self._bags._replace(seeds=np.array([seed], dtype=np.uint64))
         grow_bagged_trees(job, bags, self._opening, self._work, self._table, trees)
         return int(trees.start[1])

@@ -17,7 +17,7 @@ import numpy as np
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.cache import kernel
 from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.ensembles.forests import Bags, Sampling, draw
+from treeselect.engine.ensembles.forests import Sampling, bags_of, draw
 from treeselect.engine.ensembles.out_of_bag import bag_room
 from treeselect.engine.growing.nodes import LEAF, Nodes, Trees
 from treeselect.engine.random import tree_seeds
@@ -118,9 +118,8 @@ def out_of_bag_by_size(
         np.zeros(n_rows, dtype=np.int64),
         centre,
     )
-    in_rows = np.flatnonzero(weight).astype(np.int64)
-    bags = Bags(in_rows, sampling, tree_seeds(seed, trees.n_trees))
-    parts = [part for part in np.array_split(in_rows, n_threads) if len(part)]
+    bags = bags_of(weight, sampling, tree_seeds(seed, trees.n_trees))
+    parts = [part for part in np.array_split(bags.in_rows, n_threads) if len(part)]
 
     def add(rows: IntArray) -> None:
         add_out_of_bag_by_size(trees, data, bags, bag_room(n_rows), rows, least, found)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.engine.arrays import BoolArray, IntArray, UInt64Array
+from treeselect.engine.arrays import BoolArray, IntArray, UInt64Array, WeightArray
 from treeselect.engine.cache import inner, kernel
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.moments import pack_rows
@@ -25,7 +25,7 @@ from treeselect.engine.growing.nodes import (
     more_room,
     nodes_from,
 )
-from treeselect.engine.random import draw_bag, tree_seeds
+from treeselect.engine.random import draw_bag, draw_whole_groups, tree_seeds
 from treeselect.engine.splitting.penalty import (
     Opening,
     SplitPenalty,
@@ -48,18 +48,24 @@ class Sampling(NamedTuple):
     """How the bag of a tree is drawn from the distinct rows of positive weight.
 
     A row that is drawn takes all its copies along: copies of one row never stand on both sides of
-    the bag, which would make the out-of-bag error a training error.
+    the bag, which would make the out-of-bag error a training error. Of rows that belong together
+    the same is true: whole groups are drawn in their place.
 
     Attributes
     ----------
     replace : bool
         Bootstrap, or a subsample.
     share : float
-        Rows drawn, as a share of the distinct rows, in (0, 1]; at least one row.
+        Rows drawn, as a share of the distinct rows, in (0, 1]; at least one row. Of groups the
+        same.
+    groups : ndarray of int64, shape (n_rows,), or None
+        Number of each row's group; None if each row stands for itself. Where all rows are of one
+        group they are drawn one by one, as there is no other to hold out.
     """
 
     replace: bool = True
     share: float = 1.0
+    groups: IntArray | None = None
 
 
 BOOTSTRAP = Sampling()
@@ -72,23 +78,51 @@ class Bags(NamedTuple):
     Attributes
     ----------
     in_rows : ndarray of int64, shape (n,)
-        The distinct rows of positive weight.
-    sampling : Sampling
+        The distinct rows of positive weight; those of a group beside each other, the groups in the
+        order of their first rows.
+    start : ndarray of int64, shape (n_groups + 1,)
+        Where the rows of each group begin, and the last ones end; empty without groups.
+    replace, share : bool, float
+        See :class:`Sampling`.
     seeds : ndarray of uint64, shape (n_trees,)
         Random stream of each tree.
     """
 
     in_rows: IntArray
-    sampling: Sampling
+    start: IntArray
+    replace: bool
+    share: float
     seeds: UInt64Array
+
+
+def bags_of(weight: WeightArray, sampling: Sampling, seeds: UInt64Array) -> Bags:
+    """The bags of trees with these streams, from the rows of positive weight."""
+    rows = np.flatnonzero(weight).astype(np.int64)
+    start = np.zeros(0, dtype=np.int64)
+    if sampling.groups is not None:
+        rows, start = _beside_each_other(rows, sampling.groups[rows])
+    return Bags(rows, start, sampling.replace, sampling.share, seeds)
+
+
+def _beside_each_other(rows: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
+    """Rows by groups and where each group begins; as they are if groups make no difference."""
+    names, first, number = np.unique(groups, return_index=True, return_inverse=True)
+    if len(names) in (1, len(rows)):
+        return rows, np.zeros(0, dtype=np.int64)
+    place = np.argsort(np.argsort(first))[number]
+    start = np.concatenate([[0], np.cumsum(np.bincount(place))]).astype(np.int64)
+    return rows[np.argsort(place, kind="stable")], start
 
 
 @inner
 def draw(bags, tree, state, counts, spare):
     """Draw the bag of a tree into `counts`, from its own stream, which is then in `state`."""
     state[0] = bags.seeds[tree]
-    sampling = bags.sampling
-    draw_bag(state, bags.in_rows, sampling.replace, sampling.share, counts, spare)
+    rows, start = bags.in_rows, bags.start
+    if start.shape[0] == 0:
+        draw_bag(state, rows, bags.replace, bags.share, counts, spare)
+    else:
+        draw_whole_groups(state, rows, start, bags.replace, bags.share, counts, spare)
 
 
 @kernel
@@ -206,14 +240,14 @@ class _Chunk:
     """Grows chunks of a forest's trees."""
 
     def __init__(self, job: Job, sampling: Sampling, opening: Opening) -> None:
-        self._job, self._sampling, self._opening = job, sampling, opening
-        self._in_rows = np.flatnonzero(job.weight).astype(np.int64)
+        self._job, self._opening = job, opening
+        self._bags = bags_of(job.weight, sampling, np.zeros(0, dtype=np.uint64))
         self.stop = np.zeros(1, dtype=np.int64)
 
     def grow(self, seeds: UInt64Array) -> Trees:
         """One tree per seed."""
         data, target, weight, growth = self._job
-        n_in, prices = len(self._in_rows), self._opening.prices
+        n_in, prices = len(self._bags.in_rows), self._opening.prices
         work = workspace(data, target, weight, self.stop)
         table = leaf_table(data, target, growth, n_in if growth.order == BEST_FIRST else 0)
         # Each thread has prices of its own, which the trees change.
@@ -227,7 +261,7 @@ class _Chunk:
                 used = int(start[done])
                 expected = min(int(1.1 * len(seeds) / done * used), max(_MOST_ROOM, 8 * used))
                 nodes = more_room(nodes, used, expected + largest)
-            bags = Bags(self._in_rows, self._sampling, seeds[done:])
+            bags = self._bags._replace(seeds=seeds[done:])
             done += grow_bagged_trees(
                 self._job, bags, opening, work, table, Trees(nodes, start[done:])
             )

@@ -9,7 +9,7 @@ import numpy as np
 from treeselect.engine.arrays import AnyArray, FloatArray, IntArray, UInt64Array
 from treeselect.engine.cache import kernel
 from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.ensembles.forests import Bags, Sampling, draw
+from treeselect.engine.ensembles.forests import Sampling, bags_of, draw
 from treeselect.engine.ensembles.leaves import leaf_of
 from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.random import tree_seeds
@@ -78,8 +78,7 @@ def out_of_bag(
     """
     total = np.zeros((data.n_rows, trees.nodes.value.shape[1]))
     count = np.zeros(data.n_rows, dtype=np.int64)
-    in_rows = np.flatnonzero(weight).astype(np.int64)
-    bags = Bags(in_rows, sampling, tree_seeds(seed, trees.n_trees))
+    bags = bags_of(weight, sampling, tree_seeds(seed, trees.n_trees))
     add_out_of_bag(trees, data, bags, bag_room(data.n_rows), total, count)
     known = np.maximum(count, 1)[:, np.newaxis]
     return OutOfBag(np.where(count[:, np.newaxis] > 0, total / known, np.nan), count)

@@ -18,7 +18,7 @@ from treeselect.engine.arrays import FloatArray, IntArray, UInt64Array
 from treeselect.engine.cache import inner, kernel
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.targets import Target
-from treeselect.engine.ensembles.forests import Bags, Sampling, draw
+from treeselect.engine.ensembles.forests import Sampling, bags_of, draw
 from treeselect.engine.ensembles.leaves import leaf_of
 from treeselect.engine.ensembles.out_of_bag import bag_room
 from treeselect.engine.growing.nodes import Trees
@@ -94,7 +94,8 @@ def permutation_importance(
 
     Breiman (2001), section 10, with the squared error: of the mean, or of the shares of classes
     (Brier's score). All columns of a group are permuted together. A group that a tree does not
-    use has importance 0 there.
+    use has importance 0 there. Rows are permuted one by one, also where bags hold whole groups of
+    rows: on average over the permutations a row gets the values of all rows outside the bag.
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ def permutation_importance(
             np.zeros(data.n_groups, dtype=np.int64), np.zeros((most, used), dtype=np.uint64),
         )  # fmt: skip
         add_permuted_losses(
-            _some(trees, first, last), data, _bags(weight, sampling, seeds[first:last]),
+            _some(trees, first, last), data, bags_of(weight, sampling, seeds[first:last]),
             bag_room(data.n_rows), shuffling, truth, out,
         )  # fmt: skip
 
@@ -149,7 +150,7 @@ def out_of_bag_gains(
     seeds, truth = tree_seeds(seed, trees.n_trees), _truth(target, weight)
 
     def measure(first: int, last: int, out: FloatArray) -> None:
-        bags = _bags(weight, sampling, seeds[first:last])
+        bags = bags_of(weight, sampling, seeds[first:last])
         room = bag_room(data.n_rows)
         add_out_of_bag_gains(_some(trees, first, last), data, bags, room, truth, out)
 
@@ -190,10 +191,6 @@ def _response(target: Target) -> FloatArray:
         known = np.maximum(target.curvature, np.finfo(np.float64).tiny)
         return np.ascontiguousarray((target.gradient / known)[:, np.newaxis])
     return np.ascontiguousarray(target.gradient[:, np.newaxis])
-
-
-def _bags(weight: IntArray, sampling: Sampling, seeds: UInt64Array) -> Bags:
-    return Bags(np.flatnonzero(weight).astype(np.int64), sampling, seeds)
 
 
 def _some(trees: Trees, first: int, last: int) -> Trees:

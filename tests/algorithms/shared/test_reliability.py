@@ -1,0 +1,125 @@
+"""Shares of gains that hold outside the bags, and what they are for: known truth among noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect import RRF
+from treeselect.algorithms.shared.reliability import held_shares, screened
+from treeselect.algorithms.shared.task import Task
+
+QUICK = {
+    "importance": {"n_trees": 100},
+    "rfe": {"n_trees": 100},
+    "controlburn": {"forests": 2, "n_trees": 10},
+    "rrf": {"n_trees": 20},
+    "grrf": {"n_trees": 20},
+    "rboost": {"n_trees": 5},
+}
+
+
+def classes(eta, rng):
+    return (rng.random(len(eta)) < 1 / (1 + np.exp(-eta))).astype(int)
+
+
+def binary_among_noise(seed):
+    """A number and a binary term that is weaker, and five columns of noise."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.normal(size=(400, 6)), columns=["x", *(f"n{j}" for j in range(5))])
+    data["b"] = rng.integers(2, size=400)
+    return data.assign(y=classes(1.2 - data["x"] - 1.3 * data["b"], rng))
+
+
+def many_levels(seed, n=900):
+    """The same beside a factor of 90 levels that is noise."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"x": rng.normal(size=n), "b": rng.integers(2, size=n)})
+    data["f"] = np.array([f"level {i}" for i in range(90)])[rng.integers(90, size=n)]
+    return data.assign(y=classes(0.6 - 0.9 * data["x"] - 1.2 * data["b"], rng))
+
+
+def task_of(data, **arguments):
+    fit = treeselect.select("y ~ .", data, method=RRF(n_trees=1), k=1, seed=1, **arguments)
+    problem = fit.design.problem_for(RRF())
+    return Task(problem, fit.design.row_weights, max_size=2, seed=1)
+
+
+@pytest.mark.parametrize("method", QUICK)
+def test_a_binary_term_is_found_among_continuous_noise(method):
+    found = [
+        set(
+            treeselect.select(
+                "y ~ .", binary_among_noise(seed), method=method, k=2, seed=seed, n_jobs=1,
+                progress=False, **QUICK[method],
+            ).selected
+        )
+        for seed in range(3)
+    ]  # fmt: skip
+    assert sum(selected == {"x", "b"} for selected in found) >= 2
+
+
+def test_regularised_forests_open_no_factors_of_noise():
+    rng = np.random.default_rng(2)
+    codes = rng.integers(10, size=(500, 8))
+    data = pd.DataFrame(np.array(list("abcdefghij"))[codes], columns=[f"f{j}" for j in range(8)])
+    data["y"] = classes(3.0 * (codes[:, 0] < 4) - 3.0 * (codes[:, 1] < 4), rng)
+    for method in ("rrf", "grrf", "rboost"):
+        fit = treeselect.select(
+            "y ~ .", data, method=method, k=2, seed=1, n_jobs=1, progress=False, **QUICK[method]
+        )
+        assert set(fit.selected) == {"f0", "f1"}
+
+
+@pytest.mark.parametrize("method", ["importance", "controlburn", "rrf", "grrf", "rboost"])
+def test_noise_of_many_levels_does_not_come_before_a_true_binary_term(method):
+    fit = treeselect.select(
+        "y ~ .", many_levels(0), method=method, k=2, seed=1, n_jobs=1, progress=False,
+        **QUICK[method],
+    )  # fmt: skip
+    assert set(fit.selected) == {"x", "b"}
+
+
+def test_noise_of_many_levels_has_no_importance_in_the_model_that_predicts():
+    fit = treeselect.select(
+        "y ~ .", many_levels(0), method="importance", k=3, seed=1, n_trees=30, n_jobs=1
+    )
+    importance = fit.tidy().set_index("term")["importance"]
+    assert importance["f"] < 0.1 < importance["b"] < importance["x"]
+    assert importance.sum() == pytest.approx(1.0)
+
+
+def test_shares_tell_how_far_gains_hold_whatever_a_unit_is():
+    task = task_of(many_levels(1))
+    names = np.array(task.problem.groups.names)
+    shares = dict(zip(names, held_shares(task), strict=True))
+    assert max(shares.values()) == 1.0
+    assert min(shares["b"], shares["x"]) > 0.5
+    assert shares["f"] < 0.3
+
+
+def test_shares_depend_on_neither_threads_nor_the_order_of_columns():
+    data = many_levels(1)
+    task, turned = task_of(data), task_of(data[["f", "y", "b", "x"]])
+    one, two = (
+        dict(zip(t.problem.groups.names, held_shares(t).tolist(), strict=True))
+        for t in (task, turned)
+    )
+    assert one == two
+    threads = Task(task.problem, task.weights, max_size=2, seed=1, n_threads=3)
+    np.testing.assert_array_equal(held_shares(threads), held_shares(task))
+
+
+def test_a_unit_without_any_other_is_as_credible_as_can_be():
+    data = pd.DataFrame({"x": np.arange(40.0), "y": np.tile([0, 1], 20)})
+    assert held_shares(task_of(data)).tolist() == [1.0]
+
+
+def test_what_is_not_credible_opens_at_a_coefficient_of_1_alone():
+    shares = np.array([1.0, 0.5, 0.0, 0.0])
+    scale = np.array([0.4, 0.4, 0.99, 1.0])
+    np.testing.assert_array_equal(screened(scale, shares), [0.4, 0.0, 0.0, 1.0])
+    assert screened(scale, None) is scale
+    np.testing.assert_array_equal(screened(np.zeros(4), shares), np.zeros(4))

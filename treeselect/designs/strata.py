@@ -1,0 +1,47 @@
+"""What is drawn evenly: rows by their class, groups of rows by the rarest of their classes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.designs.problem import Problem
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import IntArray
+
+
+class Units(NamedTuple):
+    """What is drawn as a whole: rows, or groups of rows.
+
+    Attributes
+    ----------
+    of_row : ndarray of int64, shape (n_used,)
+        Unit of each row with a weight; units are numbered in the order of their first rows.
+    stratum : ndarray of int64, shape (n_units,)
+        Number of the class among those that occur, in their order; 0 for numbers.
+    """
+
+    of_row: IntArray
+    stratum: IntArray
+
+
+def units_of(problem: Problem, weights: RowWeights) -> Units:
+    """The units of the rows with a weight.
+
+    A group with rows of several classes counts as one of the rarest of them, so that rare classes
+    are spread.
+    """
+    rows, groups = weights.rows, weights.blocks
+    of_row = np.arange(len(rows))
+    if groups is not None:
+        _, first, number = np.unique(groups[rows], return_index=True, return_inverse=True)
+        of_row = np.argsort(np.argsort(first))[number]
+    n = int(of_row.max(initial=-1)) + 1
+    if not problem.family.has_classes:
+        return Units(of_row, np.zeros(n, dtype=np.int64))
+    classes, label = np.unique(problem.y[rows], return_inverse=True)
+    from_rarest = np.argsort(np.bincount(label, weights=weights.values[rows]), kind="stable")
+    place = np.full(n, len(classes))
+    np.minimum.at(place, of_row, np.argsort(from_rarest)[label])
+    return Units(of_row, from_rarest[place])
