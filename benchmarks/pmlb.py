@@ -38,6 +38,7 @@ from sklearn.model_selection import train_test_split
 from tables import RESULTS, mean_and_error, run_all, signed, with_earlier, write_table
 
 import treeselect
+from treeselect.designs.weights import row_weights
 from treeselect.engine.blas import one_thread
 from treeselect.engine.data.binning import select_groups, take_rows
 from treeselect.models.forest import refit_forest
@@ -52,8 +53,8 @@ from common import frame_problem
 SIZES = (1, 2, 3, 5, 10)
 MOST_ROWS, MOST_NEW = 1000, 5000
 JUDGES = ("forest", "boosting")
-BASELINE = "importance"
-QUICK = ("importance", "mrmr")
+BASELINE = "importance, mdi"
+QUICK = (BASELINE, "mrmr")
 
 MORE = {
     "chess with copies": lambda: controlburn_chess.with_copies(
@@ -125,7 +126,7 @@ class Judges:
         selected[[self._at[name] for name in names]] = True
         weight = np.zeros(len(self._y), dtype=np.int64)
         weight[self._train] = 1
-        model = refit_forest(self._problem, weight, selected, seed=self._seed)
+        model = refit_forest(self._problem, row_weights(weight), selected, seed=self._seed)
         data = take_rows(self._problem.data, self._new)
         part = select_groups(data, selected)
         return roc_auc_score(self._y[self._new], model.predict_binned(part))
