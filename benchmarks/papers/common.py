@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from treeselect.algorithms.exchange import ExchangeSearch
+from treeselect import ExchangeSearch
 from treeselect.algorithms.shared.method import Method
 from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.task import Task

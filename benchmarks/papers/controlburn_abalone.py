@@ -31,6 +31,7 @@ from common import (
 from treeselect.datasets import simulate_friedman
 from treeselect.designs.families import GAUSSIAN
 from treeselect.engine.ensembles.bag_boosting import BagBoosting, _Stages
+from treeselect.engine.ensembles.forests import BOOTSTRAP
 from treeselect.engine.splitting.penalty import no_penalty
 
 DEPTHS = 12
@@ -63,7 +64,7 @@ def grown(problem, weight, depths, seed):
     )  # fmt: skip
     stages = _Stages(
         problem.data, problem.family.loss, problem.y, weight, problem.constant(weight), rules,
-        seed, problem.groups.ranks(seed), no_penalty(len(problem.data.n_codes)),
+        seed, problem.groups.ranks(seed), no_penalty(len(problem.data.n_codes)), BOOTSTRAP,
     )  # fmt: skip
     for depth in range(1, depths + 1):
         stages.grow(depth)

@@ -33,8 +33,7 @@ from controlburn_pmlb import simulated as small
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from treeselect import GBFS, GRRF, RRF, ControlBurn, RBoost
-from treeselect.algorithms.exchange import ExchangeSearch
+from treeselect import GBFS, GRRF, RRF, ControlBurn, ExchangeSearch, RBoost
 from treeselect.engine.data.binning import select_groups, take_rows
 from treeselect.engine.ensembles.prediction import predict_mean
 

@@ -40,8 +40,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from treeselect import ControlBurn
-from treeselect.algorithms.exchange import ExchangeSearch
+from treeselect import ControlBurn, ExchangeSearch
 from treeselect.engine.data.binning import select_groups, take_rows
 from treeselect.engine.ensembles.prediction import predict_mean
 

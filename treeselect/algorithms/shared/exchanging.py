@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -68,7 +69,8 @@ class Search:
         self._weights = some_rows(task, _SURE_ROWS)
         self._sure = Judge(task, n_trees, "sure", self._weights)
         self._quick = Judge(task, _QUICK_TREES, "quick", some_rows(task, _QUICK_ROWS))
-        self._alone = Alone(task.problem, self._sure.truth, self._weights)
+        rows = dataclasses.replace(task.weights, values=self._weights)
+        self._alone = Alone(task.problem, self._sure.truth, rows)
         gains = held_out_gains(task, self._sure.truth, self._weights, "ranking", RANKING_CELLS)
         self._order = self._ranked(gains, self._keep)
         self._added: dict[bytes, IntArray] = {}
