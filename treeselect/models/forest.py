@@ -14,7 +14,7 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
-from treeselect.engine.ensembles.leaves import with_newton_steps
+from treeselect.engine.ensembles.leaves import with_leaf_fits, with_newton_steps
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.random import stream_seed
@@ -166,9 +166,9 @@ def refit_forest(
     classes are split by the Gini index.
 
     With an offset the trees are grown on the negative gradient at the constant model and add to the
-    linear predictor: for numbers the mean residual of a leaf, for classes its Newton step
-    (Friedman 2001, Algorithm 5), with one more row of mean curvature so that pure leaves stay
-    finite; for counts the logarithm of their sum over that of their means, likewise.
+    linear predictor: for numbers the mean residual of a leaf, for classes and counts what its rows
+    say beside the offset, by Newton steps (Friedman 2001, Algorithm 5), with one more row of mean
+    curvature so that pure leaves stay finite.
     """
     family, has_offset, weight = problem.family, problem.offset is not None, weights.values
     constant, importance = _constant(problem, weight), np.zeros(len(selected))
@@ -187,6 +187,8 @@ def refit_forest(
         trees = with_newton_steps(trees, part, truth[:, 0], curvature, weight)
         value = family.loss.exact_step(trees.nodes.value)
         trees = trees._replace(nodes=trees.nodes._replace(value=value))
+        base = problem.offset + constant[0]
+        trees = with_leaf_fits(trees, part, family.loss, problem.y, base, weight)
         # The mean of the trees' steps is no step of the mean: without this, totals would be off.
         eta = problem.offset + predict_mean(trees, part, n_threads)[:, 0]
         constant = np.array([family.loss.constant(problem.y, weight, eta)])

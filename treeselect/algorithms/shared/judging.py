@@ -19,7 +19,7 @@ from treeselect.engine.growing.growth import Growth
 from treeselect.engine.splitting.candidates import can_split, n_able
 from treeselect.models.capacity import MIN_LEAF, Grower, cut_forest, truth_of
 
-_SCREEN_TREES, _MOST_TREES, _SCREEN_DEPTH = 100, 500, 6
+_SCREEN_TREES, _MOST_TREES, _SCREEN_DEPTH = 100, 500, 12
 RANKING_CELLS, SCREEN_CELLS = 10_000_000, 2_000_000
 """Rows times columns times trees up to which a forest of all units has more than 100 trees, at most
 500: few rows are ranked by many trees."""
