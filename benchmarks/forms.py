@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tables import options_text
 
-import treeselect
-from treeselect import ControlBurn
+from treeselect import ControlBurn, ForestImportance
 from treeselect.algorithms.registry import METHODS
 
 REDUCED = {
@@ -17,24 +16,19 @@ REDUCED = {
 }
 """Options of methods that would take hours otherwise; the others have their defaults."""
 
-_TOLD = {
-    **REDUCED,
-    "importance": {"kind": "mdi"},
-    "importance, unbiased": {"kind": "unbiased"},
+_MORE = {
+    "importance, mdi": ForestImportance(kind="mdi"),
+    "controlburn, paper": ControlBurn.published(),
+    "controlburn, refined": ControlBurn(refine=True),
 }
 
-FORMS = {
-    name: kind(**_TOLD.get(name, {})) for name, kind in METHODS.items()
-} | {
-    "importance, unbiased": treeselect.ForestImportance(kind="unbiased"),
-    "controlburn, paper": ControlBurn.published(),
-}  # fmt: skip
-"""All methods of the package; of two also another form."""
+FORMS = {name: kind(**REDUCED.get(name, {})) for name, kind in METHODS.items()} | _MORE
+"""All methods of the package, and other forms of two of them."""
 
 
 def told(form):
-    """The options of a form in words."""
-    return "the paper's" if form == "controlburn, paper" else options_text(_TOLD.get(form, {}))
+    """The options of a form that its name does not tell, in words."""
+    return "see name" if form in _MORE else options_text(REDUCED.get(form, {}))
 
 
 def in_order(names):

@@ -53,8 +53,8 @@ from common import frame_problem
 SIZES = (1, 2, 3, 5, 10)
 MOST_ROWS, MOST_NEW = 1000, 5000
 JUDGES = ("forest", "boosting")
-BASELINE = "importance"
-QUICK = ("importance", "mrmr")
+BASELINE = "importance, mdi"
+QUICK = (BASELINE, "mrmr")
 
 MORE = {
     "chess with copies": lambda: controlburn_chess.with_copies(

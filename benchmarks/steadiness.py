@@ -42,7 +42,7 @@ sys.path.append(str(Path(__file__).parent / "papers"))
 
 from controlburn_datasets import audit
 
-METHODS = ("exchange", "controlburn", "importance", "importance, unbiased", "rrf", "lasso")
+METHODS = ("exchange", "controlburn", "importance", "importance, mdi", "rrf", "lasso")
 SIZES, N_SEEDS, N_HALVES, MOST_ROWS = (3, 5), 5, 6, 1000
 RESAMPLES, FEW_RESAMPLES = 100, {"rrf": 25}
 """Of most methods, and of slow ones."""

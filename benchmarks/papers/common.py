@@ -19,8 +19,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from treeselect.algorithms.exchange import ExchangeSearch
+from treeselect import ExchangeSearch
 from treeselect.algorithms.shared.method import Method
+from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.encoding import build_design
@@ -34,7 +35,6 @@ from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.formula import parse_formula
-from treeselect.resampling.choosing import step_of_size
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # tables.py is beside this folder
 
