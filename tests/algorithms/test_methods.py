@@ -38,7 +38,6 @@ QUICK = {
     "varselrf": {"n_trees": 50},
 }
 WITHOUT_PRICES = {
-    "exchange",
     "importance",
     "rfe",
     "boruta",
@@ -357,9 +356,9 @@ def test_training_scores_are_called_what_they_are(mixed, method, tmp_path):
 
 WHOLE = {
     "gbfs": {"n_trees": 20, "max_depth": 2},
-    "rrf": {"n_trees": 5, "sample_fraction": 1.0},
-    "grrf": {"n_trees": 5, "sample_fraction": 1.0},
-    "rboost": {"form": "gradient", "n_trees": 5},
+    "rrf": {"n_trees": 5, "sample_fraction": 1.0, "screen": False},
+    "grrf": {"n_trees": 5, "sample_fraction": 1.0, "screen": False},
+    "rboost": {"form": "gradient", "n_trees": 5, "screen": False},
     "lasso": {},
     "stepwise": {},
     "mrmr": {},

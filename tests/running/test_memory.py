@@ -57,7 +57,8 @@ def n_objects():
 
 def n_cached():
     """Entries of caches without a bound."""
-    caches = [o for o in gc.get_objects() if isinstance(o, functools._lru_cache_wrapper)]
+    # By type: isinstance() asks what a weak reference stands for, which may be gone.
+    caches = [o for o in gc.get_objects() if type(o) is functools._lru_cache_wrapper]
     return sum(c.cache_info().currsize for c in caches if c.cache_info().maxsize is None)
 
 

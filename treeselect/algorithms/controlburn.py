@@ -262,6 +262,11 @@ class ControlBurn(Method):
         steps = self.solver.ended(task, steps)
         return tuple(dataclasses.replace(step, warning=warning) for step in steps)
 
+    @property
+    def predicts_any_set(self) -> bool:
+        """Whether a forest is refitted: the sparse forest is that of a step."""
+        return self.solver.refit_trees is not None
+
     def final_model(self, task: Task, step: Step) -> Model:
         """Forest on the selected units (paper, section 3.1: the final step), or the sparse forest
         of the step."""

@@ -182,6 +182,8 @@ def refit_forest(
     )  # fmt: skip
     trees, n_first = best_trees(grower, n_trees=n_trees)
     importance[selected] = np.maximum(gains_outside(grower, trees, n_first), 0.0)
+    if not (has_offset or family.has_classes or family.loss.is_squared):
+        trees = _with_one_more_row(trees, constant[0])
     if problem.offset is not None and not family.loss.is_squared:
         curvature = family.loss.curvature(problem.y, problem.constant(weight))
         trees = with_newton_steps(trees, part, truth[:, 0], curvature, weight)
@@ -193,6 +195,14 @@ def refit_forest(
         eta = problem.offset + predict_mean(trees, part, n_threads)[:, 0]
         constant = np.array([family.loss.constant(problem.y, weight, eta)])
     return ForestModel(selected, trees, constant, importance, family, has_offset)
+
+
+def _with_one_more_row(trees: Trees, mean: float) -> Trees:
+    """The same trees, each node with one more row of the mean response: counts have no mean of 0,
+    which a leaf of rows without any event would give, and any event there would refute."""
+    weight = trees.nodes.weight[:, np.newaxis]
+    value = (trees.nodes.value * weight + mean) / (weight + 1)
+    return trees._replace(nodes=trees.nodes._replace(value=value))
 
 
 def _constant(problem: Problem, weight: WeightArray) -> FloatArray:

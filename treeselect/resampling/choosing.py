@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.method import Method, steps_of
-from treeselect.algorithms.shared.sizes import step_of_size
+from treeselect.algorithms.shared.sizes import step_of_size, step_within
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
@@ -131,7 +131,11 @@ def choose(
         n_threads=workers.n_threads,
     )
     steps = steps_of(method, task)
-    step = choose_step(steps, k, scores, problem.groups.keep)
+    if isinstance(k, str) and not method.predicts_any_set:
+        size = wanted_size(k, scores, problem.groups.keep)
+        step = step_within(steps, size if size is not None else most)
+    else:
+        step = choose_step(steps, k, scores, problem.groups.keep)
     if isinstance(k, str):
         # A path that jumps over the last size has a larger one, which nobody has scored.
         steps = tuple(step for step in steps if step.size <= most)

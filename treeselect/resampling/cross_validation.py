@@ -12,7 +12,7 @@ import numpy as np
 
 from treeselect.algorithms.shared.base import Step, empty_step
 from treeselect.algorithms.shared.method import Method, steps_of
-from treeselect.algorithms.shared.sizes import step_of_size
+from treeselect.algorithms.shared.sizes import step_of_size, step_within
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
@@ -153,8 +153,8 @@ def follow_fold(
     start = time.perf_counter()
     steps = steps_of(method, task)
     path_seconds = time.perf_counter() - start
-    keep = problem.groups.keep
-    chosen = [steps[-1]] if sizes is None else [_of_size(steps, size, keep) for size in sizes]
+    keep, cut = problem.groups.keep, method.predicts_any_set
+    chosen = [steps[-1]] if sizes is None else [_of_size(steps, size, keep, cut) for size in sizes]
     known: dict[int, tuple[float, IntArray, float]] = {}
     for step in chosen:
         if step.size not in known:
@@ -174,12 +174,12 @@ def follow_fold(
     )
 
 
-def _of_size(steps: Sequence[Step], size: int, keep: BoolArray) -> Step:
-    """The step of a size (see ``step_of_size``); the empty one where kept units are more, or
-    nothing is wanted."""
+def _of_size(steps: Sequence[Step], size: int, keep: BoolArray, cut: bool) -> Step:
+    """The step of a size (see ``step_of_size``), or, where larger ones are not to be cut, the last
+    one of no more units; the empty one where kept units are more, or nothing is wanted."""
     if size == 0 or size < keep.sum():
         return empty_step(len(keep))
-    return step_of_size(steps, size, keep)
+    return step_of_size(steps, size, keep) if cut else step_within(steps, size)
 
 
 def held_out_score(problem: Problem, model: Model, test: RowWeights, n_threads: int = 1) -> float:

@@ -128,6 +128,12 @@ class Method:
         return False
 
     @property
+    def predicts_any_set(self) -> bool:
+        """Whether :meth:`final_model` has a model for a set that is no step of the path, so that
+        sizes which it jumps over can be scored; True by default."""
+        return True
+
+    @property
     def was_fitted(self) -> bool:
         """Whether its trees were grown before, on rows that nobody knows; False by default."""
         return False

@@ -18,6 +18,11 @@ def skipped_sizes(path: Sequence[Step]) -> list[int]:
     return [size for size in range(min(sizes), max(sizes)) if size not in sizes]
 
 
+def step_within(path: Sequence[Step], size: int) -> Step:
+    """The last step of at most `size` units; the first one if all have more."""
+    return next((step for step in reversed(path) if step.size <= size), path[0])
+
+
 def step_of_size(path: Sequence[Step], size: int, keep: BoolArray) -> Step:
     """The step with `size` units; where the path jumps over it, the next larger one is cut.
 
