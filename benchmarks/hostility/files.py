@@ -29,7 +29,10 @@ from hostility.judging import (
 
 Plan = dict[str, Any]
 
-FITS = ("sparse", "classes", "boosted", "linear", "counts", "with data", "resampled", "foreign")
+FITS = (
+    "sparse", "classes", "boosted", "linear", "counts", "with data", "searched", "resampled",
+    "foreign",
+)  # fmt: skip
 
 _USES = (
     "predict(data)", "predict(data, 'link')", "predict(data, 'class')", "trees()", "nodes()",
@@ -133,12 +136,12 @@ def originals() -> dict[str, bytes]:
     from treeselect import select
 
     quick: dict[str, Any] = {"seed": 1, "n_jobs": 1, "progress": False}
-    few: dict[str, Any] = {"forests": 1, "n_trees": 5, **quick}
+    few: dict[str, Any] = {"method": "controlburn", "forests": 1, "n_trees": 5, **quick}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fits = {
             "sparse": select("y ~ x*site + scale(z) + colour + C(flag) + hashed(site, 3) + `a b`",
-            data(), k=2, refit=None, forests=1, **quick),
+            data(), method="controlburn", k=2, refit=None, forests=1, **quick),
             "classes": select("kind ~ x + z + poly(x, 2) + site", data(), k=2, **few),
             "boosted": select("dose ~ x + site + bs(z, 4, extrapolation='clip')", data(), k=2,
             **few).refit("boosting"),
@@ -148,6 +151,7 @@ def originals() -> dict[str, bytes]:
             groups={"both": ["x", "flag"]}, new_levels="other", **few),
             "with data": select("y ~ x + z + site + colour + flag + `a b`", data(), k=2,
             method="rrf", n_trees=4, **quick),
+            "searched": select("dose ~ x + z + site + colour", data(), k=2, n_trees=10, **quick),
             "resampled": select("dose ~ x + z + site", data(), k=1, method="importance",
             n_trees=4, resamples=2, **quick),
             "foreign": select("y ~ x + z + flag", data().fillna(0), method=SelectKBest(k=1),
