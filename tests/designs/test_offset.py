@@ -8,7 +8,6 @@ import pytest
 from scipy.special import expit, logit
 
 import treeselect
-from treeselect.engine.ensembles.leaves import with_newton_steps
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
 from treeselect.errors import NewDataError, OptionError
 
@@ -140,34 +139,27 @@ def test_totals_of_the_forest_are_right(data, family):
     assert fit.predict(counts).sum() == pytest.approx(counts[y].sum(), rel=1e-6)
 
 
-def test_newton_steps_are_sums_over_the_rows_of_each_leaf():
-    from tree_data import make_data
+@pytest.mark.parametrize("seed", [5, 6])
+def test_rare_events_beside_an_offset_of_nothing(seed):
+    """As without it: nowhere do log-odds run away."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.normal(size=(3000, 2)), columns=["x", "z"]).assign(none=0.0)
+    data["y"] = (rng.random(3000) < 1 / (1 + np.exp(6 - 3 * data["x"]))).astype(int)
+    train, new = data[:1000], data[1000:]
+    lost = []
+    for offset in (None, "none"):
+        fit = treeselect.select("y ~ x + z", train, method="mrmr", k=1, offset=offset, seed=1)
+        p = np.clip(np.asarray(fit.predict(new)), 1e-9, 1 - 1e-9)
+        lost.append(-np.mean(np.log(np.where(new["y"] == 1, p, 1 - p))))
+    assert lost[1] < 1.1 * lost[0]
 
-    from treeselect.engine.data.targets import mean_target
-    from treeselect.engine.ensembles.forests import bagged_forest
-    from treeselect.engine.ensembles.prediction import predict_mean
-    from treeselect.engine.growing.growth import Growth
 
-    rng = np.random.default_rng(2)
-    data = make_data(rng.integers(1, 5, size=(2, 80)), [False, True], [0, 1])
-    gradient, curvature = rng.normal(size=80), rng.random(80)
-    weight = rng.integers(0, 3, size=80)
-    trees = bagged_forest(
-        data,
-        mean_target(gradient),
-        weight,
-        n_trees=1,
-        growth=Growth(2, 1, 2, 0.0),
-        seed=1,
-        rank=np.arange(2),
-    )
-    leaf = predict_mean(trees, data)[:, 0]  # no two leaves have the same mean
-    found = predict_mean(with_newton_steps(trees, data, gradient, curvature, weight), data)[:, 0]
-    prior = np.average(curvature, weights=weight)
-    for value in np.unique(leaf):
-        here = (leaf == value) * weight
-        expected = here @ gradient / (here @ curvature + prior)
-        np.testing.assert_allclose(found[leaf == value], expected)
+def test_an_offset_that_tells_all_leaves_nothing_undefined():
+    x = np.random.default_rng(1).normal(size=(50, 2))
+    data = pd.DataFrame(x, columns=["a", "b"]).assign(known=np.where(x[:, 0] > 0, -500.0, 500.0))
+    data["y"] = np.where(x[:, 0] > 0, "yes", "no")
+    fit = treeselect.select("y ~ a + b", data, method="mrmr", k=1, offset="known", seed=1)
+    assert np.isfinite(fit.predict(data)).all()
 
 
 @pytest.mark.parametrize("method", ["gbfs", "rboost", "controlburn"])

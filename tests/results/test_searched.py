@@ -60,7 +60,9 @@ def test_tables_are_in_the_library_of_the_data(made):
 
 def test_without_a_search_there_is_nothing_to_show(fitted):
     for table in (fitted.exchanges, fitted.alternatives):
-        with pytest.raises(OptionError, match=r'no search found this set\.\n.*method="exchange"'):
+        with pytest.raises(
+            OptionError, match=r'no search ended with this set\.\n.*method="exchange"'
+        ):
             table()
     assert search_tables(fitted) == ()
     assert search_notes(fitted) == []

@@ -34,9 +34,8 @@ class ExchangeSearch(PrunedMethod):
     Parameters
     ----------
     left : float, optional
-        Share of the constant model's out-of-bag error that a set may leave, above 0, at most 1:
-        the first size whose set leaves no more is taken, or the last of the path. None: the number
-        of units decides.
+        The first size is taken whose set has at most this share of the constant model's out-of-bag
+        error, or the last of the path; above 0, at most 1. None: the number of units decides.
     n_trees : int
         Trees of each forest that judges a set, 10 to 1,000,000.
     margin : float
@@ -61,16 +60,16 @@ class ExchangeSearch(PrunedMethod):
 
     A step looks at six units that might come in: those of most held-out gain in a forest on the
     out-of-bag residuals of S, which sees what adds to S also through interactions with its members,
-    and in a forest of all units, by turns; and at the members that are missed least. The best three
-    of either make nine exchanges, the best three of which are judged by `n_trees` trees; the best
-    is made if it lowers the error by more than `margin` standard errors. Of sets that can't be told
-    from the best, by one standard error, the first is that whose units say most alone: the sum of
-    their adjusted shares of the variance in trees of up to eight leaves, which draw nothing. The
-    first judgements are made on 25 trees and at most 2,000 rows, the last on at most 10,000 rows. A
-    path ends where three further units do not lower the error by as much.
+    and in a forest of all units, by turns; and at the members whose removal raises the error least.
+    The best three of either make nine exchanges, the best three of which are judged by `n_trees`
+    trees; the best is made if it lowers the error by more than `margin` standard errors. Of sets
+    that can't be told from the best, by one standard error, the first is the cheapest, then that
+    whose units are most informative individually: the sum of their epsilon squared [3]_, for which
+    nothing is drawn. The first judgements are made on 25 trees and at most 2,000 rows, the last on
+    at most 10,000 rows. A path ends where three further units do not lower the error by as much.
 
     Where units have prices, gains are divided by them: units are ranked by their gain per price,
-    and one comes in for another if it adds more per price to what both leave in.
+    and one comes in for another if it adds more per price to the members that stay.
 
     What it owes to others: exchanges of members for others are the splicing of [1]_ for linear
     models, and the steps back those of floating search [2]_.
@@ -81,6 +80,7 @@ class ExchangeSearch(PrunedMethod):
        selection problem. PNAS 117(52), 33117-33123.
     .. [2] P. Pudil, J. Novovicova, J. Kittler (1994). Floating search methods in feature selection.
        Pattern Recognition Letters 15(11), 1119-1125.
+    .. [3] T. L. Kelley (1935). An unbiased correlation ratio measure. PNAS 21(9), 554-559.
 
     Examples
     --------

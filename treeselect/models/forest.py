@@ -14,7 +14,7 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData, select_groups
-from treeselect.engine.ensembles.leaves import with_leaf_fits, with_newton_steps
+from treeselect.engine.ensembles.leaves import with_leaf_fits
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.random import stream_seed
@@ -185,10 +185,6 @@ def refit_forest(
     if not (has_offset or family.has_classes or family.loss.is_squared):
         trees = _with_one_more_row(trees, constant[0])
     if problem.offset is not None and not family.loss.is_squared:
-        curvature = family.loss.curvature(problem.y, problem.constant(weight))
-        trees = with_newton_steps(trees, part, truth[:, 0], curvature, weight)
-        value = family.loss.exact_step(trees.nodes.value)
-        trees = trees._replace(nodes=trees.nodes._replace(value=value))
         base = problem.offset + constant[0]
         trees = with_leaf_fits(trees, part, family.loss, problem.y, base, weight)
         # The mean of the trees' steps is no step of the mean: without this, totals would be off.

@@ -78,10 +78,10 @@ def alternative_table(result: Fit) -> pd.DataFrame:
 def _trace(result: Fit) -> Trace:
     if result.step.trace is None:
         raise OptionError(
-            f"There are no exchanges and no alternatives to show: no search found this set.\n"
-            f'  Found: the method {result.method}. `method="exchange"` searches, and so does any'
-            " other with `refine=True`; what the backward pass or a cut to `k` has left of a set"
-            " was not searched for."
+            "There are no exchanges and no alternatives to show: no search ended with this set.\n"
+            f'  Found: the method {result.method}. The sets of `method="exchange"`, and of any'
+            " other with `refine=True`, have them, unless the backward pass (`prune=True`) or a cut to"
+            " `k` has changed the set."
         )
     return result.step.trace
 

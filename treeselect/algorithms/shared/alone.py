@@ -27,7 +27,8 @@ class Alone:
     truth : ndarray of float, shape (n_rows, n_outputs)
         What is to be told.
     weights : RowWeights
-        Of the rows it is told from; as many are counted as there are groups of them.
+        Of the rows it is told from; as many are counted as there are groups of them; a row is one
+        observation, whatever its weight.
 
     References
     ----------

@@ -193,8 +193,9 @@ class Search:
         return None if better is selected else better
 
     def _best_first(self, judge: Judge, sets: list[BoolArray]) -> list[BoolArray]:
-        """Sets of one size, those first that can't be told from the best: of these by what their
-        units say alone, so that the choice between equals is a steady one; then by their errors."""
+        """Sets of one size, those first that can't be told from the best: of these the cheapest,
+        then those whose units are most informative individually, so that the choice between equals
+        is a steady one; then the others by their errors."""
         if not sets:
             return []
         judge.learn(sets)
@@ -205,7 +206,9 @@ class Search:
         is_near = rise <= spread
         alone = np.array([self._alone.of(found) for found in sets])
         key = np.where(is_near, -levels(alone), levels(rise))
-        order = np.lexsort(([self._rank[found].sum() for found in sets], key, ~is_near))
+        price = np.where(is_near, [self._costs[found].sum() for found in sets], 0.0)
+        rank = [self._rank[found].sum() for found in sets]
+        order = np.lexsort((rank, key, price, ~is_near))
         return [sets[i] for i in order.tolist()]
 
     def _additions(self, selected: BoolArray) -> IntArray:

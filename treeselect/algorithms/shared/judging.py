@@ -92,9 +92,11 @@ class Judge:
         self._known |= zip(new, judged, strict=True)
 
     def error(self, selected: BoolArray) -> float:
-        """Mean squared out-of-bag error."""
+        """Mean squared out-of-bag error; infinite if no row is outside two bags."""
         error = self.errors(selected)
         known = ~np.isnan(error)
+        if not known.any():
+            return np.inf
         return float(np.average(error[known], weights=self._weight[known]))
 
     def rise(
@@ -105,7 +107,8 @@ class Judge:
         share: float = 0.5,
     ) -> tuple[float, float]:
         """How much the error rises from one set to another, with its standard error over rows, or
-        over groups of rows, where there are any (cluster-robust).
+        over groups of rows, where there are any (cluster-robust). A row is one observation there,
+        whatever its weight; both are 0 if no row is outside two bags.
 
         Parameters
         ----------
@@ -121,6 +124,8 @@ class Judge:
             added, lost = self.errors(after) - known, self.errors(before) - known
             difference = 2 * (share * added - (1 - share) * lost)
         rows = ~np.isnan(difference)
+        if not rows.any():
+            return 0.0, 0.0
         weight = self._weight[rows] / self._weight[rows].sum()
         mean = float(weight @ difference[rows])
         if self._groups is None:

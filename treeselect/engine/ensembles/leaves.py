@@ -39,34 +39,10 @@ def leaves_of(trees: Trees, tree: int, data: BinnedData) -> Int32Array:
     return leaves
 
 
-@kernel
-def add_to_leaves(nodes, start, data, gradient, curvature, weight, sums, curvatures):
-    """Add each weighted row's gradient and curvature to its leaf in every tree."""
-    for i in range(weight.shape[0]):
-        if weight[i] == 0:
-            continue
-        for tree in range(start.shape[0] - 1):
-            at = leaf_of(nodes, start[tree], data, i)
-            sums[at] += weight[i] * gradient[i]
-            curvatures[at] += weight[i] * curvature[i]
+_FARTHEST = 30.0
+"""Values of leaves are sought between minus this and this."""
 
-
-def with_newton_steps(
-    trees: Trees, data: BinnedData, gradient: FloatArray, curvature: FloatArray, weight: WeightArray
-) -> Trees:
-    """The same trees whose leaves hold the Newton step of all their rows.
-
-    ``sum(w g) / (sum(w h) + mean(h))`` over the rows of the leaf, in the bag or not.
-    """
-    sums, curvatures = np.zeros((2, len(trees.nodes.column)))
-    add_to_leaves(
-        trees.nodes, trees.start, data, gradient, curvature,
-        weight.astype(np.float64),
-        sums, curvatures,
-    )  # fmt: skip
-    prior = float(np.average(curvature, weights=weight))
-    value = sums / (curvatures + prior)
-    return trees._replace(nodes=trees.nodes._replace(value=value[:, np.newaxis]))
+_MOST_STEPS, _NEAR = 30, 1e-4
 
 
 def with_leaf_fits(
@@ -76,30 +52,45 @@ def with_leaf_fits(
     y: FloatArray,
     base: FloatArray,
     weight: WeightArray,
-    n_steps: int = 2,
 ) -> Trees:
-    """The same trees after further Newton steps of each leaf on its own.
+    """The same trees, each leaf with the value that minimises the loss of its rows beside their
+    base, in the bag or not, plus half its square times the mean curvature at the base, as of one
+    more row that speaks for 0.
 
-    A leaf's value then nearly minimises the loss of its rows, in the bag or not, beside their base,
-    plus half its square times the mean curvature at the base, as of one more row that speaks for 0.
+    Newton steps from 0; one that leaves the interval in which the minimum is known to lie, at first
+    -30 to 30, is replaced by a bisection: beside a rare event the curvature is next to nothing.
 
     Parameters
     ----------
     trees : Trees
-        With the first step as values, shape (n_nodes, 1).
     base : ndarray of float, shape (n_rows,)
         Linear predictor without the tree.
     """
     rows = np.flatnonzero(weight)
     y, base, weight = y[rows], base[rows], weight[rows].astype(np.float64)
-    prior = float(np.average(loss.curvature(y, base), weights=weight))
-    value = trees.nodes.value.copy()
+    prior = mean_curvature(loss.curvature(y, base), weight)
+    value = np.zeros_like(trees.nodes.value)
     for tree in range(trees.n_trees):
-        own = value[trees.start[tree] : trees.start[tree + 1], 0]
         leaf = leaves_of(trees, tree, data)[rows]
-        for _ in range(n_steps):
+        n_nodes = int(trees.start[tree + 1] - trees.start[tree])
+        own, least, most = np.outer([0.0, -_FARTHEST, _FARTHEST], np.ones(n_nodes))
+        for _ in range(_MOST_STEPS):
             eta = base + own[leaf]
-            sums = np.bincount(leaf, weight * loss.negative_gradient(y, eta), len(own))
-            curvatures = np.bincount(leaf, weight * loss.curvature(y, eta), len(own))
-            own += (sums - prior * own) / (curvatures + prior)
+            sums = np.bincount(leaf, weight * loss.negative_gradient(y, eta), n_nodes)
+            slope = sums - prior * own
+            curvature = np.bincount(leaf, weight * loss.curvature(y, eta), n_nodes) + prior
+            least, most = np.where(slope > 0, own, least), np.where(slope > 0, most, own)
+            found = own + slope / curvature
+            inside = (found > least) & (found < most) | (slope == 0)
+            found = np.where(inside, found, (least + most) / 2)
+            moved = np.abs(found - own).max(initial=0.0)
+            own = found
+            if moved < _NEAR:
+                break
+        value[trees.start[tree] : trees.start[tree + 1], 0] = own
     return trees._replace(nodes=trees.nodes._replace(value=value))
+
+
+def mean_curvature(curvature: FloatArray, weight: FloatArray) -> float:
+    """Weighted mean, at least a thousandth, so that something can be divided by it."""
+    return max(float(np.average(curvature, weights=weight)), 1e-3)
