@@ -80,8 +80,8 @@ def _trace(result: Fit) -> Trace:
         raise OptionError(
             "There are no exchanges and no alternatives to show: no search ended with this set.\n"
             f'  Found: the method {result.method}. The sets of `method="exchange"`, and of any'
-            " other with `refine=True`, have them, unless the backward pass (`prune=True`) or a cut to"
-            " `k` has changed the set."
+            " other with `refine=True`, have them, unless the backward pass (`prune=True`) or a cut"
+            " to `k` has changed the set."
         )
     return result.step.trace
 
