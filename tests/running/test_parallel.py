@@ -77,9 +77,9 @@ def test_no_kernel_is_compiled_for_arrays_of_another_process(mixed, method):
     split = Split(rows[rows % 3 > 0], rows[rows % 3 == 0])
     call = (problem, fit.chosen_method, fit.design.row_weights, split, (0, 1), 1)
     assert most_units(problem.groups) > 1
-    ours = parallel._call(parallel.os.getpid(), follow_fold, call, 1)
+    ours = parallel._call(parallel.os.getpid(), follow_fold, 1, 0, *call)[1]
     before = signatures()
-    theirs = parallel._call(-1, follow_fold, read_only(call), 1)
+    theirs = parallel._call(-1, follow_fold, 1, 0, *read_only(call))[1]
     assert signatures() == before
     np.testing.assert_array_equal(theirs.scores, ours.scores)
 
@@ -92,7 +92,7 @@ def written_to(values, n_threads):
 
 def test_what_workers_share_can_be_written_to_and_is_nobody_elses():
     values = np.zeros(LARGE)
-    found = list(parallel.run_all(written_to, [(values,)] * 3, parallel.Workers(2, 2)))
+    found = parallel.run_all(written_to, [(values,)] * 3, parallel.Workers(2, 2), "", False)
     assert [flag for flag, _ in found] == [True] * 3
     assert values[0] == 0.0
 
@@ -114,7 +114,8 @@ def test_threads_are_shared_out_among_processes(monkeypatch, n_jobs, threads):
     assert workers.share() == threads
     if n_jobs is None:
         calls = [(number,) for number in range(3)]
-        assert list(parallel.run_all(threads_of, calls, workers)) == [(i, 8) for i in range(3)]
+        found = parallel.run_all(threads_of, calls, workers, "", False)
+        assert found == [(i, 8) for i in range(3)]
 
 
 def test_pieces_inside_a_piece_share_its_threads():
