@@ -198,9 +198,12 @@ def _origin(module: str, name: str) -> bytes:
 
 
 def _version(module: str) -> str:
-    package = sys.modules.get(module.partition(".")[0])
-    return str(getattr(package, "__version__", ""))
+    """Of the package; of Python for its own modules; empty if there is none."""
+    root = module.partition(".")[0]
+    if root in sys.stdlib_module_names:
+        return f"{sys.version_info.major}.{sys.version_info.minor}"
+    return str(getattr(sys.modules.get(root), "__version__", ""))
 
 
 def _has_version(module: str) -> bool:
-    return module == "builtins" or (module != "__main__" and bool(_version(module)))
+    return module != "__main__" and bool(_version(module))

@@ -195,7 +195,8 @@ def _spread(
         return
     found = run(tasks)
     try:
-        yield from found
+        for number, result in found:  # noqa: UP028, `yield from` would close it before we do
+            yield number, result
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # joblib's, that others are not waited for
