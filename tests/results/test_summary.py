@@ -42,7 +42,7 @@ def test_full_text_with_groups_costs_notes_and_dropped_rows(mixed, snapshot):
     assert made.summary().as_text() == snapshot
 
 
-@pytest.mark.parametrize(("k", "said"), [(0, False), (1, True), (2, False)])
+@pytest.mark.parametrize(("k", "said"), [(1, True), (2, False)])
 def test_a_minimal_set_is_a_part_of_the_terms(mixed, k, said):
     fit = treeselect.select("dose ~ signal + site", mixed, method="lasso", k=k)
     assert fit.k == k
