@@ -48,7 +48,7 @@ def paired_difference(differences: FloatArray, test_share: float) -> PairedDiffe
     Parameters
     ----------
     differences : ndarray of float, shape (n_folds,)
-        Score of one method less that of the other, of all repeats.
+        Score of one model less that of the other, of all repeats.
     test_share : float
         Held-out rows for each training row, ``n_test / n_train``.
 
