@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import found_near, is_one_of
+from treeselect.arguments.checks import found_near, read_names
 from treeselect.arguments.scalars import whole
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
@@ -101,8 +101,8 @@ def _units(result: Fit, here: ModelData, terms: str | Sequence[str] | None) -> l
     unit_of = {term: unit for unit, own in enumerate(known.terms) for term in own}
     unit_of |= {name: unit for unit, name in enumerate(known.names)}
     found = []
-    for term in [terms] if isinstance(terms, str) else list(terms):
-        if not is_one_of(term, unit_of):
+    for term in read_names("terms", terms):
+        if term not in unit_of:
             raise OptionError(
                 "`terms` must be terms of the formula, or groups of them.\n"
                 f"{found_near(term, list(unit_of), f'Known: {listing(known.names)}.')}"
