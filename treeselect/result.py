@@ -523,7 +523,7 @@ class SelectionResult(ReadableFit):
         DataError
             If the data are needed and not given, or are not those of the fit.
         OutOfMemoryError, WorkerError
-            If memory runs out, or a process ends before its work is done or can't be given it.
+            If memory runs out, or a process can't be given its work.
 
         Notes
         -----
