@@ -90,6 +90,14 @@ def test_comparison_prints_its_tables_and_writes_nothing():
         ),
         ("calibration.py", 2 + 12),
         ("conditional.py", 2 + 1),
+        ("kills.py", 2 + 2),
+        pytest.param(
+            "spreading.py",
+            2 + 1,
+            marks=pytest.mark.skipif(
+                not Path("/proc/self/smaps_rollup").exists(), reason="needs Linux"
+            ),
+        ),
     ],
 )
 def test_a_program_of_all_methods_prints_its_tables_and_writes_nothing(

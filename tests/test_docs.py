@@ -15,7 +15,6 @@ import matplotlib.pyplot as plt
 
 import treeselect
 from treeselect.arguments.checks import USUAL_METHOD
-from treeselect.errors import NotBuiltError
 
 PAGE = Path(__file__).parent.parent / "docs" / "features.md"
 
@@ -75,10 +74,6 @@ def names():
 @pytest.mark.parametrize("call", calls())
 def test_calls(call, names, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    if "..." in call:
-        with pytest.raises(NotBuiltError):
-            names["fit"].resample(checkpoint="here")
-        return
     if call.startswith("treeselect.load"):
         names["fit"].save("model.treeselect")
     with sklearn.config_context(enable_metadata_routing="request" in call):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import os
 import pkgutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from joblib import parallel_config
 
 import treeselect
 from treeselect import engine
+from treeselect.errors import TreeselectWarning
 from treeselect.resampling.choosing import most_units
 from treeselect.resampling.cross_validation import follow_fold
 from treeselect.resampling.folds import Split
@@ -147,3 +150,37 @@ def test_a_loaded_model_predicts_with_the_same_kernels(fitted, mixed, tmp_path):
     loaded = treeselect.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(mixed), fitted.predict(mixed))
     assert signatures() == before
+
+
+def test_what_several_calls_hold_is_sent_once_and_says_its_size(fitted):
+    problem, split = fitted.design.problem, np.arange(5)
+    calls = [(problem, split, 1, "text", None), (problem, np.arange(6), 1, "text", None)]
+    first, second = parallel.with_shared(calls)
+    assert first[0] is second[0]
+    assert first[0].value is problem
+    assert first[1:] == calls[0][1:]
+    assert first[0].__sizeof__() > parallel.n_bytes(problem) >= problem.data.blocks.nbytes
+    shared = parallel.Shared(read_only(problem))
+    own = shared.own()
+    assert all(array.flags.writeable for array in arrays_of(own))
+    assert shared.own() is own
+
+
+def dies(number, caller, folder, n_threads):
+    """A piece that ends its process the first time."""
+    flag = Path(folder) / str(number)
+    if number == 2 and os.getpid() != caller and not flag.exists():
+        flag.touch()
+        os._exit(1)
+    return number**2
+
+
+def test_a_process_that_dies_costs_its_piece_only(tmp_path):
+    calls = {number: (number, os.getpid(), str(tmp_path)) for number in range(5)}
+    found = []
+    with pytest.warns(TreeselectWarning, match="ended before its work was done") as caught:
+        for number, result in parallel.run_each(dies, calls, parallel.Workers(2, 2)):
+            found.append(number)
+            assert result == number**2
+    assert len(caught) == 1
+    assert sorted(found) == list(calls)  # each once

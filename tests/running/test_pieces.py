@@ -66,7 +66,7 @@ WHOLE = {number: number / 3 for number in range(N)}
 
 
 def test_nothing_is_done_twice(tmp_path):
-    folder = tmp_path / "new" / "folder"
+    folder = tmp_path / "new"
     assert run(folder) == (WHOLE, [*range(N)])
     assert len(files(folder)) == len(list(folder.iterdir())) == N
     assert run(folder) == (WHOLE, [])
@@ -263,6 +263,8 @@ def test_a_folder_that_cant_be_written_to_is_an_error_before_the_work(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OptionError, match=r"`checkpoint` must be a folder .*\n  Found: .*file`\. "):
         read_checkpoint(tmp_path / "file")
+    with pytest.raises(OptionError, match="No such file"):
+        read_checkpoint(tmp_path / "nowhere" / "folder")
     with pytest.raises(OptionError, match="`checkpoint` must be text or a"):
         read_checkpoint(3)
     with pytest.raises(OptionError, match="`on_piece` must be a function"):

@@ -64,7 +64,7 @@ def read_checkpoint(folder: object) -> Path | None:
         return None
     path = file_path(folder, name="checkpoint")
     try:
-        os.makedirs(path, exist_ok=True)
+        path.mkdir(exist_ok=True)  # not those above it: a slip of the pen would make many
         if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
             raise PermissionError(None, "It is read-only")
     except OSError as error:
