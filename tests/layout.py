@@ -47,6 +47,40 @@ def imports() -> Graph:
     }
 
 
+def drawn_apart(source: str, drawing: set[str]) -> list[str]:
+    """Calls that draw bags of single rows, whether or not rows belong together.
+
+    These are the calls of the functions in `drawing` that leave out ``sampling``, whose default is
+    ``BOOTSTRAP``, what names that itself, and a ``Sampling`` that isn't told of any groups.
+    """
+    nodes = list(ast.walk(ast.parse(source)))
+    true_name = {
+        alias.asname: alias.name
+        for node in nodes if isinstance(node, ast.ImportFrom)
+        for alias in node.names if alias.asname
+    }  # fmt: skip
+    told = {"Sampling": "groups"} | dict.fromkeys(drawing, "sampling")
+
+    def name(node: ast.AST) -> str:
+        bare = ast.unparse(node).rpartition(".")[2]
+        return true_name.get(bare, bare)
+
+    def left_out(call: ast.Call) -> bool:
+        given = {word.arg: ast.unparse(word.value) for word in call.keywords}
+        if name(call.func) == "Sampling":
+            names = ("replace", "share", "groups")
+            given |= dict(zip(names, map(ast.unparse, call.args), strict=False))
+        return given.get(told[name(call.func)], "None") == "None"
+
+    found = []
+    for node in nodes:
+        if isinstance(node, ast.Call) and name(node.func) in told and left_out(node):
+            found.append(f"line {node.lineno}: {name(node.func)}() without {told[name(node.func)]}")
+        elif isinstance(node, ast.Name | ast.Attribute) and name(node) == "BOOTSTRAP":
+            found.append(f"line {node.lineno}: BOOTSTRAP")
+    return found
+
+
 def room_of(module: str) -> str:
     """The room that a module is in: a folder, or a file at the top."""
     return module.split(".")[1] if "." in module else "__init__"
