@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
+from quick import quick_fit
 
 import treeselect
 
@@ -48,16 +49,7 @@ def mixed() -> pd.DataFrame:
 @pytest.fixture(scope="session")
 def fitted(mixed: pd.DataFrame) -> treeselect.SelectionResult:
     """A quick fit with two units and resamples."""
-    return treeselect.select(
-        "died ~ . - dose",
-        mixed,
-        method="controlburn",
-        k=2,
-        seed=1,
-        forests=2,
-        n_trees=20,
-        resamples=10,
-    )
+    return quick_fit("died ~ . - dose", mixed, k=2, forests=2, n_trees=20, resamples=10)
 
 
 @pytest.fixture(scope="session")
