@@ -18,6 +18,11 @@ settings.register_profile(
 settings.load_profile("any machine")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests that compile all kernels come first, and leave them to the others."""
+    items.sort(key=lambda item: item.path.name != "test_compilation.py")
+
+
 @pytest.fixture(scope="session")
 def mixed() -> pd.DataFrame:
     """400 rows: `signal` and the factor `site` matter, `copy` repeats `signal`, the rest is noise.
