@@ -80,6 +80,7 @@ def test_comparison_prints_its_tables(run):
         ("seconds.py", 2 + 2),
         pytest.param("model_files.py", 2 + 1, marks=on_linux),
         ("calibration.py", 2 + 12),
+        ("conditional.py", 2 + 1),
     ],
 )
 def test_a_program_of_all_methods_prints_its_tables(run, program, n_lines):
