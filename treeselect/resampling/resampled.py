@@ -37,6 +37,8 @@ class Resampled:
     fixed_size : bool
         Whether no resample could select more than `k` units; False if the method's tuning value
         decided how many.
+    asked : int or None
+        How many resamples were asked for, if the call was stopped before all were done.
     association : callable or None
         Strength of the association of two units in the data, in [0, 1]; None without the data.
     """
@@ -51,6 +53,7 @@ class Resampled:
     library: str = "pandas"
     groups_name: str | bool = False
     fixed_size: bool = True
+    asked: int | None = None
     association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -59,6 +62,11 @@ class Resampled:
         name = f" of {self.groups_name}" if isinstance(self.groups_name, str) else ""
         whole = f" of whole groups{name}" if self.groups_name else ""
         return f"{self.n_resamples:,} {self.scheme} resamples{whole}"
+
+    @property
+    def partial(self) -> bool:
+        """Whether the call was stopped, and these are the resamples that were finished."""
+        return self.asked is not None
 
     @property
     def n_resamples(self) -> int:

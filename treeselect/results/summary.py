@@ -13,6 +13,7 @@ from treeselect.printing import MOST_ROWS, SummaryContent
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.results.searched import search_notes, search_tables
 from treeselect.results.tables import glance_table, tidy_table
+from treeselect.running.pieces import stopped_note
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -205,6 +206,8 @@ def stability_notes(result: Fit) -> list[str]:
             " every unit or none."
         )
     notes = [text, *_bound_notes(stability)]
+    if stability.asked is not None:
+        notes.insert(0, stopped_note(n, stability.asked, "resamples"))
     for stand_in in stability.stand_ins:
         others = ", ".join(f"{name} ({count})" for name, count in stand_in.others[:6])
         more = len(stand_in.others) - 6
