@@ -600,6 +600,7 @@ class SelectionResult(ReadableFit):
         template: str | os.PathLike[str] | None = None,
         *,
         performance: Performance | None = None,
+        coefficients: CoefficientStability | None = None,
     ) -> Path:
         """Write an HTML report: one file that opens without a network.
 
@@ -612,6 +613,8 @@ class SelectionResult(ReadableFit):
             its sections, or is a copy of it; how is said in the first lines of that file.
         performance : Performance, optional
             What :meth:`performance` found, for a section of its own.
+        coefficients : CoefficientStability, optional
+            What :meth:`coefficient_stability` found, likewise.
 
         Returns
         -------
@@ -622,12 +625,12 @@ class SelectionResult(ReadableFit):
         ------
         OptionError
             If the file can't be written, there is no such template or it can't be rendered, or
-            `performance` is not that of this fit.
+            `performance` or `coefficients` are not those of this fit.
         """
         from treeselect.reports.pages import write_report
 
         own = None if template is None else file_path(template, name="template")
-        return write_report(self, file_path(path), own, performance)
+        return write_report(self, file_path(path), own, performance, coefficients)
 
     def __repr__(self) -> str:
         return f"<SelectionResult {self.formula!r}, method {self.method!r}, k = {self.k}>"

@@ -153,7 +153,7 @@ def cells(row: Any) -> tuple[str, ...]:
         _fixed(row["rmsd_ratio"], ".2f"),
         _fixed(100 * row["relative_conditional_bias"], "+.0f"),
         _number(row["median"]),
-        f"{row['ci_low']:.3g} to {row['ci_high']:.3g}" if np.isfinite(row["ci_low"]) else "",
+        f"{row['ci_low']:.2g} to {row['ci_high']:.2g}" if np.isfinite(row["ci_low"]) else "",
     )
 
 
