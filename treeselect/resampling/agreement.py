@@ -86,7 +86,8 @@ def correlated_index(selected: BoolArray, similarity: FloatArray) -> float:
     Returns
     -------
     float
-        At most 1. Nogueira's index where no two units resemble each other. NaN when every resample
+        At most 1. Nogueira's index where no two units resemble each other; lower than that where
+        alike units come in and go out together. NaN when every resample
         selected no unit, or every unit, or as many as any other of units that are all alike.
 
     Raises
@@ -124,7 +125,7 @@ def correlated_index(selected: BoolArray, similarity: FloatArray) -> float:
     mean, square = float(size.mean()), float((size**2).mean())
     if mean in (0, d):
         return float("nan")
-    beside = (square - mean) / (d**2 - d) - mean**2 / d**2
+    beside = (square - mean) / max(d**2 - d, 1) - mean**2 / d**2
     total, own = float(similarity.sum()), float(np.trace(similarity))
     chance = own * mean / d * (1 - mean / d) + (total - own) * beside
     if chance <= _NOTHING * mean / d:
