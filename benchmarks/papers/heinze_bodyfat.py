@@ -140,8 +140,8 @@ def main():
         "Heinze, Wallisch and Dunkler (2018), body fat study: backward elimination by AIC of"
         f" {len(data)} men and 13 measures by treeselect, {runs} runs of {n:,} bootstrap resamples"
         " each. Frequencies and biases in percent. Selected on all rows:"
-        f" {', '.join(fit.selected)}. In the first run {same:,} of {n:,} resamples select the set of a plain loop of least"
-        " squares on the same rows.",
+        f" {', '.join(fit.selected)}. In the first run {same:,} of {n:,} resamples select the"
+        " set of a plain loop of least squares on the same rows.",
         quick=options.quick,
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import check_count, check_share
+from treeselect.arguments.checks import MOST_RESAMPLES, check_count, check_share
 from treeselect.frames.libraries import in_library
 from treeselect.resampling.agreement import correlated_index
 from treeselect.resampling.model_frequencies import distinct_sets
@@ -93,7 +93,7 @@ class SelectedSets(Resampled):
         """:meth:`models` as a pandas frame."""
         import pandas as pd
 
-        most = None if n is None else check_count("n", n, least=1)
+        most = None if n is None else check_count("n", n, least=1, most=MOST_RESAMPLES)
         sets, counts = distinct_sets(self.selected)
         names, order = np.array(self.units, dtype=object), self._by_frequency()
         own = (sets == self.fitted).all(axis=1)
