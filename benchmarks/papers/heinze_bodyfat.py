@@ -5,8 +5,8 @@
 The percentage of body fat (Siri) of 251 men is explained by 13 measures: backward elimination by
 AIC that keeps abdomen and height, repeated on 1,000 bootstrap resamples. The paper's figures are of
 one such run; here are several, so that the distance of the two can be given in standard deviations
-of a single run. Each set of the first run is compared with that of a plain loop of least squares on
-the same rows.
+of a single run: binomial ones of shares, of the rest those of the runs. Each set of the first run
+is compared with that of a plain loop of least squares on the same rows.
 
 `bodyfat.csv` are the data of K. W. Penrose, A. G. Nelson and A. G. Fisher (1985), published by
 R. W. Johnson (1996, Journal of Statistics Education 4(1)); A. G. Fisher has given permission to
@@ -44,6 +44,9 @@ PAPER = {
     "selected model": 1.3,
 }
 """What the paper says of its 1,000 resamples; frequencies and biases in percent."""
+
+SHARES = {name for name in PAPER if name.startswith("inclusion") or name == "selected model"}
+"""Shares of independent resamples, whose standard deviation is known."""
 
 
 def body_fat():
@@ -128,7 +131,8 @@ def main():
     spread = found.std(ddof=1)
     rows = []
     for name, paper in PAPER.items():
-        mean, sd = found[name].mean(), spread[name]
+        mean = found[name].mean()
+        sd = 100 * np.sqrt(mean / 100 * (1 - mean / 100) / n) if name in SHARES else spread[name]
         apart = (paper - mean) / (sd * np.sqrt(1 + 1 / runs)) if sd > 0 else np.nan
         digits = 2 if name.startswith("RMSD") else 1
         distance = f"{apart:+.1f}" if np.isfinite(apart) else ""

@@ -162,10 +162,14 @@ class Associations:
         Ones on the diagonal. Numbers without missing values are compared all at once.
         """
         ids = np.asarray(self._arrays.groups.ids)
-        columns = self._between_columns()
+        order = np.argsort(ids, kind="stable")
+        units, first = np.unique(ids[order], return_index=True)
         n = len(self._arrays.groups.names)
         found = np.zeros((n, n))
-        np.maximum.at(found, (ids[:, np.newaxis], ids[np.newaxis, :]), columns)
+        if len(units):
+            columns = self._between_columns()[np.ix_(order, order)]
+            strongest = np.maximum.reduceat(np.maximum.reduceat(columns, first, 0), first, 1)
+            found[np.ix_(units, units)] = strongest
         np.fill_diagonal(found, 1.0)
         return found
 
@@ -175,15 +179,16 @@ class Associations:
         rows = self._weight > 0
         weight = self._weight[rows]
         coded = [self._column(j) for j in range(n)]
-        whole = [not c.is_factor and bool((c.codes[rows] >= 0).all()) for c in coded]
+        whole = np.array([not c.is_factor and bool((c.codes[rows] >= 0).all()) for c in coded])
         together = np.flatnonzero(whole)
         found = np.zeros((n, n))
         if len(together):
             scaled = np.array([_standardised(coded[j].codes[rows], weight) for j in together])
             strength = np.minimum(np.abs(scaled @ scaled.T), 1.0)
             found[np.ix_(together, together)] = strength
-        for i, j in itertools.combinations(range(n), 2):
-            if not (whole[i] and whole[j]):
+        alone = np.flatnonzero(~whole)
+        for place, i in enumerate(alone):
+            for j in (*together, *alone[place + 1 :]):
                 found[i, j] = found[j, i] = association(coded[i], coded[j], self._weight)
         return found
 

@@ -22,8 +22,8 @@ _MOST_OTHERS = 3
 
 _MOST_PAIRS = 3
 
-_MOST_CELLS = 20_000_000
-"""Rows times pairs of columns up to which their similarity is measured unasked: a second or so."""
+_MOST_CELLS = 5_000_000
+"""Rows times pairs of columns up to which their similarity is measured unasked: about a second."""
 
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 
