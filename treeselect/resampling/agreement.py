@@ -115,7 +115,7 @@ def correlated_index(selected: BoolArray, similarity: FloatArray) -> float:
     >>> alike = np.eye(4)
     >>> alike[1, 2] = alike[2, 1] = 0.9
     >>> print(round(correlated_index(selected, alike), 3))
-    0.905
+    0.922
     """
     n, d = selected.shape
     if n < 2:

@@ -84,8 +84,8 @@ class SelectedSets(Resampled):
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
         >>> fit = treeselect.select("survived ~ .", data, method="importance", k=1, seed=1)
-        >>> fit.resample(20).stability.models()["count"].sum()
-        np.int64(20)
+        >>> int(fit.resample(20).stability.models()["count"].sum())
+        20
         """
         return in_library(self.model_table(n), self.library)
 
