@@ -17,7 +17,7 @@ from treeselect.arguments.paths import file_path
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.random import stream_seed
-from treeselect.errors import ModelFileError
+from treeselect.errors import ModelFileError, OptionError
 from treeselect.resampling.asked_folds import in_own_groups, with_groups
 from treeselect.resampling.assessing import assess
 from treeselect.resampling.folds import Folds, Splitter
@@ -30,6 +30,7 @@ from treeselect.running.pieces import Course, Piece, check_on_piece
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.conditional import ConditionalImportance
     from treeselect.resampling.inference import Inference
     from treeselect.resampling.performance import Performance
@@ -359,6 +360,93 @@ class SelectionResult(ReadableFit):
         )
         return dataclasses.replace(self, resampled=found)
 
+    def coefficient_stability(
+        self,
+        n_jobs: int | None = None,
+        *,
+        fold_groups: str | Sequence[Any] | None = None,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> CoefficientStability:
+        """Fit the linear model of what each resample selected, to that resample.
+
+        How much of a coefficient, and of its uncertainty, is owed to the selection: the table that
+        Heinze, Wallisch and Dunkler [1]_ recommend beside every selected model.
+
+        Parameters
+        ----------
+        n_jobs : int, optional
+            The fit's by default; the answer does not depend on it.
+        fold_groups : array, shape (n_rows,), optional
+            The groups of rows, if :meth:`resample` was given an array of them.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        CoefficientStability
+            ``.tidy()``, ``.summary()``; for :meth:`report`, as `coefficients`.
+
+        Raises
+        ------
+        StabilityError
+            If there are no resamples yet, or the call that drew them was stopped.
+        OptionError
+            If an argument is not allowed, or groups are needed and not given.
+        DataError
+            If the data are needed and not given, or are not those of the fit.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or a process ends before its work is done or can't be given it.
+
+        Notes
+        -----
+        The linear model is that of ``refit("glm")``, of the resample's rows and of the terms that
+        were selected there. With b the coefficient on a resample, 0 where its term is not selected,
+        and f that of the full model, which has all terms and is fitted to all rows:
+
+        - RMSD ratio: ``sqrt(mean((b - f)^2))`` over all resamples, over the standard error of f
+          (cluster-robust if the fit has `fold_groups`).
+        - Relative conditional bias: ``mean(b) / f - 1`` over the resamples that selected the term.
+        - Quantiles of b over all resamples.
+
+        The full model is taken to be unbiased. Where it can't be fitted, as with more terms than
+        rows, what is compared with it is missing. Halves of the rows serve as well as the
+        bootstrap: an estimate on half of the rows is about as far from that on all of them.
+
+        A level of a factor that a resample happens not to hold has no coefficient there; a
+        resample whose linear model can't be fitted has none at all (classes that are separated,
+        terms that can't be told apart). Both are counted, and not taken for 0.
+
+        References
+        ----------
+        .. [1] G. Heinze, C. Wallisch, D. Dunkler (2018). Variable selection: A review and
+           recommendations for the practicing statistician. Biometrical Journal 60, 431-449.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="stepwise", k=1, seed=1)
+        >>> table = fit.resample(5).coefficient_stability().tidy()
+        >>> table["column"].to_list()
+        ['Intercept', 'sex', 'age']
+        """
+        from treeselect.resampling.coefficient_stability import coefficient_stability
+
+        stability, name = self.stability, self.choice.folds.groups_name
+        if fold_groups is None and stability.groups_name != name:
+            if not isinstance(stability.groups_name, str):
+                raise OptionError(
+                    "`fold_groups` must be given: `resample()` was given an array of groups, which"
+                    " are not kept.\n  Give the same again."
+                )
+            fold_groups = stability.groups_name
+        here, _ = self._in_groups(fold_groups, data, weights, offset)
+        return coefficient_stability(self, here, stability, self._workers(n_jobs))
+
     def _workers(self, n_jobs: object) -> Workers:
         """Those asked for, else those of the fit."""
         asked = check_n_jobs(n_jobs)
@@ -661,6 +749,7 @@ class SelectionResult(ReadableFit):
         template: str | os.PathLike[str] | None = None,
         *,
         performance: Performance | None = None,
+        coefficients: CoefficientStability | None = None,
     ) -> Path:
         """Write an HTML report: one file that opens without a network.
 
@@ -673,6 +762,8 @@ class SelectionResult(ReadableFit):
             its sections, or is a copy of it; how is said in the first lines of that file.
         performance : Performance, optional
             What :meth:`performance` found, for a section of its own.
+        coefficients : CoefficientStability, optional
+            What :meth:`coefficient_stability` found, likewise.
 
         Returns
         -------
@@ -683,12 +774,12 @@ class SelectionResult(ReadableFit):
         ------
         OptionError
             If the file can't be written, there is no such template or it can't be rendered, or
-            `performance` is not that of this fit.
+            `performance` or `coefficients` are not those of this fit.
         """
         from treeselect.reports.pages import write_report
 
         own = None if template is None else file_path(template, name="template")
-        return write_report(self, file_path(path), own, performance)
+        return write_report(self, file_path(path), own, performance, coefficients)
 
     def __repr__(self) -> str:
         return f"<SelectionResult {self.formula!r}, method {self.method!r}, k = {self.k}>"

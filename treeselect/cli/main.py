@@ -31,10 +31,11 @@ from treeselect.cli.shared import (
     write_text,
 )
 from treeselect.cli.spreadsheets import guard_formulas
-from treeselect.errors import TreeselectError
+from treeselect.errors import OptionError, TreeselectError
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
+    from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.performance import Performance
     from treeselect.result import SelectionResult
 
@@ -139,6 +140,12 @@ def _add_select(commands: Any) -> None:
         help="repeat the whole selection inside each of so many folds, and print how well it"
         f" predicts the rows held out (default: {_FOLDS} folds); stands after FORMULA and DATA",
     )
+    select.add_argument(
+        "--coefficients",
+        action="store_true",
+        help="fit the linear model of what each resample selected, and print how much coefficients"
+        " owe to the selection; needs --resamples",
+    )
     _add_common(select, resamples=0, seed=None)
     add_checkpoint(select, "resample, and each fold of --performance,")
     select.add_argument("--report", metavar="FILE.html", help="write an HTML report")
@@ -204,6 +211,8 @@ def _add_common(parser: argparse.ArgumentParser, *, resamples: int, seed: int | 
 def _select(options: argparse.Namespace) -> None:
     from treeselect.selection import select
 
+    if options.coefficients and not options.resamples:
+        raise OptionError("`--coefficients` needs `--resamples`, for example `--resamples 100`.")
     check_places(report=options.report, save=options.save, json=options.json)
     check_checkpoint(options)
     resamples = check_count("resamples", options.resamples, least=0, most=MOST_RESAMPLES)
@@ -231,19 +240,28 @@ def _select(options: argparse.Namespace) -> None:
     if options.performance is not None:
         found = result.performance(options.performance, checkpoint=options.checkpoint)
         put("", str(found.summary()))
+    coefficients = None
+    if options.coefficients:
+        coefficients = result.coefficient_stability()
+        put("", str(coefficients.summary()))
     written = []
     if options.report:
-        written.append(f"Report: {result.report(options.report, performance=found)}")
+        page = result.report(options.report, performance=found, coefficients=coefficients)
+        written.append(f"Report: {page}")
     if options.save:
         written.append(f"Model: {result.save(options.save)}")
     if options.json:
-        tables = json_text(_tables(result, found))
+        tables = json_text(_tables(result, found, coefficients))
         written.append(f"Tables: {write_text(options.json, tables, 'json')}")
     print_written(written)
     end_stopped(result.resampled, found)
 
 
-def _tables(result: SelectionResult, performance: Performance | None) -> dict[str, Any]:
+def _tables(
+    result: SelectionResult,
+    performance: Performance | None,
+    coefficients: CoefficientStability | None,
+) -> dict[str, Any]:
     """Tables of a result: ``glance`` an object, ``tidy`` and ``path`` lists of them, as are those
     of a search and of resamples; of its performance an object with ``glance`` and ``tidy``."""
     tables: dict[str, Any] = {
@@ -261,7 +279,11 @@ def _tables(result: SelectionResult, performance: Performance | None) -> dict[st
         tables["alternatives"] = records(result.alternatives())
     if result.resampled is not None:
         tables["stability"] = records(result.stability.tidy())
+        tables["models"] = records(result.stability.models(None))
+        tables["pairs"] = records(result.stability.pairs())
         tables["substitutes"] = records(result.stability.substitutes)
+    if coefficients is not None:
+        tables["coefficients"] = records(coefficients.tidy())
     if performance is not None:
         tables["performance"] = {
             "glance": records(performance.glance())[0],

@@ -19,7 +19,8 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError, TreeselectError, quoted, said_by
 from treeselect.models.coefficients import coefficient_table, table_head, table_row, term_p_value
 from treeselect.models.independence import independent_columns
-from treeselect.models.linear import LinearData, LinearFit, fit_linear, linear_data
+from treeselect.models.linear import LinearFit, fit_linear
+from treeselect.models.linear_data import LinearData, linear_data
 from treeselect.printing import MOST_ROWS, SummaryContent, p_text
 from treeselect.resampling.choosing import Choice, choose
 from treeselect.resampling.folds import Folds, Split
