@@ -128,6 +128,27 @@ def test_performance_is_printed_and_written(run, folder):
     assert page.count("Performance: selection repeated inside each fold") == 1
 
 
+def test_coefficients_are_printed_and_written(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    arguments = ["select", "died ~ signal + noise + flag", "data.csv", "-m", "stepwise", "-k", "1"]
+    assert main([*arguments, "--coefficients"]) == 2
+    assert "`--coefficients` needs `--resamples`" in capsys.readouterr().err
+    more = ["--seed", "3", "--resamples", "6", "--coefficients", "--json", "c.json"]
+    assert main([*arguments, *more, "--report", "c.html"]) == 0
+    assert "Stability of the coefficients" in capsys.readouterr().out
+    data = pd.read_csv("data.csv")
+    fit = treeselect.select(
+        "died ~ signal + noise + flag", data, k=1, seed=3, method="stepwise", resamples=6
+    )
+    tables = json.loads((folder / "c.json").read_text(encoding="utf-8"))
+    assert tables["coefficients"] == records(fit.coefficient_stability().tidy())
+    assert tables["pairs"] == records(fit.stability.pairs())
+    assert [row["terms"] for row in tables["models"]] == [
+        list(terms) for terms in fit.stability.models(None)["terms"]
+    ]
+    assert "What the selection does to coefficients" in (folder / "c.html").read_text()
+
+
 def test_performance_has_five_folds_by_default(folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     arguments = ["select", "died ~ signal + noise", "data.csv", "-k", "1", "-m", "lasso"]
