@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,17 +17,15 @@ from treeselect.arguments.paths import file_path
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.random import stream_seed
-from treeselect.errors import (
-    ModelFileError,
-    NotBuiltError,
-    OptionError,
-)
+from treeselect.errors import ModelFileError, OptionError, StabilityError
 from treeselect.resampling.asked_folds import in_own_groups, with_groups
 from treeselect.resampling.assessing import assess
 from treeselect.resampling.folds import Folds, Splitter
 from treeselect.resampling.resampled import Scheme
+from treeselect.running.checkpoint import read_checkpoint
 from treeselect.running.machine import memory_is_told
 from treeselect.running.parallel import Workers, check_n_jobs, workers_for
+from treeselect.running.pieces import Course, Piece, check_on_piece
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,6 +122,8 @@ class SelectionResult(ReadableFit):
         n_jobs: int | None = None,
         *,
         fold_groups: str | Sequence[Any] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        on_piece: Callable[[Piece], object] | None = None,
         data: Any = None,
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
@@ -154,6 +154,8 @@ class SelectionResult(ReadableFit):
             whole groups are in one part, the folds that choose `k` and the bags of the method keep
             them together, and standard errors are cluster-robust. The fit's by default. A column
             that is neither the fit's nor behind the terms needs `data`.
+        checkpoint, on_piece : path, callable, optional
+            As in :meth:`resample`; a piece is the selection of a split.
         data : frame or path, optional
             The data of the fit, needed if the model was loaded from a file without them.
         weights, offset : sequence of float, optional
@@ -162,7 +164,8 @@ class SelectionResult(ReadableFit):
         Returns
         -------
         Inference
-            ``.tidy()``, ``.summary()``, ``.n_splits``.
+            ``.tidy()``, ``.summary()``, ``.n_splits``. If it is stopped (Ctrl-C), of the splits
+            that are finished, if these are two or more; ``.partial`` is True then.
 
         Raises
         ------
@@ -171,7 +174,7 @@ class SelectionResult(ReadableFit):
         DataError
             If the data are needed and not given, or are not those of the fit.
         OutOfMemoryError, WorkerError
-            If memory runs out, or a process ends before its work is done or can't be given it.
+            If memory runs out, or a process can't be given its work.
 
         Notes
         -----
@@ -217,7 +220,7 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.inferring import infer
 
-        n_jobs = check_n_jobs(n_jobs)
+        course = self._course(n_jobs, checkpoint, on_piece)
         here, folds = self._in_groups(fold_groups, data, weights, offset)
         return infer(
             self,
@@ -228,7 +231,7 @@ class SelectionResult(ReadableFit):
             gamma_min=gamma_min,
             level=level,
             folds=folds,
-            workers=self._workers(n_jobs),
+            course=course,
         )
 
     @memory_is_told()
@@ -262,6 +265,7 @@ class SelectionResult(ReadableFit):
         n_jobs: int | None = None,
         fold_groups: str | Sequence[Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
+        on_piece: Callable[[Piece], object] | None = None,
         data: Any = None,
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
@@ -286,7 +290,16 @@ class SelectionResult(ReadableFit):
             rows, each with all its rows, and so they are in the bags of the method. The fit's by
             default. A column that is neither the fit's nor behind the terms needs `data`.
         checkpoint : path, optional
-            Not built yet.
+            Folder for what is finished, a small file for each resample; made if it is not there.
+            A call that was killed or stopped goes on from there: the next one on the same data,
+            with the same fit (give `select` a `seed`), takes the resamples that it finds, and ends
+            with the numbers of a call that nobody disturbed. More resamples may be asked for than
+            before, and several calls may share a folder. Files that are damaged or of others are
+            not used, which a warning tells. If they can't be written, the call goes on.
+        on_piece : callable, optional
+            Called with a :class:`treeselect.running.pieces.Piece` after each resample, those from
+            `checkpoint` included. What it raises ends the call; KeyboardInterrupt stops it as
+            Ctrl-C does.
         data : frame or path, optional
             The data of the fit, needed if the model was loaded from a file without them.
         weights, offset : sequence of int, sequence of float, optional
@@ -306,11 +319,30 @@ class SelectionResult(ReadableFit):
         StabilityError
             If the selection is empty, or a resample holds only one value of the response.
         OutOfMemoryError, WorkerError
-            If memory runs out, or a process ends before its work is done or can't be given it.
+            If memory runs out, or a process can't be given its work.
+
+        Notes
+        -----
+        If it is stopped (Ctrl-C), it returns what is finished, if these are two resamples or more
+        (of complementary ones, pairs): ``.stability.partial`` is True then, and summary and report
+        say so. Otherwise KeyboardInterrupt is raised, as ever.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> folder = tempfile.mkdtemp()
+        >>> first = fit.resample(3, checkpoint=folder)
+        >>> taken = []
+        >>> more = fit.resample(
+        ...     5, checkpoint=folder, on_piece=lambda piece: taken.append(piece.was_saved)
+        ... )
+        >>> taken
+        [True, True, True, False, False]
         """
-        if checkpoint is not None:
-            raise NotBuiltError("`checkpoint` is not built yet.\n  Leave it out.")
-        n_jobs = check_n_jobs(n_jobs)
+        course = self._course(n_jobs, checkpoint, on_piece)
         own_seed = self.seed if seed is None else read_seed(seed)
         here, folds = self._in_groups(fold_groups, data, weights, offset)
         method = self.chosen_method if k is None else self.chosen_method.tuned(None)
@@ -324,8 +356,7 @@ class SelectionResult(ReadableFit):
             scheme=scheme,
             seed=stream_seed(own_seed, "stability"),
             groups_name=folds.groups_name,
-            workers=self._workers(n_jobs),
-            progress=self.progress,
+            course=course,
         )
         return dataclasses.replace(self, resampled=found)
 
@@ -362,7 +393,7 @@ class SelectionResult(ReadableFit):
         Raises
         ------
         StabilityError
-            If there are no resamples yet.
+            If there are no resamples yet, or `resample()` was stopped before all were done.
         OptionError
             If an argument is not allowed, or groups are needed and not given.
         DataError
@@ -405,8 +436,13 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.coefficient_stability import coefficient_stability
 
-        n_jobs = check_n_jobs(n_jobs)
+        workers = self._workers(n_jobs)
         stability, name = self.stability, self.choice.folds.groups_name
+        if stability.partial:
+            raise StabilityError(
+                "Coefficients need all resamples, and `resample()` was stopped before.\n"
+                "  Resample again; with `checkpoint=` only those that are missing are drawn."
+            )
         if fold_groups is None and stability.groups_name != name:
             if not isinstance(stability.groups_name, str):
                 raise OptionError(
@@ -415,11 +451,26 @@ class SelectionResult(ReadableFit):
                 )
             fold_groups = stability.groups_name
         here, _ = self._in_groups(fold_groups, data, weights, offset)
-        return coefficient_stability(self, here, stability, self._workers(n_jobs))
+        return coefficient_stability(self, here, stability, workers)
 
-    def _workers(self, n_jobs: int | None) -> Workers:
+    def _workers(self, n_jobs: object) -> Workers:
         """Those asked for, else those of the fit."""
-        return workers_for(self.n_jobs if n_jobs is None else n_jobs)
+        asked = check_n_jobs(n_jobs)
+        return workers_for(self.n_jobs if asked is None else asked)
+
+    def _course(
+        self,
+        n_jobs: object,
+        checkpoint: object,
+        on_piece: Callable[[Piece], object] | None,
+    ) -> Course:
+        """How pieces are done."""
+        return Course(
+            self._workers(n_jobs),
+            self.progress,
+            read_checkpoint(checkpoint),
+            check_on_piece(on_piece),
+        )
 
     # --- performance ---
 
@@ -433,6 +484,8 @@ class SelectionResult(ReadableFit):
         scoring: Scoring = None,
         seed: int | None = None,
         n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        on_piece: Callable[[Piece], object] | None = None,
         data: Any = None,
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
@@ -460,6 +513,8 @@ class SelectionResult(ReadableFit):
             The fit's by default.
         n_jobs : int, optional
             The fit's by default; the answer does not depend on it.
+        checkpoint, on_piece : path, callable, optional
+            As in :meth:`resample`; a piece is a fold.
         data : frame or path, optional
             The data of the fit, needed if the model was loaded from a file without them.
         weights, offset : sequence of float, optional
@@ -468,7 +523,9 @@ class SelectionResult(ReadableFit):
         Returns
         -------
         Performance
-            ``.mean``, ``.standard_error``, ``.tidy()``, ``.glance()``, ``.summary()``.
+            ``.mean``, ``.standard_error``, ``.tidy()``, ``.glance()``, ``.summary()``. If it is
+            stopped (Ctrl-C), of the folds that are finished, if these are two or more; ``.partial``
+            is True then.
 
         Raises
         ------
@@ -477,7 +534,7 @@ class SelectionResult(ReadableFit):
         DataError
             If the data are needed and not given, or are not those of the fit.
         OutOfMemoryError, WorkerError
-            If memory runs out, or a process ends before its work is done or can't be given it.
+            If memory runs out, or a process can't be given its work.
 
         Examples
         --------
@@ -489,7 +546,6 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.measuring import measure
 
-        n_jobs = check_n_jobs(n_jobs)
         return measure(
             self,
             folds,
@@ -498,7 +554,7 @@ class SelectionResult(ReadableFit):
             inner_folds=inner_folds,
             scoring=scoring,
             seed=self.seed if seed is None else read_seed(seed),
-            workers=self._workers(n_jobs),
+            course=self._course(n_jobs, checkpoint, on_piece),
             data=data,
             weights=weights,
             offset=offset,
@@ -561,7 +617,7 @@ class SelectionResult(ReadableFit):
         DataError
             If the data are needed and not given, or are not those of the fit.
         OutOfMemoryError, WorkerError
-            If memory runs out, or a process ends before its work is done or can't be given it.
+            If memory runs out, or a process can't be given its work.
 
         Notes
         -----
@@ -588,7 +644,6 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.leaving_out import leave_out
 
-        n_jobs = check_n_jobs(n_jobs)
         return leave_out(
             self,
             folds,

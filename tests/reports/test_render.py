@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from quick import quick_fit
 from round_numbers import EXCHANGES, RIVALS, with_trace
 
 import treeselect
@@ -219,16 +220,7 @@ def test_the_page_stands_alone(fitted):
 
 def test_hostile_names_are_escaped_everywhere(mixed):
     data = mixed.rename(columns={"signal": HOSTILE, "died": '"><img src=x>'})
-    fit = treeselect.select(
-        '`"><img src=x>` ~ . - dose - copy',
-        data,
-        method="controlburn",
-        k=2,
-        seed=1,
-        forests=1,
-        n_trees=5,
-        resamples=3,
-    )
+    fit = quick_fit('`"><img src=x>` ~ . - dose - copy', data, k=2)
     assert HOSTILE in fit.selected
     page = page_of(fit)
     assert "<script" not in page

@@ -151,6 +151,12 @@ def test_it_needs_resamples(fit):
         dataclasses.replace(fit, resampled=None).coefficient_stability()
 
 
+def test_it_needs_all_of_them(fit):
+    stopped = dataclasses.replace(fit.resampled, asked=20)
+    with pytest.raises(StabilityError, match=r"`resample\(\)` was stopped"):
+        dataclasses.replace(fit, resampled=stopped).coefficient_stability()
+
+
 def test_more_terms_than_rows_have_no_full_model():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(20, 30)), columns=[f"x{i}" for i in range(30)])

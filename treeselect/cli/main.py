@@ -10,16 +10,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from treeselect._version import __version__
-from treeselect.arguments.checks import USUAL_METHOD, USUAL_SIZE
+from treeselect.arguments.checks import MOST_RESAMPLES, USUAL_METHOD, USUAL_SIZE, check_count
 from treeselect.cli.compare import add_compare
 from treeselect.cli.shared import (
+    add_checkpoint,
     add_data,
     add_file,
     add_problem,
     add_run,
+    check_checkpoint,
     check_places,
     data_of,
     end_output,
+    end_stopped,
     json_text,
     print_written,
     put,
@@ -144,6 +147,7 @@ def _add_select(commands: Any) -> None:
         " owe to the selection; needs --resamples",
     )
     _add_common(select, resamples=0, seed=None)
+    add_checkpoint(select, "resample, and each fold of --performance,")
     select.add_argument("--report", metavar="FILE.html", help="write an HTML report")
     select.add_argument("--save", metavar="FILE", help="save the model, for `treeselect predict`")
     select.add_argument("--json", metavar="FILE", help="write the tables of the result as JSON")
@@ -210,6 +214,9 @@ def _select(options: argparse.Namespace) -> None:
     if options.coefficients and not options.resamples:
         raise OptionError("`--coefficients` needs `--resamples`, for example `--resamples 100`.")
     check_places(report=options.report, save=options.save, json=options.json)
+    check_checkpoint(options)
+    resamples = check_count("resamples", options.resamples, least=0, most=MOST_RESAMPLES)
+    is_saved = options.checkpoint is not None
     result = select(
         options.formula,
         data_of(options),
@@ -222,14 +229,16 @@ def _select(options: argparse.Namespace) -> None:
         scoring=options.scoring,
         keep=options.keep,
         new_levels=options.new_levels,
-        resamples=options.resamples,
+        resamples=0 if is_saved else resamples,
         seed=options.seed,
         n_jobs=options.jobs,
     )
+    if is_saved and resamples and result.k > 0:
+        result = result.resample(resamples, checkpoint=options.checkpoint)
     put(str(result.summary()))
     found = None
     if options.performance is not None:
-        found = result.performance(options.performance)
+        found = result.performance(options.performance, checkpoint=options.checkpoint)
         put("", str(found.summary()))
     coefficients = None
     if options.coefficients:
@@ -245,6 +254,7 @@ def _select(options: argparse.Namespace) -> None:
         tables = json_text(_tables(result, found, coefficients))
         written.append(f"Tables: {write_text(options.json, tables, 'json')}")
     print_written(written)
+    end_stopped(result.resampled, found)
 
 
 def _tables(

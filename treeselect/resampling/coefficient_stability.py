@@ -139,7 +139,8 @@ class CoefficientStability:
 
 
 HEAD = (
-    "Column", "Freq.", "Full (s.e.)", "Selected", "RMSD ratio", "Bias, %", "Median", "2.5 to 97.5 %",
+    "Column", "Freq.", "Full (s.e.)", "Selected", "RMSD ratio", "Bias, %", "Median",
+    "2.5 to 97.5 %",
 )  # fmt: skip
 """Of the printed table."""
 

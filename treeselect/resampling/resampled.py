@@ -44,6 +44,8 @@ class Resampled:
     fixed_size : bool
         Whether no resample could select more than `k` units; False if the method's tuning value
         decided how many.
+    asked : int or None
+        How many resamples were asked for, if the call was stopped before all were done.
     association : callable or None
         Strength of the association of two units in the data, in [0, 1]; None without the data.
     similarity : callable or None
@@ -61,6 +63,7 @@ class Resampled:
     library: str = "pandas"
     groups_name: str | bool = False
     fixed_size: bool = True
+    asked: int | None = None
     association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
     similarity: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
 
@@ -71,6 +74,11 @@ class Resampled:
         whole = f" of whole groups{name}" if self.groups_name else ""
         one, more = _NOUNS[self.scheme]
         return f"{self.n_resamples:,} {one if self.n_resamples == 1 else more}{whole}"
+
+    @property
+    def partial(self) -> bool:
+        """Whether the call was stopped, and these are the resamples that were finished."""
+        return self.asked is not None
 
     @property
     def n_resamples(self) -> int:

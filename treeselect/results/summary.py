@@ -19,6 +19,7 @@ from treeselect.results.stability_words import (
     recurrence_sentence,
 )
 from treeselect.results.tables import glance_table, tidy_table
+from treeselect.running.pieces import stopped_note
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -210,7 +211,9 @@ def stability_notes(result: Fit) -> list[str]:
             f"Stability index (Nogueira): not defined, every one of {stability.words} selected"
             " every unit or none."
         )
+    stopped = stability.asked and stopped_note(stability.n_resamples, stability.asked, "resamples")
     said = [
+        stopped,
         recurrence_sentence(result.groups, stability),
         text,
         model_sentence(stability),
