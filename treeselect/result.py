@@ -17,7 +17,7 @@ from treeselect.arguments.paths import file_path
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.random import stream_seed
-from treeselect.errors import ModelFileError, OptionError, StabilityError
+from treeselect.errors import ModelFileError, OptionError
 from treeselect.resampling.asked_folds import in_own_groups, with_groups
 from treeselect.resampling.assessing import assess
 from treeselect.resampling.folds import Folds, Splitter
@@ -393,7 +393,7 @@ class SelectionResult(ReadableFit):
         Raises
         ------
         StabilityError
-            If there are no resamples yet, or `resample()` was stopped before all were done.
+            If there are no resamples yet, or the call that drew them was stopped.
         OptionError
             If an argument is not allowed, or groups are needed and not given.
         DataError
@@ -436,13 +436,7 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.coefficient_stability import coefficient_stability
 
-        workers = self._workers(n_jobs)
         stability, name = self.stability, self.choice.folds.groups_name
-        if stability.partial:
-            raise StabilityError(
-                "Coefficients need all resamples, and `resample()` was stopped before.\n"
-                "  Resample again; with `checkpoint=` only those that are missing are drawn."
-            )
         if fold_groups is None and stability.groups_name != name:
             if not isinstance(stability.groups_name, str):
                 raise OptionError(
@@ -451,7 +445,7 @@ class SelectionResult(ReadableFit):
                 )
             fold_groups = stability.groups_name
         here, _ = self._in_groups(fold_groups, data, weights, offset)
-        return coefficient_stability(self, here, stability, workers)
+        return coefficient_stability(self, here, stability, self._workers(n_jobs))
 
     def _workers(self, n_jobs: object) -> Workers:
         """Those asked for, else those of the fit."""

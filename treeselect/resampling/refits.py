@@ -10,7 +10,7 @@ import numpy as np
 
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.errors import DataError, OptionError, TreeselectError, said_by
+from treeselect.errors import DataError, OptionError, StabilityError, TreeselectError, said_by
 from treeselect.models.independence import independent_columns
 from treeselect.models.linear import LinearFit, fit_linear
 from treeselect.models.linear_data import LinearData, linear_data
@@ -73,7 +73,18 @@ def refit_resamples(
 
     Columns are made once for each set of terms, of all rows: a level that a resample happens not
     to hold must not change what the others are compared with.
+
+    Raises
+    ------
+    StabilityError
+        If the call that drew them was stopped.
     """
+    if stability.asked is not None:  # which of them are there is not known
+        raise StabilityError(
+            "`coefficient_stability()` needs all resamples that were asked for.\n"
+            f"  Found: {stability.n_resamples:,} of {stability.asked:,}, as the call was stopped."
+            " Resample again; with the same `checkpoint` it goes on where it was."
+        )
     sets, _ = distinct_sets(stability.selected)
     numbers = [np.flatnonzero((stability.selected == own).all(axis=1)) for own in sets]
     names = np.array(stability.units, dtype=object)

@@ -211,9 +211,8 @@ def stability_notes(result: Fit) -> list[str]:
             f"Stability index (Nogueira): not defined, every one of {stability.words} selected"
             " every unit or none."
         )
-    stopped = stability.asked and stopped_note(stability.n_resamples, stability.asked, "resamples")
     said = [
-        stopped,
+        _partial_note(stability),
         recurrence_sentence(result.groups, stability),
         text,
         model_sentence(stability),
@@ -221,6 +220,13 @@ def stability_notes(result: Fit) -> list[str]:
         *_bound_notes(stability),
     ]
     return [sentence for sentence in said if sentence]
+
+
+def _partial_note(stability: Stability) -> str:
+    """That the call was stopped, if it was."""
+    if stability.asked is None:
+        return ""
+    return stopped_note(stability.n_resamples, stability.asked, "resamples")
 
 
 def _bound_notes(stability: Stability) -> list[str]:
