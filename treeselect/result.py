@@ -255,6 +255,7 @@ class SelectionResult(ReadableFit):
         *,
         scheme: Scheme = "bootstrap",
         k: int | None = None,
+        path: bool | int = False,
         seed: int | None = None,
         n_jobs: int | None = None,
         fold_groups: str | Sequence[Any] | None = None,
@@ -274,6 +275,10 @@ class SelectionResult(ReadableFit):
         k : int, optional
             Units to select on each resample; the fit's by default (where the fit's tuning value
             was given, that value).
+        path : bool or int
+            Units up to which the path is followed on each resample, for ``stability.path()`` and
+            ``stability.q_values()``; True for as many as q-values look at. False, the default,
+            follows it to `k` alone. Where it is followed `k` is a size of that path.
         seed : int, optional
             The fit's by default.
         n_jobs : int, optional
@@ -319,6 +324,7 @@ class SelectionResult(ReadableFit):
             n_resamples=n,
             k=self.k if k is None else k,
             scheme=scheme,
+            path=path,
             seed=stream_seed(own_seed, "stability"),
             groups_name=folds.groups_name,
             workers=self._workers(n_jobs),

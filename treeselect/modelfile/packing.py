@@ -103,6 +103,8 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
             stability.groups_name,
             stability.fixed_size,
         ]
+        if stability.along is not None:
+            arrays["resample_path"] = stability.along.counts
     return content
 
 

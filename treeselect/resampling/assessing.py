@@ -15,7 +15,9 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import StabilityError
+from treeselect.errors import OptionError, StabilityError
+from treeselect.resampling.false_positives import CUTOFF, PAIRS, POWER, sizes_looked_at
+from treeselect.resampling.paths import StabilityPath, sets_by_size
 from treeselect.resampling.resampled import SCHEMES, Scheme
 from treeselect.resampling.stability import Stability
 from treeselect.running.parallel import ALONE, Workers, run_all
@@ -73,6 +75,7 @@ def assess(
     k: int,
     scheme: Scheme,
     seed: int,
+    path: bool | int = False,
     groups_name: str | bool = False,
     workers: Workers = ALONE,
     progress: bool | None = None,
@@ -82,7 +85,7 @@ def assess(
     Raises
     ------
     OptionError
-        If `n_resamples` or `scheme` is not allowed.
+        If `n_resamples`, `scheme` or `path` is not allowed.
     StabilityError
         If k is 0, or a resample holds one class only.
     """
@@ -95,20 +98,55 @@ def assess(
             "  Give `k`, the number of units to select on each resample."
         )
     k = check_size(k, problem.groups)
+    n_sizes = sizes_to_follow(path, n_resamples, method, problem.groups.keep)
     problem = dataclasses.replace(problem, wants_scores=False)
-    calls = [(problem, method, weights, scheme, number, k, seed) for number in range(n_resamples)]
+    calls = [
+        (problem, method, weights, scheme, number, k, n_sizes, seed)
+        for number in range(n_resamples)
+    ]
     results = track(run_all(_one_resample, calls, workers), "Resamples", len(calls), progress)
+    selected = np.zeros((n_resamples, len(fitted)), dtype=bool)
+    counts = np.zeros((n_sizes, len(fitted)), dtype=np.int64)
+    for number, (chosen, sets) in enumerate(results):
+        selected[number] = chosen
+        counts += sets
+    n_kept = int(problem.groups.keep.sum())
     return Stability(
         units=problem.groups.names,
         fitted=fitted,
         assessed=~problem.groups.keep,
-        selected=np.array(list(results)),
+        selected=selected,
         scheme=scheme,
         k=k,
         seed=seed,
         groups_name=groups_name,
         fixed_size=method.tuning_value is None,
+        along=StabilityPath(counts, n_resamples, n_kept) if n_sizes else None,
     )
+
+
+def sizes_to_follow(path: bool | int, n_resamples: int, method: Method, keep: BoolArray) -> int:
+    """How many sizes, beyond that of the kept units, `path` asks for: 0 for False, as many as
+    q-values look at for True.
+
+    Raises
+    ------
+    OptionError
+        If there is no such number of units, or the method's trees have seen all rows.
+    """
+    if path is False:
+        return 0
+    n_kept, p = int(keep.sum()), int((~keep).sum())
+    if p == 0:
+        raise OptionError("`path` must be False where all units are kept: there is none to follow.")
+    if method.was_fitted:
+        raise OptionError(
+            "`path` must be False where the trees were grown before, perhaps on all rows.\n"
+            "  Found: `forest=` that was fitted. Select with trees that are grown on each resample."
+        )
+    if path is True:
+        return sizes_looked_at(p, min(max(n_resamples // 2, 1), PAIRS), POWER, CUTOFF)
+    return check_count("path", path, least=n_kept + 1, most=n_kept + p) - n_kept
 
 
 def _one_resample(
@@ -118,10 +156,12 @@ def _one_resample(
     scheme: Scheme,
     number: int,
     k: int,
+    n_sizes: int,
     seed: int,
     *,
     n_threads: int = 1,
-) -> BoolArray:
+) -> tuple[BoolArray, BoolArray]:
+    """What is selected, and the sets of so many sizes along the path."""
     drawn = resample_weights(weights, scheme, number, seed)
     if len(np.unique(problem.y[drawn.rows])) < 2:
         raise StabilityError(
@@ -129,8 +169,17 @@ def _one_resample(
             f" {'rows' if weights.groups is None else 'groups with rows'} of a class to resample."
         )
     own_seed = stream_seed(seed, "resample", number)
-    task = Task(problem, drawn, max_size=k, seed=own_seed, every_size=False, n_threads=n_threads)
+    keep = problem.groups.keep
+    task = Task(
+        problem,
+        drawn,
+        max_size=max(k, int(keep.sum()) + n_sizes) if n_sizes else k,
+        seed=own_seed,
+        every_size=n_sizes > 0,
+        n_threads=n_threads,
+    )
     path = steps_of(method, task)
+    sets = sets_by_size(path, n_sizes, keep)
     if method.tuning_value is not None:
-        return path[-1].selected
-    return step_of_size(path, k, problem.groups.keep).selected
+        return path[-1].selected, sets
+    return step_of_size(path, k, keep).selected, sets

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from treeselect.engine.arrays import BoolArray, FloatArray
+from treeselect.resampling.paths import StabilityPath
 
 Scheme = Literal["bootstrap", "subsample", "complementary"]
 SCHEMES = ("bootstrap", "subsample", "complementary")
@@ -39,6 +40,8 @@ class Resampled:
         decided how many.
     association : callable or None
         Strength of the association of two units in the data, in [0, 1]; None without the data.
+    along : StabilityPath or None
+        Selections for every number of units, if the paths were followed.
     """
 
     units: tuple[str, ...]
@@ -52,6 +55,7 @@ class Resampled:
     groups_name: str | bool = False
     fixed_size: bool = True
     association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
+    along: StabilityPath | None = field(default=None, repr=False, compare=False)
 
     @property
     def words(self) -> str:
