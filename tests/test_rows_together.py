@@ -91,7 +91,7 @@ def test_the_forest_that_predicts_is_cut_for_other_sites(sites):
 @pytest.mark.parametrize(
     "options",
     [
-        {"method": "exchange", "prune": True},
+        {"method": "exchange"},
         {"method": "controlburn", "forests": 1},
         {"method": "gbfs", "max_depth": 2, "prune": False},
         {"method": "rrf", "n_trees": 20},

@@ -113,6 +113,7 @@ def test_noise_alone_selects_nothing():
     assert fit.formula == "y ~ 1"
     assert fit.predict(data).nunique() == 1
     assert "Nothing is selected" in str(fit.summary())
+    assert "Minimal selection" not in str(fit.summary())
 
 
 def test_weights_are_copies_for_everything_but_the_bags(mixed):

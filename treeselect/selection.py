@@ -106,7 +106,8 @@ def select(
         relative, and a row counts once where rows are counted (the least size of a leaf, draws of
         resamples). Where rows are drawn (bags of trees, folds, resamples) copies go together: in
         rows of their own some would be in the bag and others out of it, and errors out of bag too
-        good to be true. Methods that draw none give the same answer either way; what transforms in
+        good to be true; the standard errors of a search count them as one observation. Methods that
+        draw none give the same answer either way; what transforms in
         the formula learn (a mean, knots) is learned from the rows without their weights. The column
         is not among the terms of ``.``.
     offset : str or array of float, shape (n_rows,), optional

@@ -42,6 +42,13 @@ def test_full_text_with_groups_costs_notes_and_dropped_rows(mixed, snapshot):
     assert made.summary().as_text() == snapshot
 
 
+@pytest.mark.parametrize(("k", "said"), [(1, True), (2, False)])
+def test_a_minimal_set_is_a_part_of_the_terms(mixed, k, said):
+    fit = treeselect.select("dose ~ signal + site", mixed, method="lasso", k=k)
+    assert fit.k == k
+    assert ("Minimal selection" in fit.summary().as_text()) == said
+
+
 def test_full_latex(made, snapshot):
     assert made.summary().as_latex() == snapshot
 

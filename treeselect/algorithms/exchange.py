@@ -9,22 +9,15 @@ from typing import ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, ranked_step
-from treeselect.algorithms.shared.ending import PrunedMethod
-from treeselect.algorithms.shared.exchanging import Found, Search
-from treeselect.algorithms.shared.options import (
-    check_flag,
-    check_integer,
-    check_number,
-)
-from treeselect.algorithms.shared.scoring import score_of_prediction
+from treeselect.algorithms.shared.exchanging import MARGIN, TREES, Found, Search
+from treeselect.algorithms.shared.method import Method
+from treeselect.algorithms.shared.options import check_integer, check_number
+from treeselect.algorithms.shared.scoring import score_outside
 from treeselect.algorithms.shared.task import Task
-
-_PATIENCE = 3
-"""Sizes without progress after which a path ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExchangeSearch(PrunedMethod):
+class ExchangeSearch(Method):
     """Search for the best set of each size by exchanges, judged on rows outside the bags.
 
     All other methods go along a path, which never takes back what it took. This one begins with
@@ -41,9 +34,6 @@ class ExchangeSearch(PrunedMethod):
     margin : float
         By how many standard errors of the paired difference an exchange must lower the error, at
         least 0.
-    prune : bool
-        Whether units are dropped from each set, of up to 30 units, whose removal does not raise the
-        out-of-bag error of a forest by more than its standard error.
 
     Raises
     ------
@@ -92,8 +82,8 @@ class ExchangeSearch(PrunedMethod):
     """
 
     left: float | None = None
-    n_trees: int = 100
-    margin: float = 1.0
+    n_trees: int = TREES
+    margin: float = MARGIN
 
     name: ClassVar[str] = "exchange"
     title: ClassVar[str] = "Exchange search"
@@ -110,45 +100,33 @@ class ExchangeSearch(PrunedMethod):
         check_number(self, "left", above=0.0, most=1.0, optional=True)
         check_integer(self, "n_trees", least=10)
         check_number(self, "margin", least=0.0)
-        check_flag(self, "prune")
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units, a step for each size (see ``Method.path``)."""
         search = Search(task, n_trees=self.n_trees, margin=self.margin)
         start = Found(search.first(int(task.problem.groups.keep.sum())))
-        most = min(self.longest(task), search.n_able)
         if self.left is not None:
-            sets = [start, *self._growing(search, start, search.n_able)]
-            enough = next((s for s in sets if search.left(s.selected) <= self.left), sets[-1])
-            return self.path_at(self._step(task, search, enough, self.left), task)
-        if task.every_size or self.prune:
-            sets = [start, *self._growing(search, start, most)]
+            return (self._step(task, search, self._enough(search, start, self.left), self.left),)
+        most = min(task.max_size, search.n_able)
+        if task.every_size:
+            larger = list(search.growing(start, most, search.best_of_size))
         else:
-            sets = [start, *([search.best_of_size(most, None)] if most > start.size else [])]
-        steps = [
-            self._step(task, search, one, search.left(one.selected) if one is not start else np.inf)
-            for one in sets
-        ]
-        return self.path_along(steps, task)
+            larger = [search.best_of_size(most, None)] if most > start.size else []
+        first = self._step(task, search, start, np.inf)
+        rest = [self._step(task, search, one, search.left(one.selected)) for one in larger]
+        return (first, *rest)
 
-    def _growing(self, search: Search, start: Found, most: int) -> list[Found]:
-        """The best set of each size, until more units bring no progress."""
-        found = [start]
-        best, idle = start, 0
-        for size in range(start.size + 1, most + 1):
-            found.append(search.best_of_size(size, found[-1].selected))
-            is_better = search.is_better(found[-1].selected, best.selected)
-            best, idle = (found[-1], 0) if is_better else (best, idle + 1)
-            if idle == _PATIENCE or (self.left or 0.0) >= search.left(found[-1].selected):
-                break
-        return found[1:]
+    def _enough(self, search: Search, start: Found, left: float) -> Found:
+        """The first set that leaves at most this share of the error, or the last one."""
+        found = start
+        growing = search.growing(start, search.n_able, search.best_of_size)
+        while search.left(found.selected) > left and (larger := next(growing, None)) is not None:
+            found = larger
+        return found
 
     def _step(self, task: Task, search: Search, found: Found, tuning: float) -> Step:
-        selected, score = found.selected, np.nan
-        if task.problem.wants_scores and selected.any():
-            score = score_of_prediction(task, search.prediction(selected))
-        elif task.problem.wants_scores:
-            score = task.problem.family.null_score
+        selected, predict = found.selected, search.judge.prediction
+        score = score_outside(task, selected, lambda: predict(selected))
         step = ranked_step(tuning, selected, search.worth(selected), score)
         if not task.problem.wants_scores:  # in a fold, where nobody reads it
             return step

@@ -131,11 +131,7 @@ def choose(
         n_threads=workers.n_threads,
     )
     steps = steps_of(method, task)
-    if isinstance(k, str) and not method.predicts_any_set:
-        size = wanted_size(k, scores, problem.groups.keep)
-        step = step_within(steps, size if size is not None else most)
-    else:
-        step = choose_step(steps, k, scores, problem.groups.keep)
+    step = choose_step(steps, k, scores, problem.groups.keep, cuts=method.predicts_any_set)
     if isinstance(k, str):
         # A path that jumps over the last size has a larger one, which nobody has scored.
         steps = tuple(step for step in steps if step.size <= most)
@@ -148,11 +144,24 @@ def most_units(groups: FeatureGroups) -> int:
 
 
 def choose_step(
-    steps: Sequence[Step], k: int | str | None, scores: ScoreBySize | None, keep: BoolArray
+    steps: Sequence[Step],
+    k: int | str | None,
+    scores: ScoreBySize | None,
+    keep: BoolArray,
+    *,
+    cuts: bool,
 ) -> Step:
-    """The step that `k` stands for (see `Choice`)."""
+    """The step that `k` stands for (see `Choice`).
+
+    Where the path jumps over the size, the next larger step is cut to it; but where scores decide
+    and steps can't be cut (`cuts`), it is the last step of no more units, which is what was scored.
+    """
     size = wanted_size(k, scores, keep)
-    return steps[-1] if size is None else step_of_size(steps, size, keep)
+    if size is None:
+        return steps[-1]
+    if isinstance(k, str) and not cuts:
+        return step_within(steps, size)
+    return step_of_size(steps, size, keep)
 
 
 def wanted_size(k: int | str | None, scores: ScoreBySize | None, keep: BoolArray) -> int | None:

@@ -233,8 +233,10 @@ class ReadableFit(Fit):
         Notes
         -----
         Both errors are those of forests with the same bags, so that the change is a mean of
-        differences of rows; the standard error is that of this mean. What other bags would change
-        is not in it, nor that the exchange is the best of those that were tried.
+        differences of rows; the standard error is that of this mean, over rows, or over the groups
+        of `fold_groups`. What other bags would change is not in it, nor that the exchange is the
+        best of those that were tried. Where terms have `costs`, an exchange must lower the error
+        per price, and may raise the error itself.
 
         Examples
         --------
@@ -272,7 +274,8 @@ class ReadableFit(Fit):
         Sets that predict equally well are called predictively equivalent, or the Rashomon set
         [1]_. These are those of one size among the sets that the search judged with all of its
         trees (``step.trace.n_judged`` in number), not among all that exist: others may be as good.
-        The standard error is that of the mean difference over the rows for one set of bags.
+        The standard error is that of the mean difference over rows, or over the groups of
+        `fold_groups`, for one set of bags.
 
         References
         ----------
@@ -307,12 +310,13 @@ class ReadableFit(Fit):
             One row per point of a grid: at most 40 values of a number (12 of each of two, of those
             pairs that occur), all levels of a factor up to 100, what is missing last. A column for
             each variable behind the term, or for the term itself where it is a product of numbers,
-            ``<name>_value`` if its name is that of another column (of a number the mean of the rows
-            that stand for the point); ``share`` of the rows there; ``mean``, the model's mean value
-            over at most 1000 rows when the term has that value, and ``effect``, the same about its
-            mean; for two terms ``interaction``, what is beyond the best sum of an effect of each.
-            Of more than two classes a column for each, ``mean_<class>``. A forest gives the mean
-            response, the sparse forest (and a forest with an offset) the linear predictor.
+            ``<name>_value`` if its name is that of another column (of a number, whose values trees
+            see in bins, the mean of the rows in the bin of the point); ``share`` of the rows there;
+            ``mean``, the model's mean value over at most 1000 rows when the term has that value,
+            and ``effect``, the same about its mean; for two terms ``interaction``, what is beyond
+            the best sum of an effect of each. Of more than two classes a column for each,
+            ``mean_<class>``. A forest gives the mean response, the sparse forest (and a forest with
+            an offset) the linear predictor.
 
         Raises
         ------

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from treeselect.algorithms.shared.searched import Trace
-from treeselect.errors import OptionError
+from treeselect.errors import OptionError, quoted
 from treeselect.printing import SmallTable
 
 if TYPE_CHECKING:
@@ -129,9 +129,12 @@ def search_notes(result: Fit, most: int = _NEAREST) -> list[str]:
             " Sets that it did not look at may be as good."
         )
     if trace.exchanges or trace.rivals:
+        groups = result.choice.folds.groups_name
+        of_what = f" of {quoted(groups)}" if isinstance(groups, str) else " of rows"
+        over = f"groups{of_what}" if groups else "rows"
         said.append(
             "Changes of the out-of-bag error are in % of it. Their standard errors are those over"
-            " the rows for one set of bags: what other bags would change is not in them."
+            f" {over} for one set of bags: what other bags would change is not in them."
         )
     return said
 

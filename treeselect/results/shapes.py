@@ -226,17 +226,19 @@ def _most_points(result: Fit, terms: Sequence[str], sample: _Sample, usual: int)
 
 
 def _in_words(axis: Numbers | Labels, place: IntArray, is_exact: BoolArray, n: int) -> list[Any]:
-    """What stands for each of n points: of numbers the mean of its rows, else the level of a row
-    that is exactly there."""
+    """What stands for each of n points, by the rows that are exactly there: of numbers their mean,
+    else their level."""
     if isinstance(axis, Numbers):
-        known = ~np.isnan(axis.values)
+        known = is_exact & ~np.isnan(axis.values)
         count = np.bincount(place[known], minlength=n)
         # By a power of two, which rounds nothing: sums of huge numbers are not numbers.
         values = axis.values[known]
         room = 64 if np.abs(values).max(initial=0.0) > 1e280 else 0
         total = np.bincount(place[known], weights=np.ldexp(values, -room), minlength=n)
         means = np.where(count > 0, np.ldexp(total / np.maximum(count, 1), room), np.nan)
-        return [bool(v) for v in means] if axis.is_bool and known.all() else means.tolist()
+        return (
+            [bool(v) for v in means] if axis.is_bool and known[is_exact].all() else means.tolist()
+        )
     codes = np.full(n, -1)
     codes[place[is_exact]] = axis.codes[is_exact]
     return [axis.levels[code] if code >= 0 else None for code in codes]

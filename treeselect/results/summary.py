@@ -133,6 +133,8 @@ def _purpose_notes(result: Fit) -> list[str]:
     """What the selection is for, and what it is not; the decisions if the method makes any."""
     decisions = result.step.decisions
     if decisions is None:
+        if not 0 < result.k < len(result.step.selected):
+            return []
         return [
             "Minimal selection: a small set that predicts well, not all relevant terms. A term that"
             " was left out may be a substitute of one that is in."

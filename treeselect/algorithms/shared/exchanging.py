@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,15 @@ from treeselect.algorithms.shared.searched import Exchange, Rival, Trace, trace_
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling, levels
+
+TREES = 100
+"""Trees of the sure judge, where nobody says otherwise."""
+
+MARGIN = 1.0
+"""Standard errors by which a set must be better than another to take its place, likewise."""
+
+_PATIENCE = 3
+"""Sizes without progress after which a path ends."""
 
 _MOST_ROUNDS = 8
 _CANDIDATES, _BEST = 6, 3
@@ -61,7 +70,7 @@ class Search:
         Standard errors by which a set must be better than another to take its place.
     """
 
-    def __init__(self, task: Task, *, n_trees: int, margin: float) -> None:
+    def __init__(self, task: Task, *, n_trees: int = TREES, margin: float = MARGIN) -> None:
         groups = task.problem.groups
         self._task, self._margin = task, margin
         self._keep, self._costs = groups.keep, groups.costs
@@ -94,10 +103,6 @@ class Search:
         whole = self._sure.error(np.zeros_like(selected))
         return max(self._sure.error(selected), 0.0) / whole if whole > 0 else 1.0
 
-    def prediction(self, selected: BoolArray) -> FloatArray:
-        """What the sure judge says of each row out of bag: see ``Judge.prediction``."""
-        return self._sure.prediction(selected)
-
     def is_better(self, selected: BoolArray, other: BoolArray) -> bool:
         """Whether the error of a set is lower than that of another by more than the margin."""
         mean, spread = self._rise(self._sure, other, selected)
@@ -108,6 +113,29 @@ class Search:
         smaller set with one more unit."""
         grown = [] if smaller is None else self.grown(smaller)
         return self.improved(self.better_of(self.first(size), grown))
+
+    def growing(
+        self, start: Found, most: int, larger: Callable[[int, BoolArray], Found]
+    ) -> Iterator[Found]:
+        """A set of each size above that of the first one, until three sizes bring no progress.
+
+        Parameters
+        ----------
+        start : Found
+        most : int
+            Largest size.
+        larger : callable
+            The set of a size, given that size and the set of one unit fewer.
+        """
+        last = best = start
+        idle = 0
+        for size in range(start.size + 1, most + 1):
+            last = larger(size, last.selected)
+            yield last
+            better = self.is_better(last.selected, best.selected)
+            best, idle = (last, 0) if better else (best, idle + 1)
+            if idle == _PATIENCE:
+                return
 
     def grown(self, selected: BoolArray) -> list[BoolArray]:
         """The set with the unit that lowers the error most; none if there is no other."""
@@ -222,7 +250,7 @@ class Search:
         return self._added[key]
 
     def _removals(self, selected: BoolArray) -> IntArray:
-        """Units that might go, those first that are missed least."""
+        """Units that might go, those first whose removal raises the error least."""
         units = np.flatnonzero(selected & ~self._keep)
         sets = [_exchanged(selected, g, None) for g in units.tolist()]
         self._quick.learn(sets)

@@ -29,9 +29,10 @@ class BackwardPass:
 
     The unit goes whose removal leaves the least out-of-bag squared error (for classes Brier's
     score) of a forest on the others, cut back to the capacity of least error, if that is above the
-    error with all of them by at most the standard error of the difference over the rows. After the
-    first removal units are tried by the error that their removal left when it was last tried, and
-    the first that is not missed goes: ``2 s`` forests or so for s units instead of ``s ** 2 / 2``.
+    error with all of them by at most the standard error of the difference (see ``Judge.rise``).
+    After the first removal units are tried by the error that their removal left when it was last
+    tried, and the first that is not missed goes: ``2 s`` forests or so for s units instead of
+    ``s ** 2 / 2``.
     Kept units stay.
 
     Parameters

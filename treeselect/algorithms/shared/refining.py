@@ -7,6 +7,7 @@ one by one.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,16 +20,6 @@ from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray
 from treeselect.errors import listing
-
-_TREES = 100
-"""Trees of the forests that judge sets."""
-
-_MARGIN = 1.0
-"""Standard errors by which a set must be better than another to take its place."""
-
-_PATIENCE = 3
-"""Sizes without progress after which a path ends."""
-
 
 NO_FURTHER = ", or they lower the out-of-bag error no further"
 """Why units are left out of a refined path, beside why the method leaves them out."""
@@ -48,7 +39,7 @@ class Refinement:
 
     def __init__(self, task: Task) -> None:
         self._task, self._keep = task, task.problem.groups.keep
-        self._search = Search(task, n_trees=_TREES, margin=_MARGIN)
+        self._search = Search(task)
         self._backward = BackwardPass(task, self._search.judge)
 
     def at(self, step: Step) -> Step:
@@ -80,21 +71,13 @@ class Refinement:
         of_size = best_of_each_size(steps)
         own = [of_size[size] for size in sorted(of_size)]
         n_kept, most = int(self._keep.sum()), min(self._task.max_size, own[-1].size)
-        first = step_of_size(own, n_kept, self._keep)
-        found = [self._step(first, Found(first.selected))]
-        if most <= first.size:
-            return tuple(found)
-        backward = self._backward_sets(own)
-        if not self._task.every_size:
-            return (*found, self._of_size(most, own, backward, None))
-        best, idle = found[-1], 0
-        for size in range(first.size + 1, most + 1):
-            found.append(self._of_size(size, own, backward, found[-1].selected))
-            is_better = self._search.is_better(found[-1].selected, best.selected)
-            best, idle = (found[-1], 0) if is_better else (best, idle + 1)
-            if idle == _PATIENCE:
-                break
-        return tuple(found)
+        start = Found(step_of_size(own, n_kept, self._keep).selected)
+        found = [start]
+        if most > start.size:
+            larger = functools.partial(self._of_size, own, self._backward_sets(own))
+            every = self._task.every_size
+            found += self._search.growing(start, most, larger) if every else [larger(most, None)]
+        return tuple(self._step(step_of_size(own, one.size, self._keep), one) for one in found)
 
     def _backward_sets(self, own: Sequence[Step]) -> list[BoolArray]:
         """Sets of the backward pass, from the first units of the ranking and from the largest step,
@@ -108,17 +91,17 @@ class Refinement:
 
     def _of_size(
         self,
-        size: int,
         own: Sequence[Step],
         backward: Sequence[BoolArray],
+        size: int,
         smaller: BoolArray | None,
-    ) -> Step:
-        """The step of a size: the best of some sets, after exchanges."""
+    ) -> Found:
+        """The set of a size: the best of some, after exchanges."""
         step = step_of_size(own, size, self._keep)
         others = [self._search.first(size), *backward]
         others += [] if smaller is None else self._search.grown(smaller)
         start = self._search.better_of(step.selected, [s for s in others if s.sum() == size])
-        return self._step(step, self._search.improved(start))
+        return self._search.improved(start)
 
     def _step(self, own: Step, found: Found) -> Step:
         """A step of the method with another set, or the same; what is said of both stays."""

@@ -91,25 +91,40 @@ def out_of_bag_fit(grown: GrownForest | None, problem: Problem, weight: WeightAr
 def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> float:
     """Out-of-bag score of a forest on some units, its capacity chosen as that of the one that
     predicts; NaN if the problem wants no scores."""
+
+    def predict() -> FloatArray:
+        problem, seed = task.problem, task.seeded("score").seed
+        grower = Grower(
+            select_groups(problem.data, groups), truth_of(problem, task.weight), task.weights,
+            problem.family, seed, problem.groups.ranks(seed)[groups], task.n_threads,
+        )  # fmt: skip
+        return best_forest(grower, n_trees=n_trees).prediction
+
+    return score_outside(task, groups, predict)
+
+
+def score_outside(task: Task, groups: BoolArray, predict: Callable[[], FloatArray]) -> float:
+    """Score of some units by what they predict for rows outside the bags.
+
+    Parameters
+    ----------
+    task : Task
+    groups : ndarray of bool, shape (n_groups,)
+    predict : callable
+        Out-of-bag predictions of ``truth_of``, shape (n_rows, n_outputs), NaN where there are none;
+        asked for only if the problem wants scores and there are units.
+
+    Returns
+    -------
+    float
+        NaN if the problem wants no scores, or if no row has a prediction.
+    """
     problem = task.problem
     if not problem.wants_scores:
         return float("nan")
-
     if not groups.any():
         return problem.family.null_score
-    part = select_groups(problem.data, groups)
-    seed = task.seeded("score").seed
-    grower = Grower(
-        part, truth_of(problem, task.weight), task.weights, problem.family, seed,
-        problem.groups.ranks(seed)[groups], task.n_threads,
-    )  # fmt: skip
-    return score_of_prediction(task, best_forest(grower, n_trees=n_trees).prediction)
-
-
-def score_of_prediction(task: Task, found: FloatArray) -> float:
-    """Score of out-of-bag predictions of ``truth_of``, shape (n_rows, n_outputs), NaN where there
-    are none; NaN if there are none at all."""
-    problem = task.problem
+    found = predict()
     known = ~np.isnan(found[:, 0])
     if not known.any():
         return float("nan")

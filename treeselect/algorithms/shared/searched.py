@@ -19,7 +19,8 @@ class Exchange(NamedTuple):
         Units.
     rise, spread : float
         How much the out-of-bag error rose (below 0: it fell), as a share of what it was, and the
-        standard error of that: over the rows, for the bags that all sets have in common.
+        standard error of that: over rows, or groups of rows, for the bags that all sets have in
+        common. With prices an exchange lowers the error per price, and may raise the error.
     """
 
     out: int

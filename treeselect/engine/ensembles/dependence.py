@@ -28,12 +28,11 @@ class Dependence(NamedTuple):
     points : ndarray of uint16, shape (n_points, n_columns)
         Codes of these columns; for two groups all pairs, the first group's slowest.
     share : ndarray of float64, shape (n_points,)
-        Share of the rows' weight at the point; with a thinned grid, at it or between it and the
-        one before.
+        Share of the rows' weight at the point; of a thinned grid, in its cell.
     mean : ndarray of float64, shape (n_points, n_outputs)
         Weighted mean prediction.
     place : ndarray of int64, shape (n_rows with weight,)
-        Point of the grid at which each row is, or, of a thinned grid, the next one above it.
+        Point of the grid at which each row is, or, of a thinned grid, in whose cell.
     sizes : ndarray of int64, shape (n_groups,)
         Points of each group.
     """
@@ -68,8 +67,9 @@ def partial_dependence(
         At least 0, some positive.
     groups : sequence of one or two different ints
     max_points : int
-        Most points for each group, at least 2. A grid with more is thinned to quantiles of the
-        rows' weight.
+        Most points for each group, at least 2. Of a grid with more the first and the last point
+        stay, and those between are put into cells of about the same weight, for which their
+        weighted medians stand.
     along : sequence of (ndarray of float64, shape (n_rows,), or None), optional
         For each group a number that its codes are a function of, or None. Its points are then the
         codes at the values of that number, in their order, missing ones first: the codes of a
@@ -134,12 +134,21 @@ def _grid(
     place = at.ravel().astype(np.int64)
     share = np.bincount(place, weights=weight[rows]) / weight[rows].sum()
     if len(points) > max_points:
+        last = _ends_of_cells(share, max_points)
         cumulated = np.cumsum(share)
-        wanted = np.linspace(0, 1, max_points) * cumulated[-1]
-        kept = np.unique(np.minimum(np.searchsorted(cumulated, wanted), len(points) - 1))
-        points = points[kept]
-        place = np.searchsorted(kept, place)
+        middles = cumulated[last] - np.diff(cumulated[last], prepend=0.0) / 2
+        points = points[np.searchsorted(cumulated, middles)]
+        place = np.searchsorted(last, place)
     return columns, points, place
+
+
+def _ends_of_cells(share: FloatArray, n: int) -> IntArray:
+    """The last point of each of at most n cells: the first point alone, the last one alone, and of
+    those between about the same share in each."""
+    inner = np.cumsum(share[:-1])
+    wanted = np.linspace(share[0], inner[-1], n - 1)[1:]
+    ends = np.minimum(np.searchsorted(inner, wanted), len(inner) - 1)
+    return np.unique([0, *ends.tolist(), len(inner)])
 
 
 def _codes_of(data: BinnedData, columns: IntArray) -> UInt16Array:
