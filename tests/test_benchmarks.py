@@ -79,6 +79,7 @@ def test_comparison_prints_its_tables_and_writes_nothing():
         ("noise.py", 2 + 2),
         ("truth.py", 2 + 6),
         ("pmlb.py", 2 * (2 + 2)),
+        ("qvalues.py", 2 + 4 + 2),
         ("steadiness.py", 2 + 2 + 2 + 1),
         ("seconds.py", 2 + 2),
         pytest.param(

@@ -31,7 +31,7 @@ def efp_of(stability: Resampled, power: int, cutoff: float, independent_pairs: i
     if wanted is None or wanted <= 0:
         raise OptionError(f"`cutoff` must be a number above 0.\n  Found: {described(cutoff)}.")
     pairs = check_count("independent_pairs", independent_pairs, least=1)
-    if stability.scheme != "complementary" or stability.n_resamples % 2:
+    if not _has_whole_pairs(stability):
         raise StabilityError(
             "Q-values need complementary pairs, whole ones.\n"
             f"  Found: {stability.words}. Use {_WAY}."
@@ -39,3 +39,12 @@ def efp_of(stability: Resampled, power: int, cutoff: float, independent_pairs: i
     path = followed(stability, "q-values")
     n_pairs = min(stability.n_resamples // 2, pairs)
     return efp_scores(path.frequency[:, stability.assessed], n_pairs, exponent, wanted)
+
+
+def has_q_values(stability: Resampled) -> bool:
+    """Whether there can be any."""
+    return stability.along is not None and _has_whole_pairs(stability)
+
+
+def _has_whole_pairs(stability: Resampled) -> bool:
+    return stability.scheme == "complementary" and stability.n_resamples % 2 == 0
