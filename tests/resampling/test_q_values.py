@@ -23,13 +23,13 @@ def step(*units, p=4):
 def test_sets_by_size_cuts_what_the_path_jumps_over():
     nothing = np.zeros(4, dtype=bool)
     sets = sets_by_size([step(), step(2), step(0, 1, 2)], 4, nothing)
-    assert [np.flatnonzero(s).tolist() for s in sets] == [[2], [0, 1], [0, 1, 2], [0, 1, 2]]
+    assert [s.tolist() for s in sets] == [[2], [0, 1], [0, 1, 2], [0, 1, 2]]
 
 
 def test_sets_by_size_begins_above_the_kept_units():
     keep = np.array([False, False, False, True])
     sets = sets_by_size([step(3), step(1, 3), step(0, 1, 3)], 2, keep)
-    assert [np.flatnonzero(s).tolist() for s in sets] == [[1, 3], [0, 1, 3]]
+    assert [s.tolist() for s in sets] == [[1, 3], [0, 1, 3]]
 
 
 @pytest.fixture(scope="module")
@@ -194,3 +194,15 @@ def test_resample_refuses_paths_of_trees_that_have_seen_all_rows(data):
     everything = treeselect.select("y ~ a + b", data, method="mrmr", k=2, keep=["a", "b"], seed=1)
     with pytest.raises(OptionError, match="`path` must be False where all units are kept"):
         everything.resample(2, path=True)
+
+
+def test_a_checkpoint_holds_the_paths(fit, tmp_path):
+    pieces = []
+    calls = [
+        fit.resample(4, scheme="complementary", path=3, checkpoint=folder, on_piece=pieces.append)
+        for folder in (None, tmp_path, tmp_path)
+    ]
+    assert [piece.was_saved for piece in pieces] == [False] * 8 + [True] * 4
+    paths = [call.stability.path() for call in calls]
+    pd.testing.assert_frame_equal(paths[1], paths[0])
+    pd.testing.assert_frame_equal(paths[2], paths[0])

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
+from itertools import compress
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,9 +22,9 @@ from treeselect.errors import OptionError, StabilityError
 from treeselect.resampling.false_positives import CUTOFF, PAIRS, POWER, sizes_looked_at
 from treeselect.resampling.paths import StabilityPath, sets_by_size
 from treeselect.resampling.resampled import SCHEMES, Scheme
+from treeselect.resampling.saved import some, units_read
 from treeselect.resampling.stability import Stability
-from treeselect.running.parallel import ALONE, Workers, run_all
-from treeselect.running.progress import track
+from treeselect.running.pieces import HERE, Course, Found, Kind, run_pieces
 
 
 def resample_weights(
@@ -65,6 +68,13 @@ def _drawn(
     return count
 
 
+class Resample(NamedTuple):
+    """What one resample selected: units, and the numbers of those in the sets of its path."""
+
+    selected: BoolArray
+    sets: tuple[IntArray, ...]
+
+
 def assess(
     problem: Problem,
     method: Method,
@@ -77,10 +87,12 @@ def assess(
     seed: int,
     path: bool | int = False,
     groups_name: str | bool = False,
-    workers: Workers = ALONE,
-    progress: bool | None = None,
+    course: Course = HERE,
 ) -> Stability:
     """Repeat the selection on resamples; of whole groups if the rows are in any.
+
+    What is finished when the user stops is a result, of two resamples or more; of complementary
+    ones pairs count.
 
     Raises
     ------
@@ -104,24 +116,26 @@ def assess(
         (problem, method, weights, scheme, number, k, n_sizes, seed)
         for number in range(n_resamples)
     ]
-    results = track(run_all(_one_resample, calls, workers), "Resamples", len(calls), progress)
-    selected = np.zeros((n_resamples, len(fitted)), dtype=bool)
-    counts = np.zeros((n_sizes, len(fitted)), dtype=np.int64)
-    for number, (chosen, sets) in enumerate(results):
-        selected[number] = chosen
-        counts += sets
+    most = k if method.tuning_value is None else None
     n_kept = int(problem.groups.keep.sum())
+    kind = _kind_of(problem.groups.names, scheme, most, [n_kept + 1 + i for i in range(n_sizes)])
+    found = run_pieces(_one_resample, calls, kind, course)
+    counts = np.zeros((n_sizes, len(fitted)), dtype=np.int64)
+    for _, sets in found.values():
+        for i, units in enumerate(sets):
+            counts[i, units] += 1
     return Stability(
         units=problem.groups.names,
         fitted=fitted,
         assessed=~problem.groups.keep,
-        selected=selected,
+        selected=np.array([selected for selected, _ in found.values()]),
         scheme=scheme,
         k=k,
         seed=seed,
         groups_name=groups_name,
         fixed_size=method.tuning_value is None,
-        along=StabilityPath(counts, n_resamples, n_kept) if n_sizes else None,
+        asked=n_resamples if len(found) < n_resamples else None,
+        along=StabilityPath(counts, len(found), n_kept) if n_sizes else None,
     )
 
 
@@ -149,6 +163,40 @@ def sizes_to_follow(path: bool | int, n_resamples: int, method: Method, keep: Bo
     return check_count("path", path, least=n_kept + 1, most=n_kept + p) - n_kept
 
 
+def _kind_of(
+    names: tuple[str, ...], scheme: Scheme, most: int | None, sizes: Sequence[int]
+) -> Kind:
+    """What resamples are: what is selected, of at most so many units if it is known, and the sets
+    of some sizes of the path."""
+
+    def read(_: int, said: Any) -> Resample:
+        chosen, own = said
+        if len(own) != len(sizes):
+            raise ValueError("another path")
+        selected = np.zeros(len(names), dtype=bool)
+        selected[units_read(chosen, len(names), most)] = True
+        sets = (units_read(units, len(names), size) for units, size in zip(own, sizes, strict=True))
+        return Resample(selected, tuple(sets))
+
+    def write(found: Resample) -> Any:
+        return [np.flatnonzero(found.selected).tolist(), [units.tolist() for units in found.sets]]
+
+    return Kind(
+        name="resample",
+        many="resamples",
+        label="Resamples",
+        write=write,
+        read=read,
+        found=lambda _, found: {"selected": tuple(compress(names, found.selected))},
+        part=_whole_pairs if scheme == "complementary" else some,
+    )
+
+
+def _whole_pairs(found: Found) -> Found:
+    """The resamples whose other half is there, too."""
+    return {number: own for number, own in found.items() if number ^ 1 in found}
+
+
 def _one_resample(
     problem: Problem,
     method: Method,
@@ -160,8 +208,7 @@ def _one_resample(
     seed: int,
     *,
     n_threads: int = 1,
-) -> tuple[BoolArray, BoolArray]:
-    """What is selected, and the sets of so many sizes along the path."""
+) -> Resample:
     drawn = resample_weights(weights, scheme, number, seed)
     if len(np.unique(problem.y[drawn.rows])) < 2:
         raise StabilityError(
@@ -181,5 +228,5 @@ def _one_resample(
     path = steps_of(method, task)
     sets = sets_by_size(path, n_sizes, keep)
     if method.tuning_value is not None:
-        return path[-1].selected, sets
-    return step_of_size(path, k, keep).selected, sets
+        return Resample(path[-1].selected, sets)
+    return Resample(step_of_size(path, k, keep).selected, sets)

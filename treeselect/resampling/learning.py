@@ -22,7 +22,6 @@ from treeselect.resampling.halves import part_rows
 from treeselect.resampling.learning_curve import LearningCurve
 from treeselect.resampling.measuring import _inner_choice, _one_fold, outer_folds
 from treeselect.running.parallel import Workers, run_all
-from treeselect.running.progress import track
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -80,7 +79,7 @@ def learn(
         )
         for number, split in enumerate(splits)
     ]
-    found = list(track(run_all(_one_fold, calls, workers), "Fits", len(calls), result.progress))
+    found = run_all(_one_fold, calls, workers, "Fits", result.progress)
     shape = len(parts), n_folds
     selected = np.zeros((len(splits), len(here.arrays.groups.names)), dtype=bool)
     for own, (_, units) in zip(selected, found, strict=True):

@@ -104,14 +104,11 @@ def path_lines(
     )
 
 
-def sets_by_size(steps: Sequence[Step], n_sizes: int, keep: BoolArray) -> BoolArray:
-    """The set of each size from one more than the kept units on, shape (n_sizes, n_groups).
+def sets_by_size(steps: Sequence[Step], n_sizes: int, keep: BoolArray) -> tuple[IntArray, ...]:
+    """Units in the set of each size from one more than the kept units on.
 
     Where the path jumps over a size the next larger set is cut by importance; where it ends before,
     its last set stands for all larger sizes.
     """
-    n_kept = int(keep.sum())
-    sets = np.zeros((n_sizes, len(keep)), dtype=bool)
-    for i in range(n_sizes):
-        sets[i] = step_of_size(steps, n_kept + 1 + i, keep).selected
-    return sets
+    sizes = range(int(keep.sum()) + 1, int(keep.sum()) + 1 + n_sizes)
+    return tuple(np.flatnonzero(step_of_size(steps, size, keep).selected) for size in sizes)

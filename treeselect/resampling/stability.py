@@ -13,7 +13,7 @@ from treeselect.resampling.agreement import stability_index, wilson_interval
 from treeselect.resampling.error_bounds import Assumption, ErrorBound, error_bound, least_threshold
 from treeselect.resampling.false_positives import CUTOFF, PAIRS, POWER, q_values_of
 from treeselect.resampling.q_values import efp_of, followed
-from treeselect.resampling.resampled import Resampled
+from treeselect.resampling.selected_sets import SelectedSets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +47,7 @@ class StandIn:
 
 
 @dataclass(frozen=True, slots=True)
-class Stability(Resampled):
+class Stability(SelectedSets):
     """Selections on resamples of the rows: how often, how alike, and how many are false.
 
     Its attributes are those of :class:`treeselect.resampling.resampled.Resampled`.
