@@ -76,6 +76,7 @@ def test_comparison_prints_its_tables(run):
         ("noise.py", 2 + 2),
         ("truth.py", 2 + 6),
         ("pmlb.py", 2 * (2 + 2)),
+        ("qvalues.py", 2 + 4 + 2),
         ("steadiness.py", 2 + 2 + 2 + 1),
         ("seconds.py", 2 + 2),
         pytest.param("model_files.py", 2 + 1, marks=on_linux),
