@@ -83,13 +83,7 @@ def test_comparison_prints_its_tables(run):
         ("calibration.py", 2 + 12),
         ("conditional.py", 2 + 1),
         ("kills.py", 2 + 2),
-        pytest.param(
-            "spreading.py",
-            2 + 1,
-            marks=pytest.mark.skipif(
-                not Path("/proc/self/smaps_rollup").exists(), reason="needs Linux"
-            ),
-        ),
+        pytest.param("spreading.py", 2 + 1, marks=on_linux),
     ],
 )
 def test_a_program_of_all_methods_prints_its_tables(run, program, n_lines):

@@ -112,7 +112,9 @@ def _steps(
         and selected.dtype == np.bool_
         and tuning.dtype == score.dtype == importance.dtype == np.float64
         and not np.isnan(tuning).any()
-        and bool(np.isfinite(score).all())
+        and not np.isinf(
+            score
+        ).any()  # NaN: a score of the user's own is not defined for a constant
         and are_shares(importance)
         and not importance[~selected].any(),
         "the path",
