@@ -47,6 +47,8 @@ class LinearData:
     offset : ndarray of float, shape (n_rows,), or None
     n_dropped : int
         Rows with weight that a missing value in a term leaves out.
+    rows : ndarray of int64, shape (n_rows,)
+        Their numbers among the rows that have a response and a weight.
     """
 
     matrix: pd.DataFrame
@@ -55,6 +57,7 @@ class LinearData:
     row_weights: RowWeights
     offset: FloatArray | None
     n_dropped: int
+    rows: IntArray
 
     def of_columns(self, chosen: BoolArray) -> LinearData:
         """The same with some of the columns."""
@@ -112,6 +115,7 @@ def linear_data(
         data.row_weights.in_groups(groups).of(used),
         None if data.offset is None else data.offset[used],
         len(rows) - len(used),
+        used,
     )
 
 
