@@ -129,8 +129,7 @@ DOORS = {
         "data": PATHS, "formula": {"long text"}, "method": set(), "k": set(), "resamples": {"zero"},
     },
     ("select_imputed", select_imputed): {
-        "frames": set(), "least_share": set(), "resamples": {"zero"}, "k": set(), "method": set(),
-        "weights": NO, "n_jobs": {"None", "true"}, "trusted": {"true"},
+        "frames": set(), "least_share": set(), "resamples": {"zero"}, "k": set(),
     },
     ("compare ", compare): {"methods": set(), "k": {"two", "series"}},
     ("selector", selector): {

@@ -167,5 +167,6 @@ def _check_response(first: Traits, other: Traits, number: int) -> None:
             raise DataError(
                 "Rows with a response and a weight must be the same in all `frames`.\n"
                 f"  Found: row {rows[0]}{more}, counted from 0, in {one} and not in {without}.\n"
-                f"  Impute {name} there in all frames or in none; a weight of 0 leaves a row out, too."
+                f"  Impute {name} there in all frames or in none; a weight of 0 leaves a row out,"
+                " too."
             )

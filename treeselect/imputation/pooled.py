@@ -267,16 +267,17 @@ def _content(
 
 def table_rows(table: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
     """Printed rows of a table of pooled coefficients."""
-    return tuple(
-        (
-            row.column,
-            f"{row.estimate:.4g}",
-            f"{row.std_error:.4g}",
-            f"{row.statistic:.3f}",
-            f"{row.df:.4g}",
-            p_text(row.p_value),
-            f"{row.ci_low:.4g} to {row.ci_high:.4g}",
-            f"{row.fmi:.2f}",
-        )
-        for row in table.itertuples(index=False)
+    return tuple(map(_row, table.itertuples(index=False)))
+
+
+def _row(row: Any) -> tuple[str, ...]:
+    return (
+        row.column,
+        f"{row.estimate:.4g}",
+        f"{row.std_error:.4g}",
+        f"{row.statistic:.3f}",
+        f"{row.df:.4g}",
+        p_text(row.p_value),
+        f"{row.ci_low:.4g} to {row.ci_high:.4g}",
+        f"{row.fmi:.2f}",
     )
