@@ -13,7 +13,8 @@ from treeselect.errors import DataError, TreeselectWarning, listing
 from treeselect.frames.libraries import in_library
 from treeselect.imputation.alike import in_frame
 from treeselect.imputation.record import Imputed
-from treeselect.models.linear import LinearData, LinearFit
+from treeselect.models.linear import LinearFit
+from treeselect.models.linear_data import LinearData
 from treeselect.models.pooling import Pooled, pool
 from treeselect.printing import Summary, SummaryContent, p_text
 from treeselect.results.refitting import (

@@ -102,6 +102,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
             stability.seed,
             stability.groups_name,
             stability.fixed_size,
+            stability.asked,
         ]
     return content
 

@@ -13,6 +13,7 @@ from treeselect.algorithms.registry import method_of_record
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.decisions import WORDS, Decisions
 from treeselect.algorithms.shared.searched import MOST_RIVALS, Exchange, Rival, Trace
+from treeselect.arguments.checks import MOST_RESAMPLES
 from treeselect.designs.units import Units
 from treeselect.engine.arrays import BoolArray
 from treeselect.modelfile.checks import are_plain, are_shares, check
@@ -208,7 +209,7 @@ def _stability(
 ) -> Stability | None:
     if "resamples" not in content:
         return None
-    scheme, k, seed, groups_name, fixed_size = content["resamples"]
+    scheme, k, seed, groups_name, fixed_size, asked = content["resamples"]
     selected, fitted = arrays["resample_selected"], arrays["resample_fitted"]
     assessed, n = arrays["resample_assessed"], len(units.names)
     check(
@@ -217,6 +218,7 @@ def _stability(
         and isinstance(fixed_size, bool)
         and selected.ndim == 2
         and len(selected) > 1
+        and (asked is None or (type(asked) is int and len(selected) < asked <= MOST_RESAMPLES))
         and selected.shape[1] == n
         and fitted.shape == assessed.shape == (n,)
         and all(a.dtype == np.bool_ for a in (selected, fitted, assessed)),
@@ -232,4 +234,5 @@ def _stability(
         seed=int(seed),
         groups_name=groups_name,
         fixed_size=fixed_size,
+        asked=asked,
     )

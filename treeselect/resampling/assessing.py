@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import compress
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +19,9 @@ from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import StabilityError
 from treeselect.resampling.resampled import SCHEMES, Scheme
+from treeselect.resampling.saved import some, units_read
 from treeselect.resampling.stability import Stability
-from treeselect.running.parallel import ALONE, Workers, run_all
-from treeselect.running.progress import track
+from treeselect.running.pieces import HERE, Course, Found, Kind, run_pieces
 
 
 def resample_weights(
@@ -74,10 +76,12 @@ def assess(
     scheme: Scheme,
     seed: int,
     groups_name: str | bool = False,
-    workers: Workers = ALONE,
-    progress: bool | None = None,
+    course: Course = HERE,
 ) -> Stability:
     """Repeat the selection on resamples; of whole groups if the rows are in any.
+
+    What is finished when the user stops is a result, of two resamples or more; of complementary
+    ones pairs count.
 
     Raises
     ------
@@ -97,18 +101,45 @@ def assess(
     k = check_size(k, problem.groups)
     problem = dataclasses.replace(problem, wants_scores=False)
     calls = [(problem, method, weights, scheme, number, k, seed) for number in range(n_resamples)]
-    results = track(run_all(_one_resample, calls, workers), "Resamples", len(calls), progress)
+    most = k if method.tuning_value is None else None
+    kind = _kind_of(problem.groups.names, scheme, most)
+    found = run_pieces(_one_resample, calls, kind, course)
     return Stability(
         units=problem.groups.names,
         fitted=fitted,
         assessed=~problem.groups.keep,
-        selected=np.array(list(results)),
+        selected=np.array(list(found.values())),
         scheme=scheme,
         k=k,
         seed=seed,
         groups_name=groups_name,
         fixed_size=method.tuning_value is None,
+        asked=n_resamples if len(found) < n_resamples else None,
     )
+
+
+def _kind_of(names: tuple[str, ...], scheme: Scheme, most: int | None) -> Kind:
+    """What resamples are, with at most so many units if it is known."""
+
+    def read(_: int, said: Any) -> BoolArray:
+        selected = np.zeros(len(names), dtype=bool)
+        selected[units_read(said, len(names), most)] = True
+        return selected
+
+    return Kind(
+        name="resample",
+        many="resamples",
+        label="Resamples",
+        write=lambda selected: np.flatnonzero(selected).tolist(),
+        read=read,
+        found=lambda _, selected: {"selected": tuple(compress(names, selected))},
+        part=_whole_pairs if scheme == "complementary" else some,
+    )
+
+
+def _whole_pairs(found: Found) -> Found:
+    """The resamples whose other half is there, too."""
+    return {number: own for number, own in found.items() if number ^ 1 in found}
 
 
 def _one_resample(

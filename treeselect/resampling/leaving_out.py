@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import found_near, is_one_of
+from treeselect.arguments.checks import found_near, read_names
 from treeselect.arguments.scalars import whole
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
@@ -25,7 +25,6 @@ from treeselect.resampling.cross_validation import held_out_score
 from treeselect.resampling.folds import Split, Splitter
 from treeselect.resampling.measuring import outer_folds
 from treeselect.running.parallel import Workers, run_all
-from treeselect.running.progress import track
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -66,8 +65,7 @@ def leave_out(
         (problem, outer.weights, split, sets, stream_seed(seed, "conditional", number))
         for number, split in enumerate(outer.splits)
     ]
-    found = track(run_all(_scores, calls, workers), "Folds", len(calls), result.progress)
-    scores = np.array(list(found))
+    scores = np.array(run_all(_scores, calls, workers, "Folds", result.progress))
     lost = (scores[:, :1] - scores[:, 1:]).mean(axis=0) * np.where(own[units], 1, -1)
     order = falling(lost)
     used = here.row_weights.used
@@ -101,8 +99,8 @@ def _units(result: Fit, here: ModelData, terms: str | Sequence[str] | None) -> l
     unit_of = {term: unit for unit, own in enumerate(known.terms) for term in own}
     unit_of |= {name: unit for unit, name in enumerate(known.names)}
     found = []
-    for term in [terms] if isinstance(terms, str) else list(terms):
-        if not is_one_of(term, unit_of):
+    for term in read_names("terms", terms):
+        if term not in unit_of:
             raise OptionError(
                 "`terms` must be terms of the formula, or groups of them.\n"
                 f"{found_near(term, list(unit_of), f'Known: {listing(known.names)}.')}"

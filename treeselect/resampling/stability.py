@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from treeselect.frames.libraries import in_library
 from treeselect.resampling.agreement import stability_index, wilson_interval
 from treeselect.resampling.error_bounds import Assumption, ErrorBound, error_bound, least_threshold
-from treeselect.resampling.resampled import Resampled
+from treeselect.resampling.selected_sets import SelectedSets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +45,7 @@ class StandIn:
 
 
 @dataclass(frozen=True, slots=True)
-class Stability(Resampled):
+class Stability(SelectedSets):
     """Selections on resamples of the rows: how often, how alike, and how many are false.
 
     Its attributes are those of :class:`treeselect.resampling.resampled.Resampled`.
