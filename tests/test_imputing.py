@@ -142,3 +142,14 @@ def test_a_size_that_one_frame_does_not_reach_is_told(frames):
     assert [fit.k for fit in found.fits] == [3, 2]
     text = " ".join(found.summary().as_text().split())
     assert "Imputation 2: Asked for 3 units, but no more than 2 enter the path" in text
+
+
+def test_a_stop_ends_the_call(frames, found, monkeypatch):
+    stopped = dataclasses.replace(found.fits[0].resampled, asked=9)
+    monkeypatch.setattr(
+        treeselect.SelectionResult,
+        "resample",
+        lambda fit, n, seed: dataclasses.replace(fit, resampled=stopped),
+    )
+    with pytest.raises(KeyboardInterrupt):
+        treeselect.select_imputed("y ~ a", frames, k=1, resamples=9, **QUICK)

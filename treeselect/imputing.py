@@ -148,6 +148,8 @@ def select_imputed(
             fit = select(formula, data, method=method, k=k, seed=seed, n_jobs=n_jobs, **arguments)
             if resamples and fit.k > 0:
                 fit = fit.resample(resamples, seed=stream_seed(seed, "imputation", number))
+                if fit.stability.partial:  # stopped: other frames have none to go with these
+                    raise KeyboardInterrupt
         fits.append(fit)
     text = call_text(
         "select_imputed", formula, frames,

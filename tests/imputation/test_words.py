@@ -59,7 +59,10 @@ SENTENCES = [
     ((ONE, NONE, NONE), "2 of 3 imputations selected nothing, and were not resampled"),
     ((ONE, TWO, NONE), "3 different sets of units; 1 imputation selected exactly those"),
     ((ONE, TWO, NONE), "Each imputation: 1, 2 and 0 of 5 units"),
-    ((ONE, TWO, NONE), "10 of the rows of each imputed frame that selected anything."),
+    (
+        (ONE, TWO, NONE),
+        "of 20 resamples: 10 bootstrap resamples from each imputed frame that selected",
+    ),
     ((TWO, ("signal", "site"), ("site", "copy")), "no imputation selected exactly those"),
     ((TWO, TWO, TWO), "All 3 imputations selected the same units."),
 ]

@@ -134,9 +134,10 @@ def _resample_notes(found: Imputed) -> list[str]:
     empty = m - n
     notes = []
     if n:
+        drawn = next(fit.resampled for fit in found.fits if fit.resampled is not None)
         notes.append(
-            f"Frequency: share of {n * found.resamples:,} bootstrap resamples, {found.resamples:,}"
-            f" of the rows of each imputed frame{' that selected anything' if empty else ''}."
+            f"Frequency: share of {n * drawn.n_resamples:,} resamples: {drawn.words} from each"
+            f" imputed frame{' that selected anything' if empty else ''}."
             + (
                 " Intervals take a frame as a cluster of resamples (Korn and Graubard 1998), so"
                 " that few imputations make them wide."
