@@ -1,13 +1,13 @@
 """A call that is killed again and again by SIGKILL: is a finished piece ever lost?
 
-    python benchmarks/kills.py [--quick] [--kills 50] [--seed 1] [--results FOLDER]
+    python benchmarks/kills.py [--quick] [--kills 50] [--runs 4] [--seed 1] [--results FOLDER]
 
-``fit.resample(..., checkpoint=FOLDER)`` runs in a process that is killed up to 1.5 seconds after
-it has begun, in half of the cases with its worker processes, and is begun again with one or two
-processes at a time, until all resamples are done; then the next run begins, with another seed,
-until there were enough kills. Checked after each kill: files that were there are there, byte by
-byte; none is damaged. Checked at the end of each run: no piece that had been told as finished was
-done again, and the selections are those of a call that nobody disturbed.
+``fit.resample(..., checkpoint=FOLDER)`` runs in a process that is killed after up to 40 pieces and
+up to a tenth of a second, in half of the cases with its worker processes, and is begun again with
+one or two processes at a time; after the last kill it is left alone until all resamples are done.
+Checked after each kill: files that were there are there, byte
+by byte; none is damaged. Checked at the end of each run: no piece that had been told as finished
+was done again, and the selections are those of a call that nobody disturbed.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,9 @@ from tables import RESULTS, write_table
 import treeselect
 
 ROWS, COLUMNS = 400, 12
+
+MOST_PIECES = 40
+"""A life ends before so many pieces."""
 
 
 def fitted(seed):
@@ -56,15 +60,17 @@ def life(folder, seed, n, n_jobs):
     print(json.dumps(found.stability.selected.astype(int).tolist()), flush=True)
 
 
-def one_life(folder, seed, n, rng):
+def one_life(folder, seed, n, n_jobs, rng):
     """What a life printed at its end; None if it was killed."""
-    n_jobs = int(rng.integers(1, 3))
     command = [sys.executable, "-W", "error", __file__, "--life", str(folder), str(seed), str(n)]
     process = subprocess.Popen(
         [*command, str(n_jobs)], stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     assert process.stdout.readline() == "begins\n"
-    time.sleep(rng.uniform(0, 1.5))
+    enough = n_told(folder) + rng.integers(0, MOST_PIECES)
+    while process.poll() is None and n_told(folder) < enough:
+        time.sleep(0.002)
+    time.sleep(rng.uniform(0, 0.1))
     if process.poll() is None:
         if rng.random() < 0.5:
             os.killpg(process.pid, signal.SIGKILL)  # its own session: itself and its workers
@@ -74,19 +80,26 @@ def one_life(folder, seed, n, rng):
     return json.loads(said) if process.returncode == 0 else None
 
 
+def n_told(folder):
+    """Pieces that were told as finished."""
+    path = folder / "told"
+    return path.read_text().count("\n") if path.exists() else 0
+
+
 def files_of(folder):
     """Contents of the pieces by name."""
     return {path.name: path.read_bytes() for path in (folder / "saved").glob("resample-*.json")}
 
 
-def one_run(seed, n, most_kills, rng):
+def one_run(seed, n, most_kills, most_jobs):
     """Kills, files left over, pieces that were done twice, and what became of the answer."""
-    row = Counter()
+    row, rng = Counter(), np.random.default_rng(seed)
     with tempfile.TemporaryDirectory() as name:
         folder, found, before = Path(name), None, {}
         while found is None:
             if row["kills"] < most_kills:
-                found = one_life(folder, seed, n, rng)
+                n_jobs = int(rng.integers(1, most_jobs + 1))
+                found = one_life(folder, seed, n, n_jobs, rng)
                 row["kills"] += found is None
             else:
                 life_to_the_end = subprocess.run(
@@ -124,6 +137,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="two kills, nothing written")
     parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--runs", type=int, default=4, help="side by side, which share the kills")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
     parser.add_argument("--life", nargs=4, help=argparse.SUPPRESS)
@@ -132,12 +146,13 @@ def main():
         folder, seed, n, n_jobs = options.life
         life(Path(folder), int(seed), int(n), int(n_jobs))
         return
-    rng = np.random.default_rng(options.seed)
-    kills, n = (2, 60) if options.quick else (options.kills, 1_000)
-    rows = []
-    while sum(row["kills"] for row in rows) < kills:
-        left = kills - sum(row["kills"] for row in rows)
-        rows.append(one_run(len(rows), n, left, rng))
+    kills, runs, n, most_jobs = (
+        (2, 1, 60, 1) if options.quick else (options.kills, options.runs, 400, 2)
+    )
+    quotas = [kills // runs + (i < kills % runs) for i in range(runs)]
+    seeds = [options.seed + i for i in range(runs)]
+    with ThreadPoolExecutor(runs) as pool:
+        rows = list(pool.map(one_run, seeds, [n] * runs, quotas, [most_jobs] * runs))
     names = (
         "kills", "resamples", "resamples that differ", "pieces done twice",
         "files lost or changed", "files damaged", "parts left",

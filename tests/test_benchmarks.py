@@ -76,19 +76,14 @@ def test_comparison_prints_its_tables(run):
         ("noise.py", 2 + 2),
         ("truth.py", 2 + 6),
         ("pmlb.py", 2 * (2 + 2)),
+        ("qvalues.py", 2 + 4 + 2),
         ("steadiness.py", 2 + 2 + 2 + 1),
         ("seconds.py", 2 + 2),
         pytest.param("model_files.py", 2 + 1, marks=on_linux),
         ("calibration.py", 2 + 12),
         ("conditional.py", 2 + 1),
         ("kills.py", 2 + 2),
-        pytest.param(
-            "spreading.py",
-            2 + 1,
-            marks=pytest.mark.skipif(
-                not Path("/proc/self/smaps_rollup").exists(), reason="needs Linux"
-            ),
-        ),
+        pytest.param("spreading.py", 2 + 1, marks=on_linux),
     ],
 )
 def test_a_program_of_all_methods_prints_its_tables(run, program, n_lines):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.conditional import ConditionalImportance
     from treeselect.resampling.inference import Inference
+    from treeselect.resampling.learning_curve import LearningCurve
     from treeselect.resampling.performance import Performance
 
 
@@ -261,6 +262,7 @@ class SelectionResult(ReadableFit):
         *,
         scheme: Scheme = "bootstrap",
         k: int | None = None,
+        path: bool | int = False,
         seed: int | None = None,
         n_jobs: int | None = None,
         fold_groups: str | Sequence[Any] | None = None,
@@ -281,6 +283,10 @@ class SelectionResult(ReadableFit):
         k : int, optional
             Units to select on each resample; the fit's by default (where the fit's tuning value
             was given, that value).
+        path : bool or int
+            Units up to which the path is followed on each resample, for ``stability.path()`` and
+            ``stability.q_values()``; True for as many as q-values look at. False, the default,
+            follows it to `k` alone. Where it is followed `k` is a size of that path.
         seed : int, optional
             The fit's by default.
         n_jobs : int, optional
@@ -354,6 +360,7 @@ class SelectionResult(ReadableFit):
             n_resamples=n,
             k=self.k if k is None else k,
             scheme=scheme,
+            path=path,
             seed=stream_seed(own_seed, "stability"),
             groups_name=folds.groups_name,
             course=course,
@@ -645,6 +652,91 @@ class SelectionResult(ReadableFit):
             repeats=repeats,
             fold_groups=fold_groups,
             scoring=scoring,
+            seed=self.seed if seed is None else read_seed(seed),
+            workers=self._workers(n_jobs),
+            data=data,
+            weights=weights,
+            offset=offset,
+        )
+
+    def learning_curve(
+        self,
+        shares: Sequence[float] = (0.25, 0.5, 0.75, 1.0),
+        folds: int | Splitter | Sequence[int] = 5,
+        *,
+        repeats: int = 1,
+        fold_groups: str | Sequence[Any] | None = None,
+        inner_folds: int | Splitter | Sequence[int] | None = None,
+        seed: int | None = None,
+        n_jobs: int | None = None,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> LearningCurve:
+        """Would more rows help? Score and stability of the whole selection by the number of rows.
+
+        In each fold the selection, with the rule of the fit for `k`, is made anew from parts of the
+        training rows, a smaller one within each larger one, and scored on the same held-out rows.
+        The fit is not changed.
+
+        Parameters
+        ----------
+        shares : sequence of float
+            Of the training rows of each fold (of each class that share, and whole groups where
+            there are any), rising, above 0, at most 1.
+        folds, repeats : int, splitter or array of int; int
+            As in :meth:`performance`.
+        fold_groups : str or array, shape (n_rows,), optional
+            As in :meth:`performance`.
+        inner_folds : int, splitter or array of int, optional
+            Folds of the rows of a part that choose `k`; as in the fit by default.
+        seed : int, optional
+            The fit's by default.
+        n_jobs : int, optional
+            The fit's by default; the answer does not depend on it.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        LearningCurve
+            ``.tidy()``, a row per share; ``.words``, what the last rows have brought.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, the rows can't be split, or a part is too small.
+        DataError
+            If the data are needed and not given, or are not those of the fit.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or a process ends before its work is done or can't be given it.
+
+        Notes
+        -----
+        The stability index is that of the sets that the folds select. Parts of different folds have
+        rows in common, and the more the larger they are, which alone makes their sets more alike.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> curve = fit.learning_curve([0.5, 1], folds=3)
+        >>> list(curve.tidy()["rows"].round())
+        [437.0, 873.0]
+        """
+        from treeselect.resampling.learning import learn
+
+        n_jobs = check_n_jobs(n_jobs)
+        return learn(
+            self,
+            shares,
+            folds,
+            repeats=repeats,
+            fold_groups=fold_groups,
+            inner_folds=inner_folds,
             seed=self.seed if seed is None else read_seed(seed),
             workers=self._workers(n_jobs),
             data=data,

@@ -104,12 +104,16 @@ def test_many_terms_stay_short():
 
 
 def test_more_stand_ins_than_are_listed():
-    drawn = rows(("10000", 50), ("01111", 50))
-    text = recurrence_sentence(["age"], stability_of(drawn, ["age"]))
+    units = ("age", "height", "sex", "weight", "wrist", "waist")
+    drawn = rows(("100000", 50), ("011111", 50))
+    text = recurrence_sentence(["age"], stability_of(drawn, ["age"], units=units))
     assert text == (
         "In 100 bootstrap resamples, age was selected in 50, in its stead height in 50, sex in 50,"
-        " weight in 50 and 1 more."
+        " weight in 50, wrist in 50 and 1 more."
     )
+    without = [row[:-1] for row in drawn]
+    text = recurrence_sentence(["age"], stability_of(without, ["age"]))
+    assert text.endswith("wrist in 50 (exactly one of the five in 50%).")
 
 
 def test_sets_in_words():

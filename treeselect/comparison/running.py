@@ -212,6 +212,9 @@ def _kind_of(labels: Sequence[str], sizes: Sequence[tuple[int, ...] | None], n_u
     )
 
 
+_LONGEST = 100_000
+"""Most characters of all warnings of a path, in a file that may be anybody's."""
+
 _FEWEST_FOLDS = 2
 """Of one fold nothing is told of how scores vary."""
 
@@ -231,8 +234,9 @@ def _read(said: Any, n_units: int, sizes: tuple[int, ...] | None) -> FoldPath:
     warned = said["warnings"]
     if not len(scores) == len(units) == len(seconds) == n_sizes:
         raise ValueError("other sizes")
-    if not all(isinstance(text, str) and not is_broken(text) for text in warned):
-        raise ValueError("no text")
+    texts = [isinstance(text, str) and not is_broken(text) for text in warned]
+    if not all(texts) or sum(map(len, warned)) > _LONGEST:
+        raise ValueError("no texts")
     return FoldPath(
         scores=np.array([number_read(score) for score in scores]),
         units=tuple(units_read(own, n_units) for own in units),

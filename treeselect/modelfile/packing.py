@@ -104,6 +104,8 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
             stability.fixed_size,
             stability.asked,
         ]
+        if stability.along is not None:
+            arrays["resample_path"] = stability.along.counts
     return content
 
 

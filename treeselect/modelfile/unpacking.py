@@ -25,6 +25,7 @@ from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.fit import Call, Fit
 from treeselect.resampling.folds import Folds
+from treeselect.resampling.paths import StabilityPath
 from treeselect.resampling.resampled import SCHEMES
 from treeselect.resampling.stability import Stability
 
@@ -111,7 +112,9 @@ def _steps(
         and selected.dtype == np.bool_
         and tuning.dtype == score.dtype == importance.dtype == np.float64
         and not np.isnan(tuning).any()
-        and bool(np.isfinite(score).all())
+        and not np.isinf(
+            score
+        ).any()  # NaN: a score of the user's own is not defined for a constant
         and are_shares(importance)
         and not importance[~selected].any(),
         "the path",
@@ -235,4 +238,22 @@ def _stability(
         groups_name=groups_name,
         fixed_size=fixed_size,
         asked=asked,
+        along=_stability_path(arrays, assessed, len(selected)),
     )
+
+
+def _stability_path(
+    arrays: Mapping[str, NDArray[Any]], assessed: NDArray[np.bool_], n_resamples: int
+) -> StabilityPath | None:
+    if "resample_path" not in arrays:
+        return None
+    counts, n_kept = arrays["resample_path"], int((~assessed).sum())
+    check(
+        counts.dtype == np.int64
+        and counts.ndim == 2
+        and counts.shape[1] == len(assessed)
+        and 1 <= len(counts) <= len(assessed) - n_kept
+        and bool(((counts >= 0) & (counts <= n_resamples)).all()),
+        "resamples",
+    )
+    return StabilityPath(counts, n_resamples, n_kept)

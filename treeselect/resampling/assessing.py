@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from itertools import compress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,9 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import StabilityError
+from treeselect.errors import OptionError, StabilityError
+from treeselect.resampling.false_positives import CUTOFF, PAIRS, POWER, sizes_looked_at
+from treeselect.resampling.paths import StabilityPath, sets_by_size
 from treeselect.resampling.resampled import SCHEMES, Scheme
 from treeselect.resampling.saved import some, units_read
 from treeselect.resampling.stability import Stability
@@ -65,6 +68,13 @@ def _drawn(
     return count
 
 
+class Resample(NamedTuple):
+    """What one resample selected: units, and the numbers of those in the sets of its path."""
+
+    selected: BoolArray
+    sets: tuple[IntArray, ...]
+
+
 def assess(
     problem: Problem,
     method: Method,
@@ -75,6 +85,7 @@ def assess(
     k: int,
     scheme: Scheme,
     seed: int,
+    path: bool | int = False,
     groups_name: str | bool = False,
     course: Course = HERE,
 ) -> Stability:
@@ -86,7 +97,7 @@ def assess(
     Raises
     ------
     OptionError
-        If `n_resamples` or `scheme` is not allowed.
+        If `n_resamples`, `scheme` or `path` is not allowed.
     StabilityError
         If k is 0, or a resample holds one class only.
     """
@@ -99,40 +110,84 @@ def assess(
             "  Give `k`, the number of units to select on each resample."
         )
     k = check_size(k, problem.groups)
+    n_sizes = sizes_to_follow(path, n_resamples, method, problem.groups.keep)
     problem = dataclasses.replace(problem, wants_scores=False)
-    calls = [(problem, method, weights, scheme, number, k, seed) for number in range(n_resamples)]
+    calls = [
+        (problem, method, weights, scheme, number, k, n_sizes, seed)
+        for number in range(n_resamples)
+    ]
     most = k if method.tuning_value is None else None
-    kind = _kind_of(problem.groups.names, scheme, most)
+    n_kept = int(problem.groups.keep.sum())
+    kind = _kind_of(problem.groups.names, scheme, most, [n_kept + 1 + i for i in range(n_sizes)])
     found = run_pieces(_one_resample, calls, kind, course)
+    counts = np.zeros((n_sizes, len(fitted)), dtype=np.int64)
+    for _, sets in found.values():
+        for i, units in enumerate(sets):
+            counts[i, units] += 1
     return Stability(
         units=problem.groups.names,
         fitted=fitted,
         assessed=~problem.groups.keep,
-        selected=np.array(list(found.values())),
+        selected=np.array([selected for selected, _ in found.values()]),
         scheme=scheme,
         k=k,
         seed=seed,
         groups_name=groups_name,
         fixed_size=method.tuning_value is None,
         asked=n_resamples if len(found) < n_resamples else None,
+        along=StabilityPath(counts, len(found), n_kept) if n_sizes else None,
     )
 
 
-def _kind_of(names: tuple[str, ...], scheme: Scheme, most: int | None) -> Kind:
-    """What resamples are, with at most so many units if it is known."""
+def sizes_to_follow(path: bool | int, n_resamples: int, method: Method, keep: BoolArray) -> int:
+    """How many sizes, beyond that of the kept units, `path` asks for: 0 for False, as many as
+    q-values look at for True.
 
-    def read(_: int, said: Any) -> BoolArray:
+    Raises
+    ------
+    OptionError
+        If there is no such number of units, or the method's trees have seen all rows.
+    """
+    if path is False:
+        return 0
+    n_kept, p = int(keep.sum()), int((~keep).sum())
+    if p == 0:
+        raise OptionError("`path` must be False where all units are kept: there is none to follow.")
+    if method.was_fitted:
+        raise OptionError(
+            "`path` must be False where the trees were grown before, perhaps on all rows.\n"
+            "  Found: `forest=` that was fitted. Select with trees that are grown on each resample."
+        )
+    if path is True:
+        return sizes_looked_at(p, min(max(n_resamples // 2, 1), PAIRS), POWER, CUTOFF)
+    return check_count("path", path, least=n_kept + 1, most=n_kept + p) - n_kept
+
+
+def _kind_of(
+    names: tuple[str, ...], scheme: Scheme, most: int | None, sizes: Sequence[int]
+) -> Kind:
+    """What resamples are: what is selected, of at most so many units if it is known, and the sets
+    of some sizes of the path."""
+
+    def read(_: int, said: Any) -> Resample:
+        chosen, own = said
+        if len(own) != len(sizes):
+            raise ValueError("another path")
         selected = np.zeros(len(names), dtype=bool)
-        selected[units_read(said, len(names), most)] = True
-        return selected
+        selected[units_read(chosen, len(names), most)] = True
+        sets = (units_read(units, len(names), size) for units, size in zip(own, sizes, strict=True))
+        return Resample(selected, tuple(sets))
+
+    def write(found: Resample) -> Any:
+        return [np.flatnonzero(found.selected).tolist(), [units.tolist() for units in found.sets]]
 
     return Kind(
         name="resample",
         many="resamples",
         label="Resamples",
-        write=lambda selected: np.flatnonzero(selected).tolist(),
+        write=write,
         read=read,
-        found=lambda _, selected: {"selected": tuple(compress(names, selected))},
+        found=lambda _, found: {"selected": tuple(compress(names, found.selected))},
         part=_whole_pairs if scheme == "complementary" else some,
     )
 
@@ -149,10 +204,11 @@ def _one_resample(
     scheme: Scheme,
     number: int,
     k: int,
+    n_sizes: int,
     seed: int,
     *,
     n_threads: int = 1,
-) -> BoolArray:
+) -> Resample:
     drawn = resample_weights(weights, scheme, number, seed)
     if len(np.unique(problem.y[drawn.rows])) < 2:
         raise StabilityError(
@@ -160,8 +216,17 @@ def _one_resample(
             f" {'rows' if weights.groups is None else 'groups with rows'} of a class to resample."
         )
     own_seed = stream_seed(seed, "resample", number)
-    task = Task(problem, drawn, max_size=k, seed=own_seed, every_size=False, n_threads=n_threads)
+    keep = problem.groups.keep
+    task = Task(
+        problem,
+        drawn,
+        max_size=max(k, int(keep.sum()) + n_sizes) if n_sizes else k,
+        seed=own_seed,
+        every_size=n_sizes > 0,
+        n_threads=n_threads,
+    )
     path = steps_of(method, task)
+    sets = sets_by_size(path, n_sizes, keep)
     if method.tuning_value is not None:
-        return path[-1].selected
-    return step_of_size(path, k, problem.groups.keep).selected
+        return Resample(path[-1].selected, sets)
+    return Resample(step_of_size(path, k, keep).selected, sets)

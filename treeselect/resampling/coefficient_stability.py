@@ -111,12 +111,15 @@ class CoefficientStability:
         said = []
         if not self.full_failure:
             said += [
+                "Full: the model of all terms, on all rows; selected: that of the selection, on all"
+                " rows.",
                 "RMSD ratio: how far coefficients on the resamples are from that of the full model"
                 " (root mean squared difference), over its standard error. Above 1 the selection"
                 " adds to the uncertainty of a coefficient, below 1 it takes from it.",
                 "Bias: how much further from 0 than in the full model a coefficient is on average"
-                " where its term is selected (relative conditional bias). Terms that are selected"
-                " by a narrow margin look too important where they are.",
+                " where its term is selected (relative conditional bias); below -100 it has the"
+                " other sign. Terms that are selected by a narrow margin look too important where"
+                " they are.",
             ]
         else:
             said.append(
@@ -136,7 +139,7 @@ class CoefficientStability:
 
 
 HEAD = (
-    "Column", "Frequency", "Full model (s.e.)", "Selected", "RMSD ratio", "Bias, %", "Median",
+    "Column", "Freq.", "Full (s.e.)", "Selected", "RMSD ratio", "Bias, %", "Median",
     "2.5 to 97.5 %",
 )  # fmt: skip
 """Of the printed table."""
@@ -148,7 +151,7 @@ def cells(row: Any) -> tuple[str, ...]:
     return (
         str(row["column"]),
         f"{row['frequency']:.2f}",
-        full and f"{full} ({_number(row['full_std_error'])})",
+        full and f"{full} ({row['full_std_error']:.2g})",
         _number(row["estimate"]),
         _fixed(row["rmsd_ratio"], ".2f"),
         _fixed(100 * row["relative_conditional_bias"], "+.0f"),

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.designs.modeldata import INTERCEPT, ModelData
-from treeselect.engine.arrays import BoolArray, FloatArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import DataError, OptionError, StabilityError, TreeselectError, said_by
 from treeselect.models.independence import independent_columns
 from treeselect.models.linear import LinearFit, fit_linear
 from treeselect.models.linear_data import LinearData, linear_data
 from treeselect.resampling.assessing import resample_weights
 from treeselect.resampling.model_frequencies import distinct_sets
+from treeselect.resampling.resampled import Scheme
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def refit_resamples(
     numbers = [np.flatnonzero((stability.selected == own).all(axis=1)) for own in sets]
     names = np.array(stability.units, dtype=object)
     calls = [
-        (data, data.terms_of(names[own]), stability, tuple(here.tolist()))
+        (data, data.terms_of(names[own]), stability.scheme, stability.seed, here)
         for own, here in zip(sets, numbers, strict=True)
     ]
     found = run_all(_of_one_set, calls, workers, "Refits", progress)
@@ -102,8 +103,9 @@ def refit_resamples(
 def _of_one_set(
     data: ModelData,
     terms: tuple[str, ...],
-    stability: Stability,
-    numbers: tuple[int, ...],
+    scheme: Scheme,
+    seed: int,
+    numbers: IntArray,
     *,
     n_threads: int = 1,
 ) -> list[Refit]:
@@ -114,8 +116,8 @@ def _of_one_set(
     except (TreeselectError, np.linalg.LinAlgError) as error:
         return [Refit(terms, {}, {}, said_by(error))] * len(numbers)
     found = []
-    for number in numbers:
-        weights = resample_weights(data.row_weights, stability.scheme, number, stability.seed)
+    for number in numbers.tolist():
+        weights = resample_weights(data.row_weights, scheme, number, seed)
         found.append(_of_one_resample(data, terms, every.drawn(weights.in_groups(None))))
     return found
 

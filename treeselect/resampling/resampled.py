@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from treeselect.engine.arrays import BoolArray, FloatArray
+from treeselect.resampling.paths import StabilityPath
 
 Scheme = Literal["bootstrap", "subsample", "complementary"]
 SCHEMES = ("bootstrap", "subsample", "complementary")
@@ -51,6 +52,8 @@ class Resampled:
     similarity : callable or None
         That of all pairs of units, shape (n_groups, n_groups), in their order; None without the
         data.
+    along : StabilityPath or None
+        Selections for every number of units, if the paths were followed.
     """
 
     units: tuple[str, ...]
@@ -66,6 +69,7 @@ class Resampled:
     asked: int | None = None
     association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
     similarity: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
+    along: StabilityPath | None = field(default=None, repr=False, compare=False)
 
     @property
     def words(self) -> str:

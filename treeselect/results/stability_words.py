@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MOST_UNITS = 8
 """Units in a sentence."""
 
-_MOST_OTHERS = 3
+_MOST_OTHERS = 4
 """Units that stood in for one of them."""
 
 _MOST_PAIRS = 3
@@ -25,7 +25,7 @@ _MOST_PAIRS = 3
 _MOST_CELLS = 5_000_000
 """Rows times pairs of columns up to which their similarity is measured unasked: about a second."""
 
-_NUMBERS = {2: "two", 3: "three", 4: "four"}
+_NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 
 def recurrence_sentence(groups: Sequence[str], stability: Stability) -> str:
