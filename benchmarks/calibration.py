@@ -20,14 +20,11 @@ A row of the results per case; those that are not run again stay as they are.
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 from sklearn.metrics import roc_auc_score
-from tables import RESULTS, mean_and_error, run_all, shown, with_earlier, write_table
+from tables import arguments, mean_and_error, run_all, shown, with_earlier, write_table
 
 import treeselect
 from treeselect.engine.blas import one_thread
@@ -140,11 +137,8 @@ def table_of(summary):
 
 def main():
     """Write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="small data, nothing written")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser = arguments(__doc__)
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
     options = parser.parse_args()
     n_rows, n_new, n_seeds = (200, 500, 1) if options.quick else (ROWS, NEW_ROWS, SEEDS)
     summary = pd.DataFrame()

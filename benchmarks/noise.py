@@ -14,15 +14,13 @@ A row of the table per method; those of methods that are not run again stay as t
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import time
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from tables import (
-    RESULTS,
+    arguments,
     mean_and_error,
     options_text,
     run_all,
@@ -132,12 +130,9 @@ def table_of(summary):
 
 def main():
     """Write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="small data, nothing written")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser = arguments(__doc__)
     parser.add_argument("--sets", type=int, default=20, help="number of data sets")
     parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=METHODS)
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
     options = parser.parse_args()
     n_rows, n_columns, size = (40, 6, 3) if options.quick else (200, 500, SIZE)
     summary = pd.DataFrame()

@@ -24,7 +24,6 @@ a name only writes the tables anew. The sets are read from the folder in TREESEL
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from pathlib import Path
@@ -35,7 +34,7 @@ import pandas as pd
 from forms import FORMS, in_order, told
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
-from tables import RESULTS, mean_and_error, run_all, signed, with_earlier, write_table
+from tables import RESULTS, arguments, mean_and_error, run_all, signed, with_earlier, write_table
 
 import treeselect
 from treeselect.designs.weights import row_weights
@@ -295,13 +294,10 @@ def write(summary, *, quick=False, folder=RESULTS):
 
 def main():
     """Write the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="simulated data, nothing written")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser = arguments(__doc__)
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--methods", nargs="*", default=list(FORMS), choices=list(FORMS))
     parser.add_argument("--splits", type=int, default=10, help="most of a set, at least 2")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
     options = parser.parse_args()
     if options.quick:
         summary = lines_of("simulated", [one_split("simulated", 0, QUICK)])

@@ -15,7 +15,6 @@ TREESELECT_DATA, by default ../shared/data.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import sys
 import time
@@ -26,6 +25,7 @@ import pandas as pd
 from forms import FORMS, in_order, told
 from tables import (
     RESULTS,
+    arguments,
     data_folder,
     mean_and_error,
     run_all,
@@ -162,13 +162,10 @@ def write(summary, *, quick=False, folder=RESULTS):
 
 def main():
     """Write the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="simulated data, nothing written")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser = arguments(__doc__)
     parser.add_argument("--sets", nargs="+", default=list(FILES), choices=list(FILES))
     parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=list(FORMS))
     parser.add_argument("--resamples", type=int, help="of all methods")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
     options = parser.parse_args()
     if options.quick:
         summary = pd.DataFrame([one_case("simulated", form, 3, 3) for form in QUICK])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -24,6 +25,15 @@ def data_folder() -> Path:
 def options_text(options: Mapping[str, Any]) -> str:
     """The options of a method that are not the default."""
     return ", ".join(f"{name}={value}" for name, value in options.items()) or "default"
+
+
+def arguments(doc: str) -> argparse.ArgumentParser:
+    """What all programs can be told; the first line of their docstring says what they do."""
+    parser = argparse.ArgumentParser(description=doc.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="small data, nothing written")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
+    return parser
 
 
 def run_all(

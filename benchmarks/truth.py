@@ -35,16 +35,14 @@ table anew. Madelon is read from the folder in TREESELECT_DATA, by default ../sh
 
 from __future__ import annotations
 
-import argparse
 import time
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from cases import CASES, SEEDS
 from forms import FORMS, told
 from tables import (
-    RESULTS,
+    arguments,
     mean_and_error,
     run_all,
     shown,
@@ -117,12 +115,9 @@ def table_of(summary):
 
 def main():
     """Write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="small data, nothing written")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser = arguments(__doc__)
     parser.add_argument("--methods", nargs="*", default=list(FORMS), choices=list(FORMS))
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
     options = parser.parse_args()
     forms = QUICK if options.quick else options.methods
     cases = QUICK_CASES if options.quick else options.cases

@@ -89,6 +89,7 @@ def test_comparison_prints_its_tables_and_writes_nothing():
             ),
         ),
         ("calibration.py", 2 + 12),
+        ("conditional.py", 2 + 1),
     ],
 )
 def test_a_program_of_all_methods_prints_its_tables_and_writes_nothing(

@@ -31,6 +31,7 @@ from treeselect.running.parallel import Workers, check_n_jobs, workers_for
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from treeselect.resampling.conditional import ConditionalImportance
     from treeselect.resampling.inference import Inference
     from treeselect.resampling.performance import Performance
 
@@ -405,6 +406,105 @@ class SelectionResult(ReadableFit):
             repeats=repeats,
             fold_groups=fold_groups,
             inner_folds=inner_folds,
+            scoring=scoring,
+            seed=self.seed if seed is None else read_seed(seed),
+            workers=self._workers(n_jobs),
+            data=data,
+            weights=weights,
+            offset=offset,
+        )
+
+    def conditional_importance(
+        self,
+        folds: int | Splitter | Sequence[int] = 5,
+        *,
+        terms: str | Sequence[str] | None = None,
+        repeats: int | None = None,
+        fold_groups: str | Sequence[Any] | None = None,
+        scoring: Scoring = None,
+        seed: int | None = None,
+        n_jobs: int | None = None,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> ConditionalImportance:
+        """What each term tells that the other selected ones do not, with a test on held-out rows.
+
+        In each fold a forest is grown on the selected terms, and one more without each of them
+        (leave-one-covariate-out [1]_); importance is what the score on the held-out rows loses.
+        Factors and groups are left out whole. The model of the fit has no part in it.
+
+        Parameters
+        ----------
+        folds : int, splitter or array of int
+            As in :func:`treeselect.select`: how rows are held out to be predicted.
+        repeats : int, optional
+            How often so many folds are drawn, which makes the test less a matter of the draw; 5 by
+            default where `folds` is a number, else 1.
+        terms : str or sequence of str, optional
+            Terms or groups to test. Those that are not selected are added to the selected ones
+            instead. All selected ones by default.
+        fold_groups : str or array, shape (n_rows,), optional
+            Whole groups are held out; the fit's by default. A column that is neither the fit's nor
+            behind the terms needs `data`.
+        scoring : str or callable, optional
+            Score on the held-out rows; the fit's by default.
+        seed : int, optional
+            The fit's by default.
+        n_jobs : int, optional
+            The fit's by default; the answer does not depend on it.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        ConditionalImportance
+            ``.tidy()``, ``.summary()``.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, nothing is selected and `terms` is not given, or the
+            rows can't be split.
+        DataError
+            If the data are needed and not given, or are not those of the fit.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or a process ends before its work is done or can't be given it.
+
+        Notes
+        -----
+        Intervals and one-sided p-values are those of the corrected resampled t test [2]_. They
+        take the terms as given: of terms that were picked from many on the same rows importances
+        are too large and p-values too small. :meth:`inference` tests on rows that the selection
+        has not seen.
+
+        References
+        ----------
+        .. [1] J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani, L. Wasserman (2018).
+           Distribution-free predictive inference for regression. JASA 113(523), section 6.
+        .. [2] C. Nadeau, Y. Bengio (2003). Inference for the generalization error. Machine Learning
+           52, 239-281.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="importance", k=2, seed=1)
+        >>> found = fit.conditional_importance(repeats=1).tidy().set_index("term")
+        >>> bool(found.loc["sex", "p_value"] < 0.01)
+        True
+        """
+        from treeselect.resampling.leaving_out import leave_out
+
+        n_jobs = check_n_jobs(n_jobs)
+        return leave_out(
+            self,
+            folds,
+            terms=terms,
+            repeats=repeats,
+            fold_groups=fold_groups,
             scoring=scoring,
             seed=self.seed if seed is None else read_seed(seed),
             workers=self._workers(n_jobs),

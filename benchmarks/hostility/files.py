@@ -40,7 +40,8 @@ _USES = (
     "report(page)", "tidy()", "glance()", "path", "importance_path()", "interactions()",
     "neighbours()", "save(copy)", "save(copy, True)",
     "resample(2)", "resample(2, data=data)", "refit('glm', data=data)",
-    "inference(data=data, seed=1)", "performance(2, data=data)", "__repr__()",
+    "inference(data=data, seed=1)", "performance(2, data=data)",
+    "conditional_importance(2, repeats=1, data=data)", "__repr__()",
     "stability", "formula", "selected", "augment(data)",
 )  # fmt: skip
 

@@ -15,7 +15,6 @@ from treeselect.algorithms.shared.information import coarsened
 from treeselect.algorithms.shared.orders import ranking
 from treeselect.algorithms.shared.sizes import step_of_size
 from treeselect.algorithms.shared.standardised import of_number
-from treeselect.comparison.paired import differences, paired_difference
 from treeselect.comparison.pareto import pareto_front
 from treeselect.designs.families import BINOMIAL, area_under_curve
 from treeselect.designs.scoring import with_scoring
@@ -30,6 +29,7 @@ from treeselect.engine.rounding import (
 )
 from treeselect.resampling.choosing import best_size, one_standard_error_size
 from treeselect.resampling.cross_validation import ScoreBySize
+from treeselect.resampling.paired import differences, paired_difference
 
 TIED = np.array([0.1, 0.3, 0.3, 0.7, 0.1, 0.3, -0.2])
 LAST_BITS = 4e-16

@@ -10,7 +10,6 @@ import numpy as np
 
 from treeselect.arguments.checks import check_choice
 from treeselect.arguments.scalars import described, whole
-from treeselect.comparison.paired import differences, paired_difference
 from treeselect.comparison.pareto import pareto_front
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling, first_largest
@@ -18,6 +17,7 @@ from treeselect.errors import OptionError, listing
 from treeselect.resampling.agreement import stability_index
 from treeselect.resampling.choosing import best_size, one_standard_error_size
 from treeselect.resampling.cross_validation import FoldPath, ScoreBySize
+from treeselect.resampling.paired import differences, paired_difference
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from treeselect.frames.reading import read_data
 from treeselect.resampling.asked_folds import in_own_groups, read_folds, with_groups
 from treeselect.resampling.choosing import Choice, run_selection
 from treeselect.resampling.cross_validation import held_out_score
-from treeselect.resampling.folds import Split, Splitter, mean_repeats
+from treeselect.resampling.folds import Folds, Split, Splitter, mean_repeats
 from treeselect.resampling.performance import Performance
 from treeselect.resampling.splitting import split_rows
 from treeselect.running.parallel import Workers, run_all
@@ -51,32 +51,24 @@ def measure(
     """Repeat the whole selection in folds; see :meth:`SelectionResult.performance`."""
     here = result.design.again(data, weights, offset)
     frame = here.all_rows() if data is None else read_data(data)
-    outside_groups, grouped = with_groups(here, result.choice.folds, fold_groups, data)
-    outer = dataclasses.replace(
-        read_folds(folds, repeats, None, frame).for_rows(here.response.rows),
-        groups_name=grouped.groups_name,
-        choose=False,
-    )
+    outer = outer_folds(
+        result, here, frame, folds, repeats=repeats, fold_groups=fold_groups, scoring=scoring,
+        data=data, seed=stream_seed(seed, "performance"),
+    )  # fmt: skip
+    splits, outside = outer.splits, outer.family
     choice = _inner_choice(result.choice, here, frame, inner_folds)
-    inside = in_own_groups(here, result.choice.folds, data)
-    if inside.row_weights.groups is None and result.choice.folds.groups_name is not False:
-        inside = outside_groups  # those of the fit are in no file
-    family_inside, outside = _families(here.response.family, scoring)
-    check_scoring(outside, here.response.y, here.weight)
+    inside = in_own_groups(here, result.choice.folds, data).row_weights
+    if inside.groups is None and result.choice.folds.groups_name is not False:
+        inside = outer.weights  # those of the fit are in no file
+    family_inside, _ = _families(here.response.family, scoring)
     problem = dataclasses.replace(
         here.problem_for(result.chosen_method), family=family_inside, wants_scores=False
-    )
-    splits = split_rows(
-        dataclasses.replace(problem, family=outside),
-        outside_groups.row_weights,
-        outer,
-        stream_seed(seed, "performance"),
     )
     calls = [
         (
             problem,
             result.chosen_method,
-            inside.row_weights,
+            inside,
             split,
             choice,
             outside,
@@ -98,7 +90,7 @@ def measure(
         score_name=outside.score_name,
         family=result.family,
         method=result.method,
-        scheme=outer.words(len(splits)),
+        scheme=outer.folds.words(len(splits)),
         rule=_rule(choice, family_inside, result.chosen_method),
         call=result.call.text,
         k_of_fit=result.k,
@@ -110,6 +102,58 @@ def measure(
         seed=seed,
         library=result.design.library,
     )
+
+
+class OuterFolds(NamedTuple):
+    """How rows are held out to be predicted by what the others give.
+
+    Attributes
+    ----------
+    folds : Folds
+        As they were asked for.
+    splits : tuple of Split
+    weights : RowWeights
+        Of the rows, in the groups that are held out whole.
+    family : Family
+        With the score of the held-out rows.
+    """
+
+    folds: Folds
+    splits: tuple[Split, ...]
+    weights: RowWeights
+    family: Family
+
+
+def outer_folds(
+    result: Fit,
+    here: ModelData,
+    frame: pd.DataFrame,
+    folds: int | Splitter | Sequence[int],
+    *,
+    repeats: int,
+    fold_groups: str | Sequence[Any] | None,
+    scoring: Scoring,
+    data: Any,
+    seed: int,
+) -> OuterFolds:
+    """Split the rows of a fit as an argument `folds` says, in the fit's groups or others.
+
+    Raises
+    ------
+    OptionError
+        If an argument is not allowed, or the rows can't be split.
+    """
+    in_groups, grouped = with_groups(here, result.choice.folds, fold_groups, data)
+    asked = dataclasses.replace(
+        read_folds(folds, repeats, None, frame).for_rows(here.response.rows),
+        groups_name=grouped.groups_name,
+        choose=False,
+    )
+    _, family = _families(here.response.family, scoring)
+    check_scoring(family, here.response.y, here.weight)
+    problem = dataclasses.replace(here.problem, family=family, wants_scores=False)
+    splits = split_rows(problem, in_groups.row_weights, asked, seed)
+    return OuterFolds(asked, splits, in_groups.row_weights, family)
 
 
 def _one_fold(

@@ -1,4 +1,4 @@
-"""Is one method better than another? Differences of scores in the same folds."""
+"""Is one model better than another? Differences of scores in the same folds."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def paired_difference(differences: FloatArray, test_share: float) -> PairedDiffe
     Parameters
     ----------
     differences : ndarray of float, shape (n_folds,)
-        Score of one method less that of the other, of all repeats.
+        Score of one model less that of the other, of all repeats.
     test_share : float
         Held-out rows for each training row, ``n_test / n_train``.
 
@@ -71,7 +71,7 @@ def paired_difference(differences: FloatArray, test_share: float) -> PairedDiffe
     Examples
     --------
     >>> import numpy as np
-    >>> from treeselect.comparison.paired import paired_difference
+    >>> from treeselect.resampling.paired import paired_difference
     >>> found = paired_difference(np.array([0.02, 0.01, 0.03, 0.02, 0.02]), 1 / 4)
     >>> print(f"{found.mean:.3f} ({found.low:.3f} to {found.high:.3f}), p = {found.p_value:.3f}")
     0.020 (0.007 to 0.033), p = 0.014
