@@ -259,6 +259,7 @@ class SelectionResult(ReadableFit):
         seed: int | None = None,
         n_jobs: int | None = None,
         fold_groups: str | Sequence[Any] | None = None,
+        effects: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         data: Any = None,
         weights: Sequence[float] | None = None,
@@ -283,6 +284,9 @@ class SelectionResult(ReadableFit):
             Column or array, for example of patients or sites: whole groups are drawn in place of
             rows, each with all its rows, and so they are in the bags of the method. The fit's by
             default. A column that is neither the fit's nor behind the terms needs `data`.
+        effects : bool
+            Fit the model of each resample, too, for the intervals of :meth:`effects` and the bands
+            of :meth:`shape`, which summary, tables and report then show. COST
         checkpoint : path, optional
             Not built yet.
         data : frame or path, optional
@@ -308,11 +312,18 @@ class SelectionResult(ReadableFit):
         """
         if checkpoint is not None:
             raise NotBuiltError("`checkpoint` is not built yet.\n  Leave it out.")
+        from treeselect.results.effect_points import effect_points
+        from treeselect.results.effects import make_record
+        from treeselect.results.refitting import growing
+
         n_jobs = check_n_jobs(n_jobs)
         own_seed = self.seed if seed is None else read_seed(seed)
+        effects = check_flag("effects", effects) and bool(self.selected)
         here, folds = self._in_groups(fold_groups, data, weights, offset)
         method = self.chosen_method if k is None else self.chosen_method.tuned(None)
-        found = assess(
+        known = dataclasses.replace(self, design=here)
+        points = effect_points(known) if effects else None
+        found, readings = assess(
             here.problem_for(method),
             method,
             here.row_weights,
@@ -322,10 +333,13 @@ class SelectionResult(ReadableFit):
             scheme=scheme,
             seed=stream_seed(own_seed, "stability"),
             groups_name=folds.groups_name,
+            probes=None if points is None else points.probes,
+            grow=growing(self),
             workers=self._workers(n_jobs),
             progress=self.progress,
         )
-        return dataclasses.replace(self, resampled=found)
+        record = None if points is None else make_record(known, points, readings)
+        return dataclasses.replace(self, resampled=found, effect_record=record)
 
     def _workers(self, n_jobs: int | None) -> Workers:
         """Those asked for, else those of the fit."""

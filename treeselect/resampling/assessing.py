@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 
@@ -16,10 +17,16 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import StabilityError
+from treeselect.models.model import Model
+from treeselect.models.probing import Probes, ResampledReadings, read_resample
 from treeselect.resampling.resampled import SCHEMES, Scheme
 from treeselect.resampling.stability import Stability
 from treeselect.running.parallel import ALONE, Workers, run_all
 from treeselect.running.progress import track
+
+
+Grow = Callable[..., Model]
+"""``grow(problem, weights, selected, seed=..., n_threads=...)``: a model of some units."""
 
 
 def resample_weights(
@@ -74,10 +81,15 @@ def assess(
     scheme: Scheme,
     seed: int,
     groups_name: str | bool = False,
+    probes: Probes | None = None,
+    grow: Grow | None = None,
     workers: Workers = ALONE,
     progress: bool | None = None,
-) -> Stability:
+) -> tuple[Stability, tuple[ResampledReadings, ...]]:
     """Repeat the selection on resamples; of whole groups if the rows are in any.
+
+    Where `probes` are given, the model of each resample is fitted, too, and read there: by `grow`,
+    or as the method fits it.
 
     Raises
     ------
@@ -96,19 +108,24 @@ def assess(
         )
     k = check_size(k, problem.groups)
     problem = dataclasses.replace(problem, wants_scores=False)
-    calls = [(problem, method, weights, scheme, number, k, seed) for number in range(n_resamples)]
-    results = track(run_all(_one_resample, calls, workers), "Resamples", len(calls), progress)
-    return Stability(
+    calls = [
+        (problem, method, weights, scheme, number, k, seed, probes, grow)
+        for number in range(n_resamples)
+    ]
+    running = run_all(_one_resample, calls, workers)
+    results = list(track(running, "Resamples", len(calls), progress))
+    stability = Stability(
         units=problem.groups.names,
         fitted=fitted,
         assessed=~problem.groups.keep,
-        selected=np.array(list(results)),
+        selected=np.array([selected for selected, _ in results]),
         scheme=scheme,
         k=k,
         seed=seed,
         groups_name=groups_name,
         fixed_size=method.tuning_value is None,
     )
+    return stability, tuple(found for _, found in results if found is not None)
 
 
 def _one_resample(
@@ -119,9 +136,11 @@ def _one_resample(
     number: int,
     k: int,
     seed: int,
+    probes: Probes | None,
+    grow: Grow | None,
     *,
     n_threads: int = 1,
-) -> BoolArray:
+) -> tuple[BoolArray, ResampledReadings | None]:
     drawn = resample_weights(weights, scheme, number, seed)
     if len(np.unique(problem.y[drawn.rows])) < 2:
         raise StabilityError(
@@ -131,6 +150,12 @@ def _one_resample(
     own_seed = stream_seed(seed, "resample", number)
     task = Task(problem, drawn, max_size=k, seed=own_seed, every_size=False, n_threads=n_threads)
     path = steps_of(method, task)
-    if method.tuning_value is not None:
-        return path[-1].selected
-    return step_of_size(path, k, problem.groups.keep).selected
+    fixed = method.tuning_value is not None
+    step = path[-1] if fixed else step_of_size(path, k, problem.groups.keep)
+    if probes is None:
+        return step.selected, None
+    if grow is None:
+        model = method.final_model(task, step)
+    else:
+        model = grow(problem, drawn, step.selected, seed=own_seed, n_threads=n_threads)
+    return step.selected, read_resample(model, probes, problem, drawn.rows)

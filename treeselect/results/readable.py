@@ -21,6 +21,7 @@ from treeselect.errors import (
 )
 from treeselect.frames.libraries import as_column, as_frame, in_library, with_column
 from treeselect.frames.reading import read_data
+from treeselect.results.effects import effect_table
 from treeselect.results.inside import importance_path_table, node_table, tree_table
 from treeselect.results.neighbours import neighbour_table
 from treeselect.results.searched import alternative_table, exchange_table
@@ -332,6 +333,10 @@ class ReadableFit(Fit):
         the additive model itself.
         """
         return in_library(shape_table(self, term, other), self.design.library)
+
+    def effects(self) -> Any:
+        """EFFECTS"""
+        return in_library(effect_table(self), self.design.library)
 
     def interactions(self) -> Any:
         """Strength of the interaction of each pair of selected terms in the model that predicts.
