@@ -286,7 +286,8 @@ class SelectionResult(ReadableFit):
             default. A column that is neither the fit's nor behind the terms needs `data`.
         effects : bool
             Fit the model of each resample, too, for the intervals of :meth:`effects` and the bands
-            of :meth:`shape`, which summary, tables and report then show. COST
+            of :meth:`shape`; summary, tables, report and model files then have them. It takes the
+            time of one more forest, and of forty predictions of each term for up to 1000 rows.
         checkpoint : path, optional
             Not built yet.
         data : frame or path, optional

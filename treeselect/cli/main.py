@@ -28,7 +28,7 @@ from treeselect.cli.shared import (
     write_text,
 )
 from treeselect.cli.spreadsheets import guard_formulas
-from treeselect.errors import TreeselectError
+from treeselect.errors import OptionError, TreeselectError
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
@@ -136,6 +136,12 @@ def _add_select(commands: Any) -> None:
         help="repeat the whole selection inside each of so many folds, and print how well it"
         f" predicts the rows held out (default: {_FOLDS} folds); stands after FORMULA and DATA",
     )
+    select.add_argument(
+        "--effects",
+        action="store_true",
+        help="fit the model of each resample, too, and print effects of the selected terms with"
+        " intervals; needs --resamples",
+    )
     _add_common(select, resamples=0, seed=None)
     select.add_argument("--report", metavar="FILE.html", help="write an HTML report")
     select.add_argument("--save", metavar="FILE", help="save the model, for `treeselect predict`")
@@ -200,6 +206,8 @@ def _add_common(parser: argparse.ArgumentParser, *, resamples: int, seed: int | 
 def _select(options: argparse.Namespace) -> None:
     from treeselect.selection import select
 
+    if options.effects and not options.resamples:
+        raise OptionError("`--effects` needs `--resamples`, for example `--resamples 100`.")
     check_places(report=options.report, save=options.save, json=options.json)
     result = select(
         options.formula,
@@ -213,10 +221,12 @@ def _select(options: argparse.Namespace) -> None:
         scoring=options.scoring,
         keep=options.keep,
         new_levels=options.new_levels,
-        resamples=options.resamples,
+        resamples=0 if options.effects else options.resamples,
         seed=options.seed,
         n_jobs=options.jobs,
     )
+    if options.effects and result.k > 0:
+        result = result.resample(options.resamples, effects=True)
     put(str(result.summary()))
     found = None
     if options.performance is not None:
@@ -249,6 +259,8 @@ def _tables(result: SelectionResult, performance: Performance | None) -> dict[st
     if result.step.trace is not None:
         tables["exchanges"] = records(result.exchanges())
         tables["alternatives"] = records(result.alternatives())
+    if result.effect_record is not None:
+        tables["effects"] = records(result.effects())
     if result.resampled is not None:
         tables["stability"] = records(result.stability.tidy())
         tables["substitutes"] = records(result.stability.substitutes)

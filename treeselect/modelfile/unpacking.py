@@ -17,6 +17,7 @@ from treeselect.designs.units import Units
 from treeselect.engine.arrays import BoolArray
 from treeselect.modelfile.checks import are_plain, are_shares, check
 from treeselect.modelfile.data import data_of
+from treeselect.modelfile.effects import effects_of
 from treeselect.modelfile.models import boosted_of, forest_of, subforest_of
 from treeselect.modelfile.plain import unplain
 from treeselect.models.model import Model
@@ -56,7 +57,7 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
     if model is None:
         raise ValueError("there is no model")
     check(np.array_equal(model.groups, steps[-1].selected), "the model and the path")
-    return Fit(
+    found = Fit(
         design=data,
         call=Call(**{k: str(v) for k, v in content["call"].items()}),
         chosen_method=method_of_record(*map(unplain, content["method"])),
@@ -73,6 +74,9 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
         resampled=_stability(content, arrays, spec.units),
         choice=_choice(content["choice"], arrays, len(data.weight), n_groups),
     )
+    n_outputs = family.n_classes if family.n_classes > 2 else 1
+    effects = effects_of(content, arrays, found.selected, n_outputs)
+    return dataclasses.replace(found, effect_record=effects)
 
 
 def _choice(

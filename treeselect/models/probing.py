@@ -128,7 +128,9 @@ def read_model(model: Model, probes: Probes, problem: Problem) -> Readings:
     return Readings(np.concatenate(curves), np.concatenate(responses), np.concatenate(ends))
 
 
-def read_resample(model: Model, probes: Probes, problem: Problem, rows: IntArray) -> ResampledReadings:
+def read_resample(
+    model: Model, probes: Probes, problem: Problem, rows: IntArray
+) -> ResampledReadings:
     """The same of the model of a resample.
 
     Parameters

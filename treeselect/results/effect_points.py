@@ -28,8 +28,10 @@ class Points:
 
     Attributes
     ----------
+    terms : tuple of str
+        Selected ones, most important first.
     probes : Probes
-        Of each selected term, most important first.
+        Of each.
     along : tuple of (ndarray of float, or None)
         Of each term that goes along a number: its value at the points of the shape, missing where
         the number is.
@@ -39,6 +41,7 @@ class Points:
         Where start and end of each stand among the ends of all terms; -1 if there is no step.
     """
 
+    terms: tuple[str, ...]
     probes: Probes
     along: tuple[FloatArray | None, ...]
     is_factor: tuple[bool, ...]
@@ -56,8 +59,8 @@ class _Step:
     rows: tuple[int, ...] = ()
 
 
-def effect_points(result: Fit) -> Points:
-    """Where the effects of all selected terms are read.
+def effect_points(result: Fit, most: int | None = None) -> Points:
+    """Where the effects of the selected terms are read, or of the most important of them.
 
     Raises
     ------
@@ -65,18 +68,17 @@ def effect_points(result: Fit) -> Points:
         If the model was saved without its data.
     """
     sample = sample_rows(result, MOST_ROWS)
-    weight = result.design.weight.astype(np.float64)
-    grids = [points_of(result, sample, term) for term in result.selected]
-    found = [_steps(result, term, weight) for term in result.selected]
+    weight, terms = result.design.weight.astype(np.float64), result.selected[:most]
+    grids = [points_of(result, sample, term) for term in terms]
+    found = [_steps(result, term, weight) for term in terms]
     end_rows = [[row for step in steps for row in step.rows] for _, steps in found]
-    rows, place = _with_points(sample.rows, [g for g, _ in grids], end_rows)
-    probes, first = [], 0
-    for (term, (grid, share)), ends, (values, _) in zip(
-        zip(result.selected, grids, strict=True), end_rows, found, strict=True
-    ):
-        n = len(grid) + len(ends)
-        at = place[first : first + n]
-        first += n
+    points = [np.array([*grid, *ends]) for (grid, _), ends in zip(grids, end_rows, strict=True)]
+    rows = np.concatenate([sample.rows, *points]).astype(np.int64)
+    first = len(sample.rows)
+    probes = []
+    for term, (grid, share), own, (values, _) in zip(terms, grids, points, found, strict=True):
+        at = np.arange(first, first + len(own))
+        first += len(own)
         probes.append(
             TermProbe(
                 columns=_columns(result, term),
@@ -94,12 +96,13 @@ def effect_points(result: Fit) -> Points:
     )
     own_weight = np.where(np.arange(len(rows)) < len(sample.rows), weight[rows], 0.0)
     return Points(
+        terms=terms,
         probes=Probes(coded, rows, own_weight, tuple(probes)),
         along=tuple(
             None if values is None else values[grid]
             for (values, _), (grid, _) in zip(found, grids, strict=True)
         ),
-        is_factor=tuple(result.design.spec[t].kind == "factor" for t in result.selected),
+        is_factor=tuple(result.design.spec[t].kind == "factor" for t in terms),
         contrasts=tuple(
             Contrast(number, step.name, step.start, step.end)
             for number, (_, steps) in enumerate(found)
@@ -107,17 +110,6 @@ def effect_points(result: Fit) -> Points:
         ),
         ends=_pairs([step for _, steps in found for step in steps]),
     )
-
-
-def _with_points(
-    sample: IntArray, grids: list[IntArray], ends: list[list[int]]
-) -> tuple[IntArray, IntArray]:
-    """The rows that are averaged over with those that stand for points behind them, and where these
-    stand, term after term."""
-    wanted = [np.concatenate([g, np.array(e, dtype=np.int64)]) for g, e in zip(grids, ends, strict=True)]
-    points = np.concatenate([np.empty(0, dtype=np.int64), *wanted])
-    rows = np.concatenate([sample, points])
-    return rows, np.arange(len(sample), len(rows))
 
 
 def _pairs(steps: list[_Step]) -> IntArray:
@@ -154,9 +146,7 @@ def _steps(result: Fit, term: str, weight: FloatArray) -> tuple[FloatArray | Non
 # --- numbers -----------------------------------------------------------------------------------
 
 
-def _number_step(
-    values: FloatArray, known: BoolArray, weight: FloatArray, is_bool: bool
-) -> _Step:
+def _number_step(values: FloatArray, known: BoolArray, weight: FloatArray, is_bool: bool) -> _Step:
     """From the lower to the upper quartile; of two values, and where the quartiles are the same,
     from the least to the largest."""
     rows = np.flatnonzero(known)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,12 +13,15 @@ from treeselect.models.probing import ResampledReadings, read_model
 from treeselect.printing import MOST_ROWS, SmallTable
 from treeselect.resampling.effects import (
     BY_LEVEL,
-    FLAT,
+    DOWN,
     JOINT,
     LEAST_RESAMPLES,
+    MIXED,
     NONE,
+    QUARTILES,
     RANGE,
     TOLERANCE,
+    UP,
     EffectRecord,
     direction,
     effect_record,
@@ -28,6 +32,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from treeselect.resampling.fit import Fit
+
+
+_HEADS = ("Change", "2.5 to 97.5 %")
+
+_MOST_OF_TERM = 6
+"""Steps of one term that are said; the others are in the table."""
 
 
 def make_record(
@@ -42,7 +52,7 @@ def make_record(
         for along, is_factor, part in zip(points.along, points.is_factor, parts, strict=True)
     ]
     return effect_record(
-        result.selected, directions, points.contrasts, points.ends, found.ends, sizes, resampled
+        points.terms, directions, points.contrasts, points.ends, found.ends, sizes, resampled
     )
 
 
@@ -53,21 +63,22 @@ def _direction(along: FloatArray | None, is_factor: bool, curve: FloatArray) -> 
     return direction(curve[order][: int((~np.isnan(along)).sum())])
 
 
-def record_of(result: Fit) -> EffectRecord:
-    """The effects that are kept of a fit, else those of its model without intervals."""
+def record_of(result: Fit, most: int | None = None) -> EffectRecord:
+    """The effects that are kept of a fit, else those of its model (of so many terms) without
+    intervals."""
     if result.effect_record is not None:
         return result.effect_record
     if not result.selected:
         nothing = np.empty((0, len(_classes(result))))
         return effect_record((), (), (), np.empty((0, 2), dtype=np.int64), nothing, (), ())
-    return make_record(result, effect_points(result))
+    return make_record(result, effect_points(result, most))
 
 
-def effect_table(result: Fit) -> pd.DataFrame:
+def effect_table(result: Fit, most: int | None = None) -> pd.DataFrame:
     """One row per step, of more than two classes one for each (see ``SelectionResult.effects``)."""
     import pandas as pd
 
-    record, classes = record_of(result), _classes(result)
+    record, classes = record_of(result, most), _classes(result)
     rows = [
         (
             record.terms[own.term],
@@ -101,7 +112,153 @@ def _classes(result: Fit) -> list[str]:
     return [str(label) for label in labels] if len(labels) > 2 else [""]
 
 
-def main_effects(result: Fit, table: pd.DataFrame) -> pd.DataFrame:
-    """Of each term the step with the largest effect, under the names of the terms."""
+def main_effects(table: pd.DataFrame) -> pd.DataFrame:
+    """Of each term the step (and class) with the largest effect, under the names of the terms."""
     size = table["effect"].abs().fillna(-1.0)
     return table.loc[size.groupby(table["term"], sort=False).idxmax()].set_index("term")
+
+
+# --- in words ----------------------------------------------------------------------------------
+
+
+def effect_columns(result: Fit, terms: Sequence[str]) -> dict[str, Any]:
+    """Columns of ``tidy()``, where effects are kept: missing for terms that are not selected."""
+    import pandas as pd
+
+    if result.effect_record is None:
+        return {}
+    table = effect_table(result)
+    main = main_effects(table) if len(table) else table.set_index("term")
+    said = pd.Series([_step_words(row) for row in main.to_dict("records")], main.index, object)
+    text = pd.Series(["text"]).dtype
+    return {
+        "direction": main["direction"].reindex(terms).astype(text).array,
+        "effect_of": said.reindex(terms).astype(text).array,
+        "effect": main["effect"].reindex(terms).to_numpy(),
+        "effect_low": main["low"].reindex(terms).to_numpy(),
+        "effect_high": main["high"].reindex(terms).to_numpy(),
+    }
+
+
+def _step_words(row: Mapping[Hashable, Any]) -> str | None:
+    """A step in words, with the class of more than two."""
+    if row["step"] == NONE:
+        return None
+    of = f", on {row['class']}" if "class" in row else ""
+    return f"{row['from']} to {row['to']}{of}"
+
+
+def response_scale(result: Fit, label: str = "") -> str:
+    """What effects are changes of."""
+    classes = result.design.response.classes
+    if result.design.offset_name is not False:
+        return "linear predictor"
+    return f"probability of {label or classes[-1]}" if classes else "mean response"
+
+
+@dataclass(frozen=True, slots=True)
+class EffectCells:
+    """An effect in words: a row of a table."""
+
+    term: str
+    step: str
+    direction: str
+    change: str
+    interval: str
+
+
+def effect_cells(table: pd.DataFrame) -> tuple[EffectCells, ...]:
+    """Each step in words; of factors with many levels, and of classes, those with the largest
+    effects."""
+    largest = float(np.nanmax(np.abs([0.0, *table["effect"]])))
+    digits = decimals(largest)
+    found = []
+    for term, own in table.groupby("term", sort=False):
+        size = own["effect"].abs().fillna(-1.0)
+        first = own.loc[size.sort_values(ascending=False, kind="stable").index[:_MOST_OF_TERM]]
+        for row in first.to_dict("records"):
+            cells = EffectCells(
+                str(term), _step_words(row) or "", row["direction"], *_numbers(row, digits)
+            )
+            found.append(cells)
+        if len(own) > len(first):
+            more = f"{len(own) - len(first):,} with smaller changes, see `.effects()`"
+            found.append(EffectCells(str(term), more, "", "", ""))
+    return tuple(found)
+
+
+def _numbers(row: Mapping[Hashable, Any], digits: int) -> tuple[str, str]:
+    if np.isnan(row["effect"]):
+        return "", ""
+    low, high = (f"{round(row[name], digits) + 0.0:,.{digits}f}" for name in ("low", "high"))
+    interval = "" if np.isnan(row["low"]) else f"{low} to {high}"
+    return f"{round(row['effect'], digits) + 0.0:+,.{digits}f}", interval
+
+
+def decimals(largest: float) -> int:
+    """Decimals that give a number three digits."""
+    exponent = int(f"{largest:e}".partition("e")[2])
+    return min(max(0, 2 - exponent), 9)
+
+
+def effect_tables(result: Fit) -> tuple[SmallTable, ...]:
+    """The effects that are kept, for the summary."""
+    if result.effect_record is None or not result.selected:
+        return ()
+    cells = effect_cells(effect_table(result))[:MOST_ROWS]
+    rows = tuple((_words(own), own.change, own.interval) for own in cells)
+    return (SmallTable((f"Effect on the {scale_of_effects(result)}", *_HEADS), rows),)
+
+
+def _words(own: EffectCells) -> str:
+    step = f", {own.step}" if own.step else ""
+    return f"{own.term}{step}{': ' if own.direction else ''}{own.direction}"
+
+
+def scale_of_effects(result: Fit) -> str:
+    """What effects are changes of, for all classes."""
+    many = len(_classes(result)) > 1
+    return "probability of a class" if many else response_scale(result)
+
+
+def effect_notes(result: Fit) -> list[str]:
+    """What the numbers of the effects are, where they are kept."""
+    if result.effect_record is None or not result.selected:
+        return []
+    table = effect_table(result)
+    return [meaning_of_effects(table), *interval_notes(result.effect_record)]
+
+
+def meaning_of_effects(table: pd.DataFrame) -> str:
+    """What an effect is, and what the words about it mean."""
+    said = [
+        "Effects are changes of the mean prediction over the rows when a term takes another value"
+        " and the others keep theirs: of the model, and not of what would be if one changed it."
+    ]
+    steps, ways = set(table["step"]), set(table["direction"])
+    if QUARTILES in steps:
+        said.append("Steps of numbers go from the lower to the upper quartile.")
+    if RANGE in steps:
+        names = table.loc[table["step"] == RANGE, "term"].unique()
+        said.append(
+            "From the least to the largest value, because the quartiles are the same:"
+            f" {', '.join(names)}."
+        )
+    if ways & {UP, DOWN, MIXED}:
+        said.append(
+            "Up or down: the curve never goes back by more than"
+            f" {TOLERANCE:.0%} of its way; else mixed."
+        )
+    if JOINT in ways:
+        said.append("Joint: a term of several variables, with no single direction.")
+    return " ".join(said)
+
+
+def interval_notes(record: EffectRecord | None) -> list[str]:
+    """What intervals are, if there are any."""
+    if record is None or np.isnan(record.low).all():
+        return []
+    return [
+        "Their intervals are percentiles of the same effects in the models of the resamples that"
+        f" selected the term, where at least {LEAST_RESAMPLES} did."
+    ]

@@ -148,9 +148,7 @@ def shape_table(result: Fit, term: str, other: str | None) -> pd.DataFrame:
     return frame[frame["share"] > 0].reset_index(drop=True)
 
 
-def _band(
-    result: Fit, terms: Sequence[str], n_points: int
-) -> tuple[FloatArray, FloatArray] | None:
+def _band(result: Fit, terms: Sequence[str], n_points: int) -> tuple[FloatArray, FloatArray] | None:
     """What the resamples make of the effect at each point of the shape of one term."""
     known = result.effect_record
     if known is None or len(terms) > 1:
