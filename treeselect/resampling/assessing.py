@@ -24,7 +24,6 @@ from treeselect.resampling.stability import Stability
 from treeselect.running.parallel import ALONE, Workers, run_all
 from treeselect.running.progress import track
 
-
 Grow = Callable[..., Model]
 """``grow(problem, weights, selected, seed=..., n_threads=...)``: a model of some units."""
 

@@ -194,10 +194,10 @@ def _level_steps(spec: TermSpec, columns: list[AnyArray], weight: FloatArray) ->
     what is missing."""
     level = _level_numbers(columns)
     names = _level_names(spec)
-    share = np.bincount(level + 1, weight, len(names) + 1)
+    share = np.asarray(np.bincount(level + 1, weight, len(names) + 1), dtype=np.float64)
     known = np.flatnonzero(share[1:] > 0)
     order = known[falling(share[1:][known])]
-    if not len(order) or len(order) == 1 and share[0] == 0:
+    if not len(order) or (len(order) == 1 and share[0] == 0):
         return [_Step(NONE)]
     first = np.full(len(names) + 1, -1)
     there = np.flatnonzero(weight > 0)[::-1]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.engine.arrays import FloatArray
+from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.rounding import falling
 from treeselect.models.probing import ResampledReadings, read_model
 from treeselect.printing import MOST_ROWS, SmallTable
 from treeselect.resampling.effects import (
@@ -85,8 +86,8 @@ def effect_table(result: Fit, most: int | None = None) -> pd.DataFrame:
             label,
             record.directions[own.term][k],
             own.step,
-            own.start or None,
-            own.end or None,
+            None if own.step == NONE else own.start,
+            None if own.step == NONE else own.end,
             record.effect[i, k],
             record.low[i, k],
             record.high[i, k],
@@ -114,14 +115,19 @@ def _classes(result: Fit) -> list[str]:
 
 def main_effects(table: pd.DataFrame) -> pd.DataFrame:
     """Of each term the step (and class) with the largest effect, under the names of the terms."""
-    size = table["effect"].abs().fillna(-1.0)
-    return table.loc[size.groupby(table["term"], sort=False).idxmax()].set_index("term")
+    places = [own.index[_by_size(own)[0]] for _, own in table.groupby("term", sort=False)]
+    return table.loc[places].set_index("term")
+
+
+def _by_size(own: pd.DataFrame) -> IntArray:
+    """Places of rows, those with the largest effects first."""
+    return falling(own["effect"].abs().fillna(-1.0).to_numpy())
 
 
 # --- in words ----------------------------------------------------------------------------------
 
 
-def effect_columns(result: Fit, terms: Sequence[str]) -> dict[str, Any]:
+def effect_columns(result: Fit, terms: list[str]) -> dict[str, Any]:
     """Columns of ``tidy()``, where effects are kept: missing for terms that are not selected."""
     import pandas as pd
 
@@ -163,8 +169,8 @@ class EffectCells:
     term: str
     step: str
     direction: str
-    change: str
-    interval: str
+    change: str = ""
+    interval: str = ""
 
 
 def effect_cells(table: pd.DataFrame) -> tuple[EffectCells, ...]:
@@ -174,8 +180,7 @@ def effect_cells(table: pd.DataFrame) -> tuple[EffectCells, ...]:
     digits = decimals(largest)
     found = []
     for term, own in table.groupby("term", sort=False):
-        size = own["effect"].abs().fillna(-1.0)
-        first = own.loc[size.sort_values(ascending=False, kind="stable").index[:_MOST_OF_TERM]]
+        first = own.iloc[_by_size(own)[:_MOST_OF_TERM]]
         for row in first.to_dict("records"):
             cells = EffectCells(
                 str(term), _step_words(row) or "", row["direction"], *_numbers(row, digits)
@@ -183,7 +188,7 @@ def effect_cells(table: pd.DataFrame) -> tuple[EffectCells, ...]:
             found.append(cells)
         if len(own) > len(first):
             more = f"{len(own) - len(first):,} with smaller changes, see `.effects()`"
-            found.append(EffectCells(str(term), more, "", "", ""))
+            found.append(EffectCells(str(term), more, ""))
     return tuple(found)
 
 
@@ -226,14 +231,15 @@ def effect_notes(result: Fit) -> list[str]:
     if result.effect_record is None or not result.selected:
         return []
     table = effect_table(result)
-    return [meaning_of_effects(table), *interval_notes(result.effect_record)]
+    return [meaning_of_effects(result, table), *interval_notes(result.effect_record)]
 
 
-def meaning_of_effects(table: pd.DataFrame) -> str:
+def meaning_of_effects(result: Fit, table: pd.DataFrame) -> str:
     """What an effect is, and what the words about it mean."""
     said = [
-        "Effects are changes of the mean prediction over the rows when a term takes another value"
-        " and the others keep theirs: of the model, and not of what would be if one changed it."
+        f"Effects are changes of the {scale_of_effects(result)} that the model predicts, in the"
+        " mean over the rows, when a term takes another value and the others keep theirs: they are those"
+        " of the model, not what would happen if somebody changed the value."
     ]
     steps, ways = set(table["step"]), set(table["direction"])
     if QUARTILES in steps:
@@ -247,7 +253,7 @@ def meaning_of_effects(table: pd.DataFrame) -> str:
     if ways & {UP, DOWN, MIXED}:
         said.append(
             "Up or down: the curve never goes back by more than"
-            f" {TOLERANCE:.0%} of its way; else mixed."
+            f" {TOLERANCE * 100:.0f} % of its way; else mixed."
         )
     if JOINT in ways:
         said.append("Joint: a term of several variables, with no single direction.")
@@ -259,6 +265,6 @@ def interval_notes(record: EffectRecord | None) -> list[str]:
     if record is None or np.isnan(record.low).all():
         return []
     return [
-        "Their intervals are percentiles of the same effects in the models of the resamples that"
-        f" selected the term, where at least {LEAST_RESAMPLES} did."
+        "Intervals of effects are percentiles 2.5 and 97.5 of the same effects in the models of the"
+        f" resamples that selected the term, where at least {LEAST_RESAMPLES} did."
     ]

@@ -318,9 +318,10 @@ class ReadableFit(Fit):
             see in bins, the mean of the rows in the bin of the point); ``share`` of the rows there;
             ``mean``, the model's mean value over at most 1000 rows when the term has that value,
             and ``effect``, the same about its mean, with ``low`` and ``high`` if there are effects
-            from resamples (percentiles as in :meth:`effects`, point by point); for two terms ``interaction``, what is beyond
-            the best sum of an effect of each. Of more than two classes a column for each,
-            ``mean_<class>``. A forest gives the mean response, the sparse forest (and a forest with
+            from resamples (percentiles as in :meth:`effects`, point by point); for two terms
+            ``interaction``, what is beyond the best sum of an effect of each. Of more than two
+            classes a column for each, ``mean_<class>``. A forest gives the mean response, the
+            sparse forest, boosted trees (and a forest with
             an offset) the linear predictor.
 
         Raises
@@ -376,9 +377,10 @@ class ReadableFit(Fit):
 
         *Directions* of numbers go by the shape, at its points (at most 40, about as many rows at
         each, the least and the largest value apart), without what is missing: ``"up"`` if it falls
-        nowhere, from any point to any later one, by more than a tenth of its largest rise; ``"down"``
-        the other way about; ``"flat"`` if it does not move at all; ``"mixed"`` otherwise. Factors
-        have ``"by level"``, the terms without a step ``"joint"``.
+        nowhere, from any point to any later one, by more than a tenth of its largest rise;
+        ``"down"`` the other way about; ``"flat"`` if it does not move at all; ``"mixed"``
+        otherwise. Factors have ``"by level"``, terms of several variables without a step
+        ``"joint"``.
 
         *Intervals* hold the rows, the points and the steps fixed; only the model differs. They are
         of the resamples that selected the term: of one that is seldom selected they tell how it is

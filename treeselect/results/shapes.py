@@ -110,7 +110,7 @@ def points_of(result: Fit, sample: Sample, term: str) -> tuple[IntArray, FloatAr
     exact = np.flatnonzero((codes_of(sample.data, columns) == points[place]).all(axis=1))
     first = np.unique(place[exact], return_index=True)[1]
     share = np.bincount(place, sample.weight / sample.weight.sum(), len(points))
-    return sample.rows[exact[first]], share
+    return sample.rows[exact[first]], np.asarray(share, dtype=np.float64)
 
 
 def shape_table(result: Fit, term: str, other: str | None) -> pd.DataFrame:

@@ -88,7 +88,7 @@ def _points(ax: Axes, curve: Curve, i: int, places: Sequence[float], label: str 
     """Points whose area is the share of the rows; hollow squares for missing values."""
     colour, mark = COLOURS[i], MARKS[i]
     for x, p in zip(places, curve.points, strict=True):
-        if p.low is not None and (p.is_missing or not curve.is_number):
+        if p.low is not None and p.high is not None and (p.is_missing or not curve.is_number):
             ax.plot([x, x], [p.low, p.high], color=colour, linewidth=1.5)
     for missing in (False, True):
         own = [(x, p) for x, p in zip(places, curve.points, strict=True) if p.is_missing == missing]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 
 from treeselect.reports.material import FitMaterial
@@ -12,7 +11,6 @@ from treeselect.results.effects import (
     effect_table,
     interval_notes,
     meaning_of_effects,
-    scale_of_effects,
 )
 
 MOST_TERMS = 12
@@ -33,12 +31,14 @@ def gather(material: FitMaterial) -> EffectSection | None:
     if not fit.selected or (fit.effect_record is None and not fit.design.has_data):
         return None
     found = effect_table(fit, MOST_TERMS)
-    lead = [meaning_of_effects(found), *interval_notes(fit.effect_record)]
-    columns = ["Term", "Step", "Direction", f"Change of the {scale_of_effects(fit)}"]
-    if len(lead) > 1:
-        columns.append("2.5 to 97.5 %")
-    elif fit.effect_record is None:
+    intervals = interval_notes(fit.effect_record)
+    lead = [meaning_of_effects(fit, found), *intervals]
+    if fit.effect_record is None:
         lead.append("`fit.resample(100, effects=True)` gives intervals.")
     cells = effect_cells(found)
-    rows = tuple(dataclasses.astuple(own)[: len(columns)] for own in cells[:MOST_ROWS])
-    return EffectSection(" ".join(lead), Table(tuple(columns), rows, len(cells) - len(rows)))
+    rows = [
+        (own.term, own.step, own.change, *([own.interval] if intervals else []), own.direction)
+        for own in cells[:MOST_ROWS]
+    ]
+    columns = ("Term", "Step", "Change", *(["2.5 to 97.5 %"] if intervals else []), "Direction")
+    return EffectSection(" ".join(lead), Table(columns, tuple(rows), len(cells) - len(rows)))
