@@ -238,7 +238,7 @@ def meaning_of_effects(result: Fit, table: pd.DataFrame) -> str:
     """What an effect is, and what the words about it mean."""
     said = [
         f"Effects are changes of the {scale_of_effects(result)} that the model predicts, in the"
-        " mean over the rows, when a term takes another value and the others keep theirs: they are those"
+        " mean over the rows, when a term takes another value and the others keep theirs: those"
         " of the model, not what would happen if somebody changed the value."
     ]
     steps, ways = set(table["step"]), set(table["direction"])
