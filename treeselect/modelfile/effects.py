@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.arguments.checks import MOST_RESAMPLES
 from treeselect.modelfile.checks import are_plain, check
 from treeselect.resampling.effects import (
     DIRECTIONS,
@@ -42,6 +41,7 @@ def effects_of(
     arrays: Mapping[str, NDArray[Any]],
     selected: tuple[str, ...],
     n_outputs: int,
+    n_resamples: int,
 ) -> EffectRecord | None:
     """The effects in a file; everything is checked, as it may be hostile."""
     if "effects" not in content:
@@ -51,7 +51,7 @@ def effects_of(
     contrasts = tuple(Contrast(*one) for one in said["contrasts"])
     values, bands = arrays["effect_values"], arrays["effect_bands"]
     count, sizes, n = arrays["effect_count"], arrays["effect_points"], said["n_resamples"]
-    check(type(n) is int and 0 <= n <= MOST_RESAMPLES, "effects")
+    check(type(n) is int and n == n_resamples, "effects")
     check(
         sorted(terms) == sorted(selected)
         and len(directions) == len(terms)
@@ -67,7 +67,7 @@ def effects_of(
         and values.shape == (len(contrasts), 3 * n_outputs)
         and count.shape == (len(contrasts),)
         and sizes.shape == (len(terms),)
-        and bool(((sizes >= 0) & (sizes <= len(bands))).all())
+        and bool(((sizes > 0) & (sizes <= len(bands))).all())
         and bands.shape == (int(sizes.sum()), 2 * n_outputs)
         and bool(((count >= 0) & (count <= n)).all())
         and are_plain(np.nan_to_num(values, posinf=np.inf, neginf=-np.inf))

@@ -75,7 +75,8 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
         choice=_choice(content["choice"], arrays, len(data.weight), n_groups),
     )
     n_outputs = family.n_classes if family.n_classes > 2 else 1
-    effects = effects_of(content, arrays, found.selected, n_outputs)
+    n_resamples = 0 if found.resampled is None else found.resampled.n_resamples
+    effects = effects_of(content, arrays, found.selected, n_outputs, n_resamples)
     return dataclasses.replace(found, effect_record=effects)
 
 
