@@ -34,7 +34,17 @@ from treeselect.resampling.effects import (
     ],
 )
 def test_direction(curve, expected):
-    assert direction(np.array(curve)) == expected
+    assert direction(np.array(curve), np.ones(len(curve))) == expected
+
+
+def test_a_few_rows_at_an_end_have_no_say():
+    curve, share = np.array([9.0, 0.0, 1.0, 2.0, -3.0]), np.full(5, 0.32)
+    share[[0, -1]] = 0.02
+    assert direction(curve, share) == "up"
+    share[[0, 2]] = 0.03, 0.31
+    assert direction(curve, share) == "mixed"
+    share[-1] = 0.9
+    assert direction(curve[1:], share[1:]) == "mixed"
 
 
 def test_directions_turn_with_the_sign_and_with_the_axis():
@@ -42,7 +52,9 @@ def test_directions_turn_with_the_sign_and_with_the_axis():
     turned = {"up": "down", "down": "up", "mixed": "mixed", "flat": "flat"}
     for _ in range(200):
         curve = np.cumsum(rng.normal(0.5, 1, size=6))
-        assert direction(-curve) == direction(curve[::-1]) == turned[direction(curve)]
+        share = np.ones(6)
+        opposite = turned[direction(curve, share)]
+        assert direction(-curve, share) == direction(curve[::-1], share) == opposite
 
 
 def test_intervals_are_percentiles_of_what_is_known():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, slack
 from treeselect.models.probing import ResampledReadings
 
@@ -16,6 +16,9 @@ LEAST_RESAMPLES = 20
 
 TOLERANCE = 0.1
 """How much a curve that goes up may fall anywhere, as a share of what it rises."""
+
+ENDS = 0.025
+"""Share of the rows at either end of a curve that has no say in its direction."""
 
 UP, DOWN, MIXED, FLAT = "up", "down", "mixed", "flat"
 BY_LEVEL, JOINT = "by level", "joint"
@@ -160,12 +163,20 @@ def intervals(values: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
     return low, high, count.astype(np.int64)
 
 
-def direction(curve: FloatArray) -> str:
-    """Which way a curve goes, by its heights along the axis, shape (n_points,).
+def direction(curve: FloatArray, share: FloatArray) -> str:
+    """Which way a curve goes.
 
     Up if it nowhere falls, from any point to any later one, by more than a tenth of its largest
-    rise; down the other way about; flat if it does not move at all; mixed otherwise.
+    rise; down the other way about; flat if it does not move at all; mixed otherwise. Points at
+    either end that hold no more than a fortieth of the rows together have no say: a single extreme
+    row is no direction.
+
+    Parameters
+    ----------
+    curve, share : ndarray of float, shape (n_points,)
+        Its heights along the axis, and how many rows there are at each point.
     """
+    curve = curve[_inner(share)]
     if len(curve) == 0:
         return FLAT
     rise = float((curve - np.minimum.accumulate(curve)).max())
@@ -175,6 +186,13 @@ def direction(curve: FloatArray) -> str:
     if at_least(TOLERANCE * rise, fall):
         return UP
     return DOWN if at_least(TOLERANCE * fall, rise) else MIXED
+
+
+def _inner(share: FloatArray) -> BoolArray:
+    """Points up to which, from either end, there are more than a fortieth of the rows."""
+    few = ENDS * share.sum()
+    below, above = np.cumsum(share), np.cumsum(share[::-1])[::-1]
+    return np.asarray(~at_least(few, below) & ~at_least(few, above))
 
 
 def _stacked(parts: Sequence[FloatArray], shape: tuple[int, int]) -> FloatArray:

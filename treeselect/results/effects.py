@@ -15,6 +15,7 @@ from treeselect.printing import MOST_ROWS, SmallTable
 from treeselect.resampling.effects import (
     BY_LEVEL,
     DOWN,
+    ENDS,
     JOINT,
     LEAST_RESAMPLES,
     MIXED,
@@ -49,19 +50,23 @@ def make_record(
     sizes = [len(probe.grid) for probe in points.probes.terms]
     parts = np.split(found.response, np.cumsum(sizes)[:-1]) if sizes else []
     directions = [
-        tuple(_direction(along, is_factor, curve) for curve in part.T)
-        for along, is_factor, part in zip(points.along, points.is_factor, parts, strict=True)
+        tuple(_direction(along, is_factor, curve, probe.share) for curve in part.T)
+        for along, is_factor, part, probe in zip(
+            points.along, points.is_factor, parts, points.probes.terms, strict=True
+        )
     ]
     return effect_record(
         points.terms, directions, points.contrasts, points.ends, found.ends, sizes, resampled
     )
 
 
-def _direction(along: FloatArray | None, is_factor: bool, curve: FloatArray) -> str:
+def _direction(
+    along: FloatArray | None, is_factor: bool, curve: FloatArray, share: FloatArray
+) -> str:
     if along is None:
         return BY_LEVEL if is_factor else JOINT
-    order = np.argsort(along, kind="stable")
-    return direction(curve[order][: int((~np.isnan(along)).sum())])
+    order = np.argsort(along, kind="stable")[: int((~np.isnan(along)).sum())]
+    return direction(curve[order], share[order])
 
 
 def record_of(result: Fit, most: int | None = None) -> EffectRecord:
@@ -252,8 +257,9 @@ def meaning_of_effects(result: Fit, table: pd.DataFrame) -> str:
         )
     if ways & {UP, DOWN, MIXED}:
         said.append(
-            "Up or down: the curve never goes back by more than"
-            f" {TOLERANCE * 100:.0f} % of its way; else mixed."
+            "Up or down: the shape never goes back by more than"
+            f" {TOLERANCE * 100:.0f} % of its way, the {ENDS * 100:g} % of the rows at either end"
+            " aside; else mixed."
         )
     if JOINT in ways:
         said.append("Joint: a term of several variables, with no single direction.")

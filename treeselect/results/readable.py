@@ -376,25 +376,30 @@ class ReadableFit(Fit):
         are neither a product of numbers nor a factor, whose :meth:`shape` tells more.
 
         *Directions* of numbers go by the shape, at its points (at most 40, about as many rows at
-        each, the least and the largest value apart), without what is missing: ``"up"`` if it falls
-        nowhere, from any point to any later one, by more than a tenth of its largest rise;
-        ``"down"`` the other way about; ``"flat"`` if it does not move at all; ``"mixed"``
-        otherwise. Factors have ``"by level"``, terms of several variables without a step
-        ``"joint"``.
+        each), without what is missing: ``"up"`` if it falls nowhere, from any point to any later
+        one, by more than a tenth of its largest rise; ``"down"`` the other way about; ``"flat"`` if
+        it does not move at all; ``"mixed"`` otherwise. Points at either end have no say if there
+        are at most 2.5 % of the rows up to there: a single extreme row is no direction. Factors
+        have ``"by level"``, terms of several variables without a step ``"joint"``.
 
         *Intervals* hold the rows, the points and the steps fixed; only the model differs. They are
         of the resamples that selected the term: of one that is seldom selected they tell how it is
         used when it is, and the more often it is selected where its effect is large, the further
         they are from 0. A resample knows nothing of a level that it does not hold, or of a term
-        that does not vary there. Forests smooth: their effects, and with them the intervals, are a
-        little nearer to 0 than what they estimate, the more so the fewer the rows.
+        that does not vary there. Forests smooth: their effects, and with them the intervals, are
+        nearer to 0 than what they estimate, the more so the fewer the rows and the weaker the term
+        (by a fifth in simulated data of 150 rows).
 
         Examples
         --------
         >>> import treeselect
         >>> data = treeselect.datasets.load("titanic_correlated")
         >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
-        >>> fit.resample(20, effects=True).effects().round(2).iloc[0].to_dict()  # doctest: +SKIP
+        >>> table = fit.effects()
+        >>> table[["term", "direction", "step", "from", "to"]].iloc[0].to_list()
+        ['sex', 'by level', 'levels', 'male', 'female']
+        >>> bool(table["effect"][0] > 0.4)
+        True
         """
         return in_library(effect_table(self), self.design.library)
 
