@@ -115,7 +115,9 @@ class Watch:
         self._thread.join()
 
     def _look(self):
-        while not self._done.wait(0.05):
+        is_done = False
+        while not is_done:
+            is_done = self._done.wait(0.05)
             found = {process: memory_of(process) for process in family_of_processes()}
             self.together = max(self.together, sum(pss for pss, _ in found.values()))
             workers = [own for process, (_, own) in found.items() if process != os.getpid()]

@@ -63,11 +63,11 @@ def hidimstat(frame, seed, repeats):
     from hidimstat import LOCOCV
 
     X = pd.get_dummies(frame.drop(columns="y"), dtype=float)
-    groups = {name: [c for c in X if c.split("_")[0] == name] for name in ("factor",)}
-    groups["noise_factor"] = [c for c in X if c.startswith("noise_factor_")]
-    groups["pair"] = ["one", "other"]
-    taken = {column for columns in groups.values() for column in columns}
-    groups |= {c: [c] for c in X if c not in taken}
+    unit = {"one": "pair", "other": "pair"}
+    unit |= {c: c.rpartition("_")[0] for c in X if c.rpartition("_")[0].endswith("factor")}
+    groups = {}
+    for place, column in enumerate(X):
+        groups.setdefault(unit.get(column, column), []).append(place)
     folds = (
         KFold(5, shuffle=True, random_state=seed)
         if repeats == 1
@@ -75,8 +75,9 @@ def hidimstat(frame, seed, repeats):
     )
     forest = RandomForestRegressor(100, min_samples_leaf=5, max_features=1 / 3, random_state=seed)
     search = LOCOCV(forest, folds, statistical_test="nb-ttest", features_groups=groups)
-    search.fit(X, frame["y"])
-    search.importance(X, frame["y"])
+    known = X.to_numpy(), frame["y"].to_numpy()
+    search.fit(*known)
+    search.importance(*known)
     return dict(zip(groups, np.ravel(search.pvalues_), strict=True))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
+from quick import quick_fit
 
 import treeselect
 
@@ -15,6 +16,11 @@ settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any machine")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests that compile all kernels come first, and leave them to the others."""
+    items.sort(key=lambda item: item.path.name != "test_compilation.py")
 
 
 @pytest.fixture(scope="session")
@@ -48,16 +54,7 @@ def mixed() -> pd.DataFrame:
 @pytest.fixture(scope="session")
 def fitted(mixed: pd.DataFrame) -> treeselect.SelectionResult:
     """A quick fit with two units and resamples."""
-    return treeselect.select(
-        "died ~ . - dose",
-        mixed,
-        method="controlburn",
-        k=2,
-        seed=1,
-        forests=2,
-        n_trees=20,
-        resamples=10,
-    )
+    return quick_fit("died ~ . - dose", mixed, k=2, forests=2, n_trees=20, resamples=10)
 
 
 @pytest.fixture(scope="session")

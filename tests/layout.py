@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -21,14 +21,17 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imported(path: Path) -> Iterator[str]:
+@cache
+def imported(path: Path) -> list[str]:
     """Dotted names that a file imports, anywhere in it: at the top, in functions, for types."""
+    names = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return names
 
 
 def module_of(name: str, known: dict[str, Path]) -> str | None:
@@ -45,6 +48,40 @@ def imports() -> Graph:
         name: {m for n in imported(path) if (m := module_of(n, known)) and m != name}
         for name, path in known.items()
     }
+
+
+def drawn_apart(source: str, drawing: set[str]) -> list[str]:
+    """Calls that draw bags of single rows, whether or not rows belong together.
+
+    These are the calls of the functions in `drawing` that leave out ``sampling``, whose default is
+    ``BOOTSTRAP``, what names that itself, and a ``Sampling`` that isn't told of any groups.
+    """
+    nodes = list(ast.walk(ast.parse(source)))
+    true_name = {
+        alias.asname: alias.name
+        for node in nodes if isinstance(node, ast.ImportFrom)
+        for alias in node.names if alias.asname
+    }  # fmt: skip
+    told = {"Sampling": "groups"} | dict.fromkeys(drawing, "sampling")
+
+    def name(node: ast.AST) -> str:
+        bare = ast.unparse(node).rpartition(".")[2]
+        return true_name.get(bare, bare)
+
+    def left_out(call: ast.Call) -> bool:
+        given = {word.arg: ast.unparse(word.value) for word in call.keywords}
+        if name(call.func) == "Sampling":
+            names = ("replace", "share", "groups")
+            given |= dict(zip(names, map(ast.unparse, call.args), strict=False))
+        return given.get(told[name(call.func)], "None") == "None"
+
+    found = []
+    for node in nodes:
+        if isinstance(node, ast.Call) and name(node.func) in told and left_out(node):
+            found.append(f"line {node.lineno}: {name(node.func)}() without {told[name(node.func)]}")
+        elif isinstance(node, ast.Name | ast.Attribute) and name(node) == "BOOTSTRAP":
+            found.append(f"line {node.lineno}: BOOTSTRAP")
+    return found
 
 
 def room_of(module: str) -> str:

@@ -1,16 +1,25 @@
-"""The benchmarks run, on small data and without judging the figures."""
+"""The benchmarks run, on small data and without judging the figures.
+
+They run in this process, which has loaded the package and its kernels already.
+"""
 
 from __future__ import annotations
 
 import importlib
 import runpy
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
+PAPERS = sorted(p.name for p in (FOLDER / "papers").glob("*.py") if p.name != "common.py")
+
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
+on_linux = pytest.mark.skipif(
+    not (Path("/proc/self/clear_refs").exists() and Path("/proc/self/smaps_rollup").exists()),
+    reason="needs Linux to measure memory",
+)
 
 
 def written(folder):
@@ -18,94 +27,78 @@ def written(folder):
     return {path: path.stat().st_mtime_ns for path in folder.glob("*")}
 
 
-@pytest.mark.skipif(
-    not FOLDER.is_dir() or not Path("/proc/self/clear_refs").exists(),
-    reason="needs the repository, and Linux to measure memory",
-)
-def test_encode_prints_its_table():
-    done = subprocess.run(
-        [sys.executable, str(FOLDER / "encode.py"), "--quick"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("\n") == 12
-    assert "bytes per cell" in done.stdout
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs a program, which ends well and writes no results; what it prints."""
+
+    def run(program, *arguments):
+        path = FOLDER / program
+        results = path.parent / "results"
+        monkeypatch.syspath_prepend(path.parent)
+        monkeypatch.setattr(sys, "argv", [program, "--quick", *arguments])
+        before = written(results)
+        status = None
+        try:
+            runpy.run_path(str(path), run_name="__main__")
+        except SystemExit as end:
+            status = end.code
+        assert not status
+        assert written(results) == before
+        return capsys.readouterr().out
+
+    return run
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
 @pytest.mark.parametrize(
     ("program", "words", "times", "n_lines"),
     [
         ("engine.py", "RRF, golub", 1, 19),
         ("controlburn.py", "objective above cvxpy's", 2, 11),
+        pytest.param("encode.py", "bytes per cell", 1, 12, marks=on_linux),
     ],
 )
-def test_a_program_prints_its_table(program, words, times, n_lines):
-    done = subprocess.run(
-        [sys.executable, str(FOLDER / program), "--quick"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count(words) == times
-    assert done.stdout.count("\n") == n_lines
+def test_a_program_prints_its_table(run, program, words, times, n_lines):
+    text = run(program)
+    assert text.count(words) == times
+    assert text.count("\n") == n_lines
 
 
-@pytest.mark.skipif(
-    not FOLDER.is_dir() or not Path("/proc/self/smaps_rollup").exists(),
-    reason="needs the repository, and Linux to measure memory",
-)
-def test_comparison_prints_its_tables_and_writes_nothing():
-    before = written(FOLDER / "results")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(FOLDER / "comparison.py"), "--quick", "--jobs", "1"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "treeselect" in done.stdout
-    assert done.stdout.count("|\n") == 2 + 1 + 2 + 2
-    assert written(FOLDER / "results") == before
+@on_linux
+def test_comparison_prints_its_tables(run):
+    text = run("comparison.py", "--jobs", "1")
+    assert "treeselect" in text
+    assert text.count("|\n") == 2 + 1 + 2 + 2
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
 @pytest.mark.parametrize(
     ("program", "n_lines"),
     [
         ("noise.py", 2 + 2),
         ("truth.py", 2 + 6),
         ("pmlb.py", 2 * (2 + 2)),
+        ("qvalues.py", 2 + 4 + 2),
         ("steadiness.py", 2 + 2 + 2 + 1),
         ("seconds.py", 2 + 2),
-        pytest.param(
-            "model_files.py",
-            2 + 1,
-            marks=pytest.mark.skipif(
-                not Path("/proc/self/clear_refs").exists(), reason="needs Linux"
-            ),
-        ),
+        pytest.param("model_files.py", 2 + 1, marks=on_linux),
         ("calibration.py", 2 + 12),
         ("conditional.py", 2 + 1),
+        ("kills.py", 2 + 2),
+        pytest.param("spreading.py", 2 + 1, marks=on_linux),
     ],
 )
-def test_a_program_of_all_methods_prints_its_tables_and_writes_nothing(
-    program, n_lines, monkeypatch, capsys
-):
-    before = written(FOLDER / "results")
-    monkeypatch.syspath_prepend(FOLDER)
-    monkeypatch.setattr(sys, "argv", [program, "--quick"])
-    runpy.run_path(str(FOLDER / program), run_name="__main__")  # here, kernels are loaded already
-    text = capsys.readouterr().out
+def test_a_program_of_all_methods_prints_its_tables(run, program, n_lines):
+    text = run(program)
     assert "treeselect" in text
     assert text.count("|\n") == n_lines
-    assert written(FOLDER / "results") == before
 
 
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
+@pytest.mark.parametrize("program", PAPERS)
+def test_a_papers_program_prints_its_tables(run, program):
+    text = run(f"papers/{program}", "--jobs", "1")
+    assert "treeselect" in text
+    assert text.count("|\n") >= 4
+
+
 def test_each_simulated_case_has_its_truth_among_its_columns(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)
     cases = importlib.import_module("cases").CASES
@@ -117,22 +110,3 @@ def test_each_simulated_case_has_its_truth_among_its_columns(monkeypatch):
         assert len(members) == len(set(members)), name
         assert set(members) <= set(frame.columns) - {"y"}, name
         assert frame["y"].nunique() > 1, name
-
-
-PAPERS = sorted(p.name for p in (FOLDER / "papers").glob("*.py") if p.name != "common.py")
-
-
-@pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the repository")
-@pytest.mark.parametrize("program", PAPERS)
-def test_a_papers_program_prints_its_tables(program):
-    before = written(FOLDER / "papers" / "results")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(FOLDER / "papers" / program), "--quick", "--jobs", "1"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "treeselect" in done.stdout
-    assert done.stdout.count("|\n") >= 4
-    assert written(FOLDER / "papers" / "results") == before

@@ -26,7 +26,7 @@ FORMULA = "died ~ . - dose"
 @pytest.fixture(scope="module")
 def compared(mixed):
     return treeselect.compare(
-        FORMULA, mixed, [QUICK, MRMR(), RRF(n_trees=10)], folds=3, repeats=2, seed=4, n_jobs=1
+        FORMULA, mixed, [QUICK, MRMR(), RRF(n_trees=10)], folds=2, repeats=2, seed=4, n_jobs=1
     )
 
 
@@ -35,7 +35,7 @@ def compared(mixed):
 
 @pytest.mark.parametrize("method", [QUICK, MRMR()])
 def test_scores_by_size_are_those_of_select(mixed, compared, method):
-    fit = treeselect.select(FORMULA, mixed, method=method, folds=3, repeats=2, seed=4)
+    fit = treeselect.select(FORMULA, mixed, method=method, folds=2, repeats=2, seed=4)
     path = fit.path.set_index("k")
     curves = compared.curves()
     own = curves[curves["method"] == method.name].set_index("k")
@@ -69,7 +69,7 @@ def test_arrays_are_the_same_for_all_methods(fitted):
 
 def test_any_number_of_processes(mixed, compared):
     again = treeselect.compare(
-        FORMULA, mixed, [QUICK, MRMR(), RRF(n_trees=10)], folds=3, repeats=2, seed=4, n_jobs=2
+        FORMULA, mixed, [QUICK, MRMR(), RRF(n_trees=10)], folds=2, repeats=2, seed=4, n_jobs=2
     )
     pd.testing.assert_frame_equal(
         again.tidy().drop(columns="seconds"), compared.tidy().drop(columns="seconds")
@@ -79,7 +79,7 @@ def test_any_number_of_processes(mixed, compared):
 def test_any_order_of_columns_and_methods(mixed, compared):
     turned = mixed[mixed.columns[::-1]]
     methods = [RRF(n_trees=10), MRMR(), QUICK]
-    again = treeselect.compare(FORMULA, turned, methods, folds=3, repeats=2, seed=4)
+    again = treeselect.compare(FORMULA, turned, methods, folds=2, repeats=2, seed=4)
     keys = ["method", "repeat", "fold", "k"]
     pd.testing.assert_frame_equal(
         again.tidy().drop(columns="seconds").sort_values(keys, ignore_index=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import matplotlib
@@ -15,7 +16,6 @@ import matplotlib.pyplot as plt
 
 import treeselect
 from treeselect.arguments.checks import USUAL_METHOD
-from treeselect.errors import NotBuiltError
 
 PAGE = Path(__file__).parent.parent / "docs" / "features.md"
 
@@ -75,10 +75,6 @@ def names():
 @pytest.mark.parametrize("call", calls())
 def test_calls(call, names, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    if "..." in call:
-        with pytest.raises(NotBuiltError):
-            names["fit"].resample(checkpoint="here")
-        return
     if call.startswith("treeselect.load"):
         names["fit"].save("model.treeselect")
     with sklearn.config_context(enable_metadata_routing="request" in call):
@@ -88,3 +84,17 @@ def test_calls(call, names, tmp_path, monkeypatch):
 
 def test_the_page_has_calls():
     assert len(calls()) > 60
+
+
+def test_the_page_of_long_runs_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = (PAGE.parent / "long-runs.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
+    names = {}
+    for block in blocks:
+        exec(block, names)
+    assert len(blocks) == 2
+    assert not names["comparison"].partial
+    kinds = Counter(path.name.partition("-")[0] for path in (tmp_path / "saved").iterdir())
+    assert kinds == {"resample": 20, "fold": 3, "split": 3, "pair": 6}
+    assert capsys.readouterr().out.count("resample ") == 20

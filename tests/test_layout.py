@@ -1,5 +1,8 @@
 """The house stands: arrows point down, and each room keeps to what it is for."""
 
+import importlib
+import inspect
+
 import layout
 import pytest
 
@@ -51,6 +54,51 @@ def test_the_engine_knows_arrays_alone():
             strays = {layout.room_of(n) for n in GRAPH[name]} - {"engine", "errors", "_version"}
             assert not strays, f"{name} imports {strays}"
             assert not found & {"pandas", "polars", "pyarrow", "narwhals", "formulaic"}, name
+
+
+def drawing_functions():
+    """Functions of the engine that draw single rows unless they are told how to draw."""
+    found = {
+        name
+        for module in layout.modules()
+        if layout.room_of(module) == "engine"
+        for name, value in vars(importlib.import_module(module)).items()
+        if inspect.isfunction(value)
+        and (asked := inspect.signature(value).parameters.get("sampling"))
+        and asked.default is not inspect.Parameter.empty
+    }
+    assert {"bagged_forest", "bag_boost"} <= found
+    return found
+
+
+def test_rows_that_belong_together_are_drawn_together():
+    """Nobody above the engine draws rows without saying which of them are a group."""
+    drawing = drawing_functions()
+    for name, path in layout.modules().items():
+        if layout.room_of(name) != "engine":
+            assert layout.drawn_apart(path.read_text(encoding="utf-8"), drawing) == [], name
+
+
+@pytest.mark.parametrize(
+    ("source", "n_found"),
+    [
+        ("bagged_forest(data, n_trees=2, sampling=Sampling(groups=task.weights.groups))", 0),
+        ("Sampling(rules.replace, rules.share, task.weights.groups)", 0),
+        ("bagged_forest(data, n_trees=2, sampling=ALL_ROWS)", 0),
+        ("bagged_forest(data, n_trees=2)", 1),
+        ("forests.bagged_forest(data, **options)", 1),
+        ("from treeselect.engine.ensembles.bag_boosting import bag_boost as grow\ngrow(data)", 1),
+        ("sampling = Sampling()", 1),
+        ("sampling = Sampling(groups=None)", 1),
+        ("Sampling(True, 0.5)", 1),
+        ("Sampling(replace=False, share=0.5)", 1),
+        ("out_of_bag(trees, data, counts, BOOTSTRAP, 1)", 1),
+        ("bagged_forest(data, sampling=forests.BOOTSTRAP)", 1),
+        ("from forests import BOOTSTRAP as plain\nout_of_bag(trees, data, counts, plain, 1)", 1),
+    ],
+)
+def test_rows_drawn_apart_are_found(source, n_found):
+    assert len(layout.drawn_apart(source, {"bagged_forest", "bag_boost"})) == n_found
 
 
 def test_every_room_says_what_comes_in_and_what_goes_out():

@@ -81,6 +81,7 @@ def at_hand():
         data=data,
         asked=asked,
         fit=fit,
+        resampled=fit.resample(4),
         stability=fit.resample(4, scheme="complementary").stability,
         comparison=treeselect.compare(methods=["mrmr", "cfs"], folds=2, **asked),
         term=fit.selected[0],
@@ -154,6 +155,11 @@ DOORS = {
         "scoring": SHARED["scoring"], "n_jobs": NO, "weights": NO, "offset": NO,
         "seed": {"None", "zero"},
     },
+    ("coefficient_stability", lambda at, **given: at.resampled.coefficient_stability(**given)): {
+        "n_jobs": NO, "fold_groups": NO, "weights": NO, "offset": NO,
+    },
+    ("models", lambda at, **given: at.stability.models(**given)): {"n": {"None", "two"}},
+    ("pairs", lambda at, **given: at.stability.pairs(**given)): {"level": set()},
     ("plot", lambda at, **given: at.fit.plot(**{"kind": "shape", "term": at.term} | given)): {
         "kind": set(), "term": set(), "other": NO, "ax": NO,
     },

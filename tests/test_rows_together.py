@@ -93,7 +93,7 @@ def test_the_forest_that_predicts_is_cut_for_other_sites(sites):
     [
         {"method": "exchange"},
         {"method": "controlburn", "forests": 1},
-        {"method": "gbfs", "max_depth": 2, "prune": False},
+        {"method": "gbfs", "max_depth": 2, "prune": False, "n_trees": 40},
         {"method": "rrf", "n_trees": 20},
         {"method": "varselrf", "n_trees": 20},
         {"method": "boruta", "n_trees": 20, "max_rounds": 9, "kind": "permutation"},

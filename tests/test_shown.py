@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from quick import quick_fit
 
 import treeselect
 from treeselect import errors
@@ -193,15 +194,11 @@ GROUP = f"group {HOSTILE['override']}{HOSTILE['escape']}"
 
 @pytest.fixture(scope="module")
 def fit(hostile: pd.DataFrame) -> treeselect.SelectionResult:
-    return treeselect.select(
+    return quick_fit(
         FORMULA,
         hostile,
-        method="controlburn",
         k=8,
-        seed=1,
-        forests=1,
         n_trees=15,
-        resamples=3,
         keep=[f"factor {HOSTILE['escape']}"],
         groups={GROUP: [HOSTILE["bell"], HOSTILE["nul"]]},
     )

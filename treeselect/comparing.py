@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,13 +31,16 @@ from treeselect.designs.preparing import prepare
 from treeselect.designs.request import Request
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.random import stream_seed
+from treeselect.errors import OptionError
 from treeselect.frames.libraries import in_library, library_of
 from treeselect.frames.reading import read_data
 from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.folds import Splitter, mean_repeats
 from treeselect.resampling.splitting import split_rows
 from treeselect.results.calls import call_text, data_text
+from treeselect.running.checkpoint import read_checkpoint
 from treeselect.running.parallel import check_n_jobs, workers_for
+from treeselect.running.pieces import Course, Piece, check_on_piece
 from treeselect.running.progress import announce_compilation, read_progress
 from treeselect.shown import shown
 
@@ -68,6 +71,8 @@ def compare(
     new_levels: NewLevels = "error",
     trusted: bool = False,
     progress: bool | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    on_piece: Callable[[Piece], object] | None = None,
 ) -> Comparison:
     """Compare methods: score against size, differences, stability over the folds, and time.
 
@@ -100,7 +105,13 @@ def compare(
         Processes, as joblib counts them, among which pairs of method and fold are shared out; None
         follows ``joblib.parallel_config``, else this process alone.
     progress : bool, optional
-        Progress on standard error; None shows it in a terminal only.
+        Progress and the time left on standard error; None shows them in a terminal only.
+    checkpoint : path, optional
+        Folder for what is finished, a file for each pair of method and fold; made if it is not
+        there. The next call on the same data with the same arguments and a `seed` takes what it
+        finds and goes on. See :meth:`SelectionResult.resample`.
+    on_piece : callable, optional
+        Called with a :class:`treeselect.running.pieces.Piece` after each pair of method and fold.
 
     Returns
     -------
@@ -117,7 +128,12 @@ def compare(
     OptionError, MethodError
         If an argument, a method, or one of its options is not allowed.
     OutOfMemoryError, WorkerError
-        If memory runs out, or a process ends before its work is done or can't be given it.
+        If memory runs out, or a process can't be given its work.
+
+    Notes
+    -----
+    If it is stopped (Ctrl-C), it returns the folds in which all methods are finished, if these are
+    two or more; ``.partial`` is True then, and summary and report say so.
 
     Examples
     --------
@@ -128,8 +144,18 @@ def compare(
     >>> found.glance()["method"].tolist()
     ['rrf', 'mrmr']
     """
-    workers = workers_for(check_n_jobs(n_jobs))
-    seed, progress = read_seed(seed), read_progress(progress)
+    course = Course(
+        workers_for(check_n_jobs(n_jobs)),
+        read_progress(progress),
+        read_checkpoint(checkpoint),
+        check_on_piece(on_piece),
+    )
+    if checkpoint is not None and seed is None:
+        raise OptionError(
+            "`checkpoint` needs a `seed`: another call draws another one, and would find nothing of"
+            " this one.\n  Found: seed=None."
+        )
+    seed = read_seed(seed)
     if isinstance(methods, Iterator):
         methods = tuple(methods)  # they are read twice, to run and to be named in the call
     contestants = tuple(
@@ -144,15 +170,17 @@ def compare(
     asked = dataclasses.replace(read_folds(folds, repeats, fold_groups, frame), choose=False)
     model_data = prepare(request, frame)
     rule, sizes = read_sizes(k, model_data.arrays.groups)
-    announce_compilation(progress)
+    announce_compilation(course.progress)
     asked = asked.for_rows(model_data.response.rows)
     splits = split_rows(
         model_data.problem, model_data.row_weights, asked, stream_seed(seed, "cross-validation")
     )
     problems = model_data.problems_for([method for _, method in contestants])
-    runs = run_methods(
-        problems, contestants, model_data.row_weights, splits, sizes, seed, workers, progress
+    runs, done = run_methods(
+        problems, contestants, model_data.row_weights, splits, sizes, seed, course
     )
+    n_asked, repeat_of_fold = len(splits), fold_repeats(asked, len(splits))[done]
+    splits = tuple(splits[number] for number in done)
     arguments = {
         "methods": method_texts(methods), "k": plain_sizes(k), "folds": folds, "repeats": repeats,
         **request.arguments(),
@@ -166,19 +194,20 @@ def compare(
         terms_of_unit=tuple(model_data.terms_of([name]) for name in names),
         assessed=~model_data.arrays.groups.keep,
         rule=rule,
-        repeat_of_fold=fold_repeats(asked, len(splits)),
+        repeat_of_fold=repeat_of_fold,
         n_train=np.array([used[s.train].sum() for s in splits], dtype=np.int64),
         n_test=np.array([used[s.test].sum() for s in splits], dtype=np.int64),
         repeats=mean_repeats(splits),
         response=response.name,
         family=f"{response.family.name} ({response.reason})",
         score_name=response.family.score_name,
-        scheme=asked.words(len(splits)),
+        scheme=asked.words(n_asked),
         call=call_text("compare", formula, data, arguments),
         data=data_text(data, frame),
         seed=seed,
         notes=run_notes(contestants, runs, model_data.notes),
         library=library_of(data),
+        asked=n_asked if len(splits) < n_asked else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""What is printed: facts, a table and notes, set as text, LaTeX or HTML."""
+"""What is printed: facts, a table and notes, set as text, LaTeX or HTML; names in sentences."""
 
 from __future__ import annotations
 
@@ -152,6 +152,17 @@ class Summary:
         )
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in c.notes)
         return f"<h4>{html.escape(c.title)}</h4><table>{facts}</table>{tables}<ul>{notes}</ul>"
+
+
+def enumeration(names: Sequence[str], most: int = 8, room: int = 240) -> str:
+    """Names in a sentence: "a, b and c"; at most so many, and so many characters."""
+    shown, taken = 0, 0
+    while shown < min(most, len(names)) and (shown == 0 or taken + len(names[shown]) <= room):
+        taken += len(names[shown])
+        shown += 1
+    if len(names) > shown:
+        return f"{', '.join(names[:shown])} and {len(names) - shown:,} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def p_text(p: float) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,22 +17,23 @@ from treeselect.arguments.paths import file_path
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.random import stream_seed
-from treeselect.errors import (
-    ModelFileError,
-    NotBuiltError,
-)
+from treeselect.errors import ModelFileError, OptionError
 from treeselect.resampling.asked_folds import in_own_groups, with_groups
 from treeselect.resampling.assessing import assess
 from treeselect.resampling.folds import Folds, Splitter
 from treeselect.resampling.resampled import Scheme
+from treeselect.running.checkpoint import read_checkpoint
 from treeselect.running.machine import memory_is_told
 from treeselect.running.parallel import Workers, check_n_jobs, workers_for
+from treeselect.running.pieces import Course, Piece, check_on_piece
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.conditional import ConditionalImportance
     from treeselect.resampling.inference import Inference
+    from treeselect.resampling.learning_curve import LearningCurve
     from treeselect.resampling.performance import Performance
 
 
@@ -122,6 +123,8 @@ class SelectionResult(ReadableFit):
         n_jobs: int | None = None,
         *,
         fold_groups: str | Sequence[Any] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        on_piece: Callable[[Piece], object] | None = None,
         data: Any = None,
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
@@ -152,6 +155,8 @@ class SelectionResult(ReadableFit):
             whole groups are in one part, the folds that choose `k` and the bags of the method keep
             them together, and standard errors are cluster-robust. The fit's by default. A column
             that is neither the fit's nor behind the terms needs `data`.
+        checkpoint, on_piece : path, callable, optional
+            As in :meth:`resample`; a piece is the selection of a split.
         data : frame or path, optional
             The data of the fit, needed if the model was loaded from a file without them.
         weights, offset : sequence of float, optional
@@ -160,7 +165,8 @@ class SelectionResult(ReadableFit):
         Returns
         -------
         Inference
-            ``.tidy()``, ``.summary()``, ``.n_splits``.
+            ``.tidy()``, ``.summary()``, ``.n_splits``. If it is stopped (Ctrl-C), of the splits
+            that are finished, if these are two or more; ``.partial`` is True then.
 
         Raises
         ------
@@ -169,7 +175,7 @@ class SelectionResult(ReadableFit):
         DataError
             If the data are needed and not given, or are not those of the fit.
         OutOfMemoryError, WorkerError
-            If memory runs out, or a process ends before its work is done or can't be given it.
+            If memory runs out, or a process can't be given its work.
 
         Notes
         -----
@@ -215,7 +221,7 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.inferring import infer
 
-        n_jobs = check_n_jobs(n_jobs)
+        course = self._course(n_jobs, checkpoint, on_piece)
         here, folds = self._in_groups(fold_groups, data, weights, offset)
         return infer(
             self,
@@ -226,7 +232,7 @@ class SelectionResult(ReadableFit):
             gamma_min=gamma_min,
             level=level,
             folds=folds,
-            workers=self._workers(n_jobs),
+            course=course,
         )
 
     @memory_is_told()
@@ -256,11 +262,13 @@ class SelectionResult(ReadableFit):
         *,
         scheme: Scheme = "bootstrap",
         k: int | None = None,
+        path: bool | int = False,
         seed: int | None = None,
         n_jobs: int | None = None,
         fold_groups: str | Sequence[Any] | None = None,
         effects: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
+        on_piece: Callable[[Piece], object] | None = None,
         data: Any = None,
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
@@ -276,6 +284,10 @@ class SelectionResult(ReadableFit):
         k : int, optional
             Units to select on each resample; the fit's by default (where the fit's tuning value
             was given, that value).
+        path : bool or int
+            Units up to which the path is followed on each resample, for ``stability.path()`` and
+            ``stability.q_values()``; True for as many as q-values look at. False, the default,
+            follows it to `k` alone. Where it is followed `k` is a size of that path.
         seed : int, optional
             The fit's by default.
         n_jobs : int, optional
@@ -289,7 +301,16 @@ class SelectionResult(ReadableFit):
             of :meth:`shape`; summary, tables, report and model files then have them. It takes the
             time of one more forest, and of forty predictions of each term for up to 1000 rows.
         checkpoint : path, optional
-            Not built yet.
+            Folder for what is finished, a small file for each resample; made if it is not there.
+            A call that was killed or stopped goes on from there: the next one on the same data,
+            with the same fit (give `select` a `seed`), takes the resamples that it finds, and ends
+            with the numbers of a call that nobody disturbed. More resamples may be asked for than
+            before, and several calls may share a folder. Files that are damaged or of others are
+            not used, which a warning tells. If they can't be written, the call goes on.
+        on_piece : callable, optional
+            Called with a :class:`treeselect.running.pieces.Piece` after each resample, those from
+            `checkpoint` included. What it raises ends the call; KeyboardInterrupt stops it as
+            Ctrl-C does.
         data : frame or path, optional
             The data of the fit, needed if the model was loaded from a file without them.
         weights, offset : sequence of int, sequence of float, optional
@@ -309,15 +330,34 @@ class SelectionResult(ReadableFit):
         StabilityError
             If the selection is empty, or a resample holds only one value of the response.
         OutOfMemoryError, WorkerError
-            If memory runs out, or a process ends before its work is done or can't be given it.
+            If memory runs out, or a process can't be given its work.
+
+        Notes
+        -----
+        If it is stopped (Ctrl-C), it returns what is finished, if these are two resamples or more
+        (of complementary ones, pairs): ``.stability.partial`` is True then, and summary and report
+        say so. Otherwise KeyboardInterrupt is raised, as ever.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> folder = tempfile.mkdtemp()
+        >>> first = fit.resample(3, checkpoint=folder)
+        >>> taken = []
+        >>> more = fit.resample(
+        ...     5, checkpoint=folder, on_piece=lambda piece: taken.append(piece.was_saved)
+        ... )
+        >>> taken
+        [True, True, True, False, False]
         """
-        if checkpoint is not None:
-            raise NotBuiltError("`checkpoint` is not built yet.\n  Leave it out.")
         from treeselect.results.effect_points import effect_points
         from treeselect.results.effects import make_record
         from treeselect.results.refitting import growing
 
-        n_jobs = check_n_jobs(n_jobs)
+        course = self._course(n_jobs, checkpoint, on_piece)
         own_seed = self.seed if seed is None else read_seed(seed)
         effects = check_flag("effects", effects) and bool(self.selected)
         here, folds = self._in_groups(fold_groups, data, weights, offset)
@@ -332,19 +372,121 @@ class SelectionResult(ReadableFit):
             n_resamples=n,
             k=self.k if k is None else k,
             scheme=scheme,
+            path=path,
             seed=stream_seed(own_seed, "stability"),
             groups_name=folds.groups_name,
             probes=None if points is None else points.probes,
-            grow=growing(self),
-            workers=self._workers(n_jobs),
-            progress=self.progress,
+            grow=None if points is None else growing(self),
+            course=course,
         )
         record = None if points is None else make_record(known, points, readings)
         return dataclasses.replace(self, resampled=found, effect_record=record)
 
-    def _workers(self, n_jobs: int | None) -> Workers:
+    def coefficient_stability(
+        self,
+        n_jobs: int | None = None,
+        *,
+        fold_groups: str | Sequence[Any] | None = None,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> CoefficientStability:
+        """Fit the linear model of what each resample selected, to that resample.
+
+        How much of a coefficient, and of its uncertainty, is owed to the selection: the table that
+        Heinze, Wallisch and Dunkler [1]_ recommend beside every selected model.
+
+        Parameters
+        ----------
+        n_jobs : int, optional
+            The fit's by default; the answer does not depend on it.
+        fold_groups : array, shape (n_rows,), optional
+            The groups of rows, if :meth:`resample` was given an array of them.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        CoefficientStability
+            ``.tidy()``, ``.summary()``; for :meth:`report`, as `coefficients`.
+
+        Raises
+        ------
+        StabilityError
+            If there are no resamples yet, or the call that drew them was stopped.
+        OptionError
+            If an argument is not allowed, or groups are needed and not given.
+        DataError
+            If the data are needed and not given, or are not those of the fit.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or a process ends before its work is done or can't be given it.
+
+        Notes
+        -----
+        The linear model is that of ``refit("glm")``, of the resample's rows and of the terms that
+        were selected there. With b the coefficient on a resample, 0 where its term is not selected,
+        and f that of the full model, which has all terms and is fitted to all rows:
+
+        - RMSD ratio: ``sqrt(mean((b - f)^2))`` over all resamples, over the standard error of f
+          (cluster-robust if the fit has `fold_groups`).
+        - Relative conditional bias: ``mean(b) / f - 1`` over the resamples that selected the term.
+        - Quantiles of b over all resamples.
+
+        The full model is taken to be unbiased. Where it can't be fitted, as with more terms than
+        rows, what is compared with it is missing. Halves of the rows serve as well as the
+        bootstrap: an estimate on half of the rows is about as far from that on all of them.
+
+        A level of a factor that a resample happens not to hold has no coefficient there; a
+        resample whose linear model can't be fitted has none at all (classes that are separated,
+        terms that can't be told apart). Both are counted, and not taken for 0.
+
+        References
+        ----------
+        .. [1] G. Heinze, C. Wallisch, D. Dunkler (2018). Variable selection: A review and
+           recommendations for the practicing statistician. Biometrical Journal 60, 431-449.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="stepwise", k=1, seed=1)
+        >>> table = fit.resample(5).coefficient_stability().tidy()
+        >>> table["column"].to_list()
+        ['Intercept', 'sex', 'age']
+        """
+        from treeselect.resampling.coefficient_stability import coefficient_stability
+
+        stability, name = self.stability, self.choice.folds.groups_name
+        if fold_groups is None and stability.groups_name != name:
+            if not isinstance(stability.groups_name, str):
+                raise OptionError(
+                    "`fold_groups` must be given: `resample()` was given an array of groups, which"
+                    " are not kept.\n  Give the same again."
+                )
+            fold_groups = stability.groups_name
+        here, _ = self._in_groups(fold_groups, data, weights, offset)
+        return coefficient_stability(self, here, stability, self._workers(n_jobs))
+
+    def _workers(self, n_jobs: object) -> Workers:
         """Those asked for, else those of the fit."""
-        return workers_for(self.n_jobs if n_jobs is None else n_jobs)
+        asked = check_n_jobs(n_jobs)
+        return workers_for(self.n_jobs if asked is None else asked)
+
+    def _course(
+        self,
+        n_jobs: object,
+        checkpoint: object,
+        on_piece: Callable[[Piece], object] | None,
+    ) -> Course:
+        """How pieces are done."""
+        return Course(
+            self._workers(n_jobs),
+            self.progress,
+            read_checkpoint(checkpoint),
+            check_on_piece(on_piece),
+        )
 
     # --- performance ---
 
@@ -358,6 +500,8 @@ class SelectionResult(ReadableFit):
         scoring: Scoring = None,
         seed: int | None = None,
         n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        on_piece: Callable[[Piece], object] | None = None,
         data: Any = None,
         weights: Sequence[float] | None = None,
         offset: Sequence[float] | None = None,
@@ -385,6 +529,8 @@ class SelectionResult(ReadableFit):
             The fit's by default.
         n_jobs : int, optional
             The fit's by default; the answer does not depend on it.
+        checkpoint, on_piece : path, callable, optional
+            As in :meth:`resample`; a piece is a fold.
         data : frame or path, optional
             The data of the fit, needed if the model was loaded from a file without them.
         weights, offset : sequence of float, optional
@@ -393,7 +539,9 @@ class SelectionResult(ReadableFit):
         Returns
         -------
         Performance
-            ``.mean``, ``.standard_error``, ``.tidy()``, ``.glance()``, ``.summary()``.
+            ``.mean``, ``.standard_error``, ``.tidy()``, ``.glance()``, ``.summary()``. If it is
+            stopped (Ctrl-C), of the folds that are finished, if these are two or more; ``.partial``
+            is True then.
 
         Raises
         ------
@@ -402,7 +550,7 @@ class SelectionResult(ReadableFit):
         DataError
             If the data are needed and not given, or are not those of the fit.
         OutOfMemoryError, WorkerError
-            If memory runs out, or a process ends before its work is done or can't be given it.
+            If memory runs out, or a process can't be given its work.
 
         Examples
         --------
@@ -414,7 +562,6 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.measuring import measure
 
-        n_jobs = check_n_jobs(n_jobs)
         return measure(
             self,
             folds,
@@ -423,7 +570,7 @@ class SelectionResult(ReadableFit):
             inner_folds=inner_folds,
             scoring=scoring,
             seed=self.seed if seed is None else read_seed(seed),
-            workers=self._workers(n_jobs),
+            course=self._course(n_jobs, checkpoint, on_piece),
             data=data,
             weights=weights,
             offset=offset,
@@ -486,7 +633,7 @@ class SelectionResult(ReadableFit):
         DataError
             If the data are needed and not given, or are not those of the fit.
         OutOfMemoryError, WorkerError
-            If memory runs out, or a process ends before its work is done or can't be given it.
+            If memory runs out, or a process can't be given its work.
 
         Notes
         -----
@@ -513,7 +660,6 @@ class SelectionResult(ReadableFit):
         """
         from treeselect.resampling.leaving_out import leave_out
 
-        n_jobs = check_n_jobs(n_jobs)
         return leave_out(
             self,
             folds,
@@ -521,6 +667,91 @@ class SelectionResult(ReadableFit):
             repeats=repeats,
             fold_groups=fold_groups,
             scoring=scoring,
+            seed=self.seed if seed is None else read_seed(seed),
+            workers=self._workers(n_jobs),
+            data=data,
+            weights=weights,
+            offset=offset,
+        )
+
+    def learning_curve(
+        self,
+        shares: Sequence[float] = (0.25, 0.5, 0.75, 1.0),
+        folds: int | Splitter | Sequence[int] = 5,
+        *,
+        repeats: int = 1,
+        fold_groups: str | Sequence[Any] | None = None,
+        inner_folds: int | Splitter | Sequence[int] | None = None,
+        seed: int | None = None,
+        n_jobs: int | None = None,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> LearningCurve:
+        """Would more rows help? Score and stability of the whole selection by the number of rows.
+
+        In each fold the selection, with the rule of the fit for `k`, is made anew from parts of the
+        training rows, a smaller one within each larger one, and scored on the same held-out rows.
+        The fit is not changed.
+
+        Parameters
+        ----------
+        shares : sequence of float
+            Of the training rows of each fold (of each class that share, and whole groups where
+            there are any), rising, above 0, at most 1.
+        folds, repeats : int, splitter or array of int; int
+            As in :meth:`performance`.
+        fold_groups : str or array, shape (n_rows,), optional
+            As in :meth:`performance`.
+        inner_folds : int, splitter or array of int, optional
+            Folds of the rows of a part that choose `k`; as in the fit by default.
+        seed : int, optional
+            The fit's by default.
+        n_jobs : int, optional
+            The fit's by default; the answer does not depend on it.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        LearningCurve
+            ``.tidy()``, a row per share; ``.words``, what the last rows have brought.
+
+        Raises
+        ------
+        OptionError
+            If an argument is not allowed, the rows can't be split, or a part is too small.
+        DataError
+            If the data are needed and not given, or are not those of the fit.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or a process ends before its work is done or can't be given it.
+
+        Notes
+        -----
+        The stability index is that of the sets that the folds select. Parts of different folds have
+        rows in common, and the more the larger they are, which alone makes their sets more alike.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> curve = fit.learning_curve([0.5, 1], folds=3)
+        >>> list(curve.tidy()["rows"].round())
+        [437.0, 873.0]
+        """
+        from treeselect.resampling.learning import learn
+
+        n_jobs = check_n_jobs(n_jobs)
+        return learn(
+            self,
+            shares,
+            folds,
+            repeats=repeats,
+            fold_groups=fold_groups,
+            inner_folds=inner_folds,
             seed=self.seed if seed is None else read_seed(seed),
             workers=self._workers(n_jobs),
             data=data,
@@ -625,6 +856,7 @@ class SelectionResult(ReadableFit):
         template: str | os.PathLike[str] | None = None,
         *,
         performance: Performance | None = None,
+        coefficients: CoefficientStability | None = None,
     ) -> Path:
         """Write an HTML report: one file that opens without a network.
 
@@ -637,6 +869,8 @@ class SelectionResult(ReadableFit):
             its sections, or is a copy of it; how is said in the first lines of that file.
         performance : Performance, optional
             What :meth:`performance` found, for a section of its own.
+        coefficients : CoefficientStability, optional
+            What :meth:`coefficient_stability` found, likewise.
 
         Returns
         -------
@@ -647,12 +881,12 @@ class SelectionResult(ReadableFit):
         ------
         OptionError
             If the file can't be written, there is no such template or it can't be rendered, or
-            `performance` is not that of this fit.
+            `performance` or `coefficients` are not those of this fit.
         """
         from treeselect.reports.pages import write_report
 
         own = None if template is None else file_path(template, name="template")
-        return write_report(self, file_path(path), own, performance)
+        return write_report(self, file_path(path), own, performance, coefficients)
 
     def __repr__(self) -> str:
         return f"<SelectionResult {self.formula!r}, method {self.method!r}, k = {self.k}>"

@@ -179,7 +179,7 @@ def select(
     OptionError, MethodError
         If an argument, the method, or one of its options is not allowed.
     OutOfMemoryError, WorkerError
-        If memory runs out, or a process ends before its work is done or can't be given it.
+        If memory runs out, or a process can't be given its work.
     NotBuiltError
         For what is planned but not in this version.
 

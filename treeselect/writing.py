@@ -81,6 +81,23 @@ def write_file(
     return path
 
 
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file in a folder that others may write to, too: what stands there under its name is
+    replaced whatever it is, and a link is not followed.
+
+    Raises
+    ------
+    OSError
+        If it can't be written.
+    """
+    with _replacing(path, None) as file:
+        file.write(content)
+
+
+PART = re.compile(r"\.treeselect-[0-9a-f]{32}\.part")
+"""Name of a file that is being written; where a process was killed, it is left."""
+
+
 def _opened(path: Path) -> contextlib.AbstractContextManager[IO[bytes]]:
     """The file to write to."""
     number = _open_file(path)

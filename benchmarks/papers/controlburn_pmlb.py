@@ -77,10 +77,10 @@ def load(name):
 def simulated():
     """A small set with copies of a column that matters."""
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(300, 6)), columns=[f"v{j}" for j in range(6)])
+    frame = pd.DataFrame(rng.normal(size=(100, 6)), columns=[f"v{j}" for j in range(6)])
     for j in range(3):
-        frame[f"copy{j}"] = frame["v0"] + 0.1 * rng.normal(size=300)
-    frame["target"] = (frame["v0"] + 0.7 * frame["v1"] + rng.normal(size=300) > 0).astype(int)
+        frame[f"copy{j}"] = frame["v0"] + 0.1 * rng.normal(size=100)
+    frame["target"] = (frame["v0"] + 0.7 * frame["v1"] + rng.normal(size=100) > 0).astype(int)
     return frame
 
 

@@ -136,9 +136,9 @@ def main():
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
     options = parser.parse_args()
     if options.quick:
-        frame = simulated()
-        frames = {"simulated, 6": frame.drop(columns=["v3", "v4", "v5"])}
-        frames |= {"simulated, 8": frame.drop(columns="v5"), "simulated, 9": frame}
+        frame = simulated()[["v0", "v1", "v2", "copy0", "copy1", "copy2", "target"]]
+        frames = {"simulated, 4": frame.drop(columns=["v2", "copy2"])}
+        frames |= {"simulated, 5": frame.drop(columns="v2"), "simulated, 6": frame}
     else:
         frames = {name: load(name) for name in options.sets}
     runs, k = (1, 3) if options.quick else (RUNS, SIZE)

@@ -66,7 +66,7 @@ def load(name):
 def simulated():
     """A small set: a ring of two columns among ten."""
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(400, 10)), columns=[f"v{j}" for j in range(10)])
+    frame = pd.DataFrame(rng.normal(size=(100, 10)), columns=[f"v{j}" for j in range(10)])
     frame["target"] = (np.hypot(frame["v0"], frame["v1"]) > 1.2).astype(int)
     return frame, "target"
 

@@ -70,7 +70,7 @@ def main():
     parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=list(METHODS))
     options = parser.parse_args()
     n, seeds = (200, 1) if options.quick else (1000, options.seeds)
-    methods = ["gbfs"] if options.quick else options.methods
+    methods = ["rrf"] if options.quick else options.methods
     calls = [
         (design, n_noise, method, prune, rule, seed, n)
         for method in methods

@@ -90,7 +90,7 @@ def test_the_search_looks_past_the_best_unit():
 def test_what_repeats_waits_and_signal_comes_before_it(linear):
     problem, weight = problem_of(linear)
     names = np.array(problem.groups.names)
-    y = linear["y"].to_numpy()
+    y = linear["y"].to_numpy(copy=True)  # kernels know arrays that can be written to
     classes = np.searchsorted(np.quantile(y, [0.3, 0.6]), y).astype(float)
     counts = np.random.default_rng(0).poisson(np.exp(y)).astype(float)
     for response, family in ((y, None), (classes, multinomial(3)), (counts, POISSON)):

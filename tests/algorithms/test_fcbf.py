@@ -71,7 +71,7 @@ def test_it_is_the_listing_of_the_paper(seed):
 def test_what_repeats_goes_and_signal_comes_before_noise(linear):
     problem, weight = problem_of(linear)
     names = np.array(problem.groups.names)
-    y = linear["y"].to_numpy()
+    y = linear["y"].to_numpy(copy=True)  # kernels know arrays that can be written to
     classes = np.searchsorted(np.quantile(y, [0.3, 0.6]), y).astype(float)
     counts = np.random.default_rng(0).poisson(np.exp(y / 2)).astype(float)
     for response, family in ((y, None), (classes, multinomial(3)), (counts, POISSON)):

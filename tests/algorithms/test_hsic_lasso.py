@@ -146,7 +146,7 @@ def test_what_tells_only_together_is_seen_in_a_group():
 def test_signal_comes_before_noise_in_every_family(curves):
     problem, weight = problem_of(curves)
     names = np.array(problem.groups.names)
-    y = curves["y"].to_numpy()
+    y = curves["y"].to_numpy(copy=True)  # kernels know arrays that can be written to
     classes = np.searchsorted(np.quantile(y, [0.3, 0.6]), y).astype(float)
     counts = np.random.default_rng(0).poisson(np.exp(y / 2)).astype(float)
     for response, family in ((y, None), (classes, multinomial(3)), (counts, POISSON)):

@@ -39,7 +39,7 @@ def problem_of(data, formula="y ~ .", **arguments):
 def test_signal_comes_before_noise_in_every_family(linear):
     problem, weight = problem_of(linear)
     names = np.array(problem.groups.names)
-    y = linear["y"].to_numpy()
+    y = linear["y"].to_numpy(copy=True)  # kernels know arrays that can be written to
     classes = np.searchsorted(np.quantile(y, [0.3, 0.6]), y).astype(float)
     counts = np.random.default_rng(0).poisson(np.exp(y / 3)).astype(float)
     for response, family in ((y, None), (classes, multinomial(3)), (counts, POISSON)):

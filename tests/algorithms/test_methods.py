@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import numpy as np
 import pandas as pd
@@ -64,11 +65,22 @@ def select(formula, data, method, **arguments):
     )
 
 
+@pytest.fixture(scope="module")
+def plain(mixed):
+    """Fits without anything else, each made once for all tests that look at it."""
+
+    @functools.cache
+    def fit(method, k, formula="died ~ . - dose"):
+        return select(formula, mixed, method, k=k)
+
+    return fit
+
+
 @EVERY
 @pytest.mark.parametrize("formula", ["died ~ . - dose", "dose ~ . - died"])
-def test_the_signal_is_found_among_factors_and_missing_values(mixed, method, formula):
+def test_the_signal_is_found_among_factors_and_missing_values(plain, mixed, method, formula):
     k = 3 if method in WITH_COPIES else 2
-    fit = select(formula, mixed, method, k=k)
+    fit = plain(method, k, formula)
     assert fit.k == k
     assert "site" in fit.selected
     assert {"signal", "copy"} & set(fit.selected)
@@ -76,8 +88,8 @@ def test_the_signal_is_found_among_factors_and_missing_values(mixed, method, for
 
 
 @EVERY
-def test_paths_rise_and_importance_is_that_of_what_is_selected(mixed, method):
-    fit = select("died ~ . - dose", mixed, method, k=3)
+def test_paths_rise_and_importance_is_that_of_what_is_selected(plain, method):
+    fit = plain(method, 3)
     sizes = [step.size for step in fit.steps]
     assert sizes == sorted(set(sizes))
     for step in fit.steps:
@@ -87,15 +99,15 @@ def test_paths_rise_and_importance_is_that_of_what_is_selected(mixed, method):
 
 
 @EVERY
-def test_scores_that_nobody_looks_at_change_nothing(mixed, method):
-    fit = select("died ~ . - dose", mixed, method, k=2)
+def test_scores_that_nobody_looks_at_change_nothing(plain, method):
+    fit = plain(method, 2)
     problem, weight = fit.design.problem_for(fit.chosen_method), fit.design.weight
     blind = dataclasses.replace(problem, wants_scores=False)
-    plain, quick = (
+    scored, quick = (
         fit.chosen_method.path(Task(here, row_weights(weight), max_size=3, seed=4))
         for here in (problem, blind)
     )
-    for one, other in zip(plain, quick, strict=True):
+    for one, other in zip(scored, quick, strict=True):
         assert one.tuning == other.tuning
         np.testing.assert_array_equal(one.selected, other.selected)
         np.testing.assert_array_equal(one.importance, other.importance)
@@ -103,9 +115,9 @@ def test_scores_that_nobody_looks_at_change_nothing(mixed, method):
 
 
 @EVERY
-def test_k_is_exact(mixed, method):
+def test_k_is_exact(plain, method):
     for k in (1, 3, 5):
-        assert select("died ~ . - dose", mixed, method, k=k).k == min(k, ENDS_EARLY.get(method, k))
+        assert plain(method, k).k == min(k, ENDS_EARLY.get(method, k))
 
 
 @EVERY
@@ -156,7 +168,7 @@ def test_a_tuning_value_decides_alone(mixed, method):
 
 @EVERY
 def test_cross_validation_chooses_a_size(mixed, method):
-    fit = select("died ~ . - dose", mixed, method, k="1se", folds=3)
+    fit = select("died ~ . - dose", mixed, method, k="1se", folds=2)
     assert fit.scores is not None
     assert 1 <= fit.k <= 6
     assert fit.path["cv_score"].notna().all()
@@ -188,11 +200,11 @@ def test_an_offset_takes_the_place_of_what_it_explains(method):
 
 @EVERY
 def test_the_same_for_any_number_of_jobs_and_order_of_columns(mixed, method):
-    one = select("died ~ . - dose", mixed, method, k=3, resamples=3, n_jobs=1)
+    one = select("died ~ . - dose", mixed, method, k=3, resamples=2, n_jobs=1)
     shuffled = mixed[np.random.default_rng(0).permutation(mixed.columns)]
     for other in (
-        select("died ~ . - dose", mixed, method, k=3, resamples=3, n_jobs=2),
-        select("died ~ . - dose", shuffled, method, k=3, resamples=3),
+        select("died ~ . - dose", mixed, method, k=3, resamples=2, n_jobs=2),
+        select("died ~ . - dose", shuffled, method, k=3, resamples=2),
     ):
         assert other.selected == one.selected
         assert [s.tuning for s in other.steps] == [s.tuning for s in one.steps]
@@ -249,12 +261,11 @@ def with_garbage(mixed):
 
 @EVERY
 @pytest.mark.parametrize("formula", ["died ~ . - dose", "dose ~ . - died"])
-def test_columns_that_cant_split_change_nothing(mixed, method, formula):
+def test_columns_that_cant_split_change_nothing(plain, mixed, method, formula):
     """Neither a draw, nor a share or root of the number of units, nor a threshold of p-values."""
-    plain = select(formula, mixed, method, k=2)
     useless = {"a": 1.0, "hollow": np.nan, "one": "same", "z": True, "empty": None}
     more = select(formula, mixed.assign(**useless), method, k=2)
-    assert_same_answer(plain, more, mixed.assign(**useless))
+    assert_same_answer(plain(method, 2, formula), more, mixed.assign(**useless))
 
 
 @pytest.mark.parametrize(
@@ -297,8 +308,8 @@ def test_scores_do_not_hang_on_the_last_bits_of_predictions(mixed, method):
 
 
 @EVERY
-def test_models_are_saved_and_loaded(mixed, method, tmp_path):
-    fit = select("died ~ . - dose", mixed, method, k=2)
+def test_models_are_saved_and_loaded(plain, mixed, method, tmp_path):
+    fit = plain(method, 2)
     fit.save(tmp_path / "model")
     loaded = treeselect.load(tmp_path / "model")
     assert loaded.chosen_method == fit.chosen_method
@@ -306,10 +317,14 @@ def test_models_are_saved_and_loaded(mixed, method, tmp_path):
 
 
 @EVERY
-def test_reports_and_summaries_name_the_method(mixed, method, tmp_path):
-    fit = select("died ~ . - dose", mixed, method, k=2)
-    assert METHODS[method].title in fit.summary().as_text()
-    assert METHODS[method].title in fit.report(tmp_path / "r.html").read_text()
+def test_reports_and_summaries_name_the_method_and_say_what_scores_are(plain, method, tmp_path):
+    fit = plain(method, 2)
+    summary, report = fit.summary().as_text(), fit.report(tmp_path / "r.html").read_text()
+    assert METHODS[method].title in summary
+    assert METHODS[method].title in report
+    out_of_bag = METHODS[method].scores_out_of_bag
+    assert ("out of bag" in summary) == out_of_bag
+    assert ("trees that have not seen it" in report) == out_of_bag
 
 
 @pytest.mark.parametrize("method", ["rrf", "grrf", "rboost", "gbfs"])
@@ -343,15 +358,6 @@ def test_an_exposure_is_an_offset_of_counts():
         )
         one = step_of_size(steps, 1, problem.groups.keep)
         assert np.array(problem.groups.names)[one.selected].tolist() == [first]
-
-
-@EVERY
-def test_training_scores_are_called_what_they_are(mixed, method, tmp_path):
-    fit = select("died ~ . - dose", mixed, method, k=2)
-    out_of_bag = METHODS[method].scores_out_of_bag
-    assert ("out of bag" in fit.summary().as_text()) == out_of_bag
-    report = fit.report(tmp_path / "r.html").read_text()
-    assert ("trees that have not seen it" in report) == out_of_bag
 
 
 WHOLE = {

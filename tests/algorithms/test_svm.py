@@ -48,7 +48,7 @@ def classes_of(data):
 def test_signal_outlives_noise_in_every_family(linear):
     problem, weight = problem_of(linear)
     names = np.array(problem.groups.names)
-    y = linear["y"].to_numpy()
+    y = linear["y"].to_numpy(copy=True)  # kernels know arrays that can be written to
     two = (y > 1).astype(float)
     three = np.searchsorted(np.quantile(y, [0.3, 0.6]), y).astype(float)
     counts = np.random.default_rng(0).poisson(np.exp(y / 3)).astype(float)

@@ -123,7 +123,8 @@ def test_weights_of_three_classes(flowers):
 @pytest.mark.parametrize("method", ["controlburn", "rrf", "rboost", "gbfs"])
 def test_a_class_without_rows_in_a_resample_is_no_obstacle(flowers, method):
     rare = flowers.assign(kind=np.where(np.arange(450) < 2, "tulip", flowers["kind"]))
-    fit = treeselect.select("kind ~ .", rare, method=method, k=2, seed=1, n_trees=20)
+    few = {"n_trees": 8} | ({"forests": 1} if method == "controlburn" else {})
+    fit = treeselect.select("kind ~ .", rare, method=method, k=2, seed=1, **few)
     weight = np.where(np.arange(450) < 2, 0, 1)
     problem = fit.design.problem_for(fit.chosen_method)
     steps = fit.chosen_method.path(Task(problem, row_weights(weight), max_size=2, seed=1))

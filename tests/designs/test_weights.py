@@ -11,7 +11,7 @@ from treeselect.designs.weights import RowWeights, read_weights
 from treeselect.errors import DataError
 
 FORMULA = "died ~ scale(signal) + bs(dose, 4, extrapolation='clip') + site + colour"
-QUICK = {"seed": 2, "method": "rrf", "n_trees": 20, "new_levels": "missing"}
+QUICK = {"seed": 2, "method": "rrf", "n_trees": 8, "new_levels": "missing"}
 
 
 def test_weights_are_copies_if_all_are_whole():
@@ -60,7 +60,7 @@ def fits(both):
     return [
         treeselect.select(
             FORMULA, frame, weights="w", offset="known", folds=frame["fold"].to_numpy(),
-            fold_groups=None, resamples=4, **QUICK,
+            fold_groups=None, resamples=3, **QUICK,
         )
         for frame in (data, more)
     ]  # fmt: skip
@@ -91,7 +91,7 @@ def test_and_so_is_all_that_is_asked_of_it_later(both, fits, tmp_path):
             for fit, frame in ((plain, data), (other, more)))  # fmt: skip
     pd.testing.assert_frame_equal(a.tidy().drop(columns="seconds", errors="ignore"),
                                   b.tidy().drop(columns="seconds", errors="ignore"))  # fmt: skip
-    a, b = (fit.resample(3, seed=1).stability.selected for fit in fits)
+    a, b = (fit.resample(2, seed=1).stability.selected for fit in fits)
     np.testing.assert_array_equal(a, b)
     a, b = (str(fit.inference(seed=1).summary()) for fit in fits)
     assert a.split("\n")[1:] == b.split("\n")[1:]
@@ -99,9 +99,9 @@ def test_and_so_is_all_that_is_asked_of_it_later(both, fits, tmp_path):
     pd.testing.assert_frame_equal(plain.design.model_matrix(), matrix)
     other.save(tmp_path / "model")
     loaded = treeselect.load(tmp_path / "model")
-    again = loaded.resample(3, seed=1, data=more)
+    again = loaded.resample(2, seed=1, data=more)
     np.testing.assert_array_equal(
-        again.stability.selected, plain.resample(3, seed=1).stability.selected
+        again.stability.selected, plain.resample(2, seed=1).stability.selected
     )
 
 
@@ -109,8 +109,8 @@ def test_comparisons_leave_them_out(both):
     data, more, _ = both
     tables = [
         treeselect.compare(
-            FORMULA, frame, ["rrf", "lasso"], k=2, weights="w", folds=frame["fold"].to_numpy(),
-            seed=1, new_levels="missing",
+            FORMULA, frame, [treeselect.RRF(n_trees=8), "lasso"], k=2, weights="w", seed=1,
+            folds=frame["fold"].to_numpy(), new_levels="missing",
         ).tidy().drop(columns="seconds")
         for frame in (data, more)
     ]  # fmt: skip

@@ -66,8 +66,7 @@ def modelled(forest, constrain=None):
 
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 def test_objectives_are_those_of_cvxpy(loss):
-    n_rows = 600 if loss.n_outputs > 1 else 2000  # of three classes CLARABEL takes half a minute
-    forest, _ = problem(loss, n_rows, 100)
+    forest, _ = problem(loss, 200 if loss.n_outputs > 1 else 400, 60)  # CLARABEL takes long
     model = modelled(forest)
     start = forest.empty()
     largest = model.largest_lam(model.empty())

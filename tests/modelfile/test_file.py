@@ -110,6 +110,21 @@ def test_a_round_trip_of_an_empty_selection(mixed, tmp_path):
     pd.testing.assert_series_equal(again.predict(mixed), fit.predict(mixed))
 
 
+def correlation(y_true, prediction):
+    """Not defined for a constant."""
+    return float(np.corrcoef(y_true, prediction)[0, 1]) if np.ptp(prediction) > 0 else np.nan
+
+
+@pytest.mark.parametrize("method", ["exchange", "mrmr", "lasso"])
+@pytest.mark.parametrize("scoring", ["accuracy", correlation])
+def test_a_round_trip_of_another_score(mixed, method, scoring, tmp_path):
+    options = {"method": method, "scoring": scoring, "k": 1, "seed": 1}
+    fit = treeselect.select("died ~ signal + noise", mixed, **options)
+    assert fit.path["k"].tolist() == [0, 1]
+    assert fit.path["train_score"].isna().tolist() == [scoring is correlation, False]
+    pd.testing.assert_frame_equal(treeselect.load(fit.save(tmp_path / "m")).path, fit.path)
+
+
 def test_a_round_trip_of_the_trace_of_a_search(traced, searched):
     again = treeselect.load(searched)
     assert again.step.trace == traced.step.trace
@@ -670,7 +685,7 @@ def last_row(edit):
         ("path_importance", lambda a: a - 1),
         ("path_importance", lambda a: a * np.nan),
         ("path_tuning", lambda a: a * np.nan),
-        ("path_train_score", lambda a: a * np.nan),
+        ("path_train_score", lambda a: a + np.inf),
         ("weight", lambda a: a * 0),
         ("weight", lambda a: a * 2**60),
         ("y", lambda a: a - 1),

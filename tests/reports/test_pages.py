@@ -133,6 +133,14 @@ def test_a_failed_write_leaves_the_old_file(fitted, tmp_path, monkeypatch):
     assert path.read_text(encoding="utf-8") == "old"
 
 
+def test_coefficients_must_be_those_of_the_fit(cross_validated, fitted, tmp_path):
+    with pytest.raises(OptionError, match=r"must be what `fit.coefficient_stability\(\)` gives"):
+        cross_validated.report(tmp_path / "r.html", coefficients=fitted.stability)
+    with pytest.raises(OptionError, match="`coefficients` must be that of the same fit"):
+        cross_validated.report(tmp_path / "r.html", coefficients=fitted.coefficient_stability())
+    assert not list(tmp_path.iterdir())
+
+
 def test_performance_must_be_that_of_the_fit(cross_validated, fitted, tmp_path):
     with pytest.raises(OptionError, match=r"must be what `fit.performance\(\)` gives"):
         cross_validated.report(tmp_path / "r.html", performance=0.9)

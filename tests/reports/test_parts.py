@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from treeselect.reports.parts import Table, enumeration
+from treeselect.printing import enumeration
+from treeselect.reports.parts import Table
 
 
 def test_numbers_are_set_flush_right():

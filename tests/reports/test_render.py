@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from quick import quick_fit
 from round_numbers import EXCHANGES, RIVALS, with_trace
 
 import treeselect
 from treeselect.reports.figures.dots import dot_figure
 from treeselect.reports.gather import Report, gather
 from treeselect.reports.render import code, render
+from treeselect.reports.selection import models, pairs
 from treeselect.reports.selection.stability import stability_section
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.stability import Stability
@@ -228,16 +231,7 @@ def test_the_page_stands_alone(fitted):
 
 def test_hostile_names_are_escaped_everywhere(mixed):
     data = mixed.rename(columns={"signal": HOSTILE, "died": '"><img src=x>'})
-    fit = treeselect.select(
-        '`"><img src=x>` ~ . - dose - copy',
-        data,
-        method="controlburn",
-        k=2,
-        seed=1,
-        forests=1,
-        n_trees=5,
-        resamples=3,
-    )
+    fit = quick_fit('`"><img src=x>` ~ . - dose - copy', data, k=2)
     assert HOSTILE in fit.selected
     page = page_of(fit)
     assert "<script" not in page
@@ -459,6 +453,62 @@ def test_performance_has_a_section_of_its_own(cross_validated, tmp_path):
     plain = cross_validated.report(tmp_path / "r.html").read_text()
     assert 'id="performance"' in page
     assert 'id="performance"' not in plain
+
+
+def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
+    """With a level and a term of hostile names, and terms that come and go."""
+    data = mixed.rename(columns={"noise": HOSTILE})
+    data["site"] = data["site"].astype(object).replace({"York": "<b>York"})
+    fit = treeselect.select(
+        f"died ~ signal + site + flag + colour + `{HOSTILE}`", data, method="stepwise",
+        penalty=1.0, seed=1, resamples=10,
+    )  # fmt: skip
+    found = fit.coefficient_stability()
+    report = gather(fit, written="now", versions={}, coefficients=found)
+    rows = {row[0]: row for row in report.coefficients.table.rows}
+    of_signal = found.table.set_index("column").loc["signal"]
+    assert rows["signal"][4] == f"{of_signal['rmsd_ratio']:.2f}"
+    assert report.coefficients.sentences == found.notes()
+    assert report.coefficients.lead.endswith("fitted to 10 of 10 bootstrap resamples.")
+    page = fit.report(tmp_path / "r.html", coefficients=found).read_text()
+    assert "What the selection does to coefficients" in page
+    assert "<b>" not in page
+    assert "<script" not in page
+    assert "&lt;b&gt;York" in page
+    assert "What the selection does to coefficients" not in page_of(fit)
+
+
+def test_the_pairs_of_many_units_are_those_of_the_most_frequent():
+    names = tuple(f"x{i:02d}" for i in range(40))
+    drawn = np.random.default_rng(0).random((50, 40)) < np.linspace(1, 0, 40)
+    stability = Stability(
+        units=names, fitted=drawn[0], assessed=np.ones(40, dtype=bool), selected=drawn,
+        scheme="subsample", k=20, seed=1,
+    )  # fmt: skip
+    material = SimpleNamespace(fit=SimpleNamespace(resampled=stability))
+    table, together = pairs.gather(material).table, stability.co_selection()
+    shown = table.columns[1:]
+    assert len(shown) == len(table.rows) == 15
+    assert table.more == int(((np.diag(together) > 0) & (np.diag(together) < 1)).sum()) - 15
+    signs = {(r.term, r.other): r.sign for r in stability.pairs().itertuples()}
+    for i, row in enumerate(table.rows):
+        assert row[0] == shown[i]
+        for j, cell in enumerate(row[1:]):
+            if j >= i:
+                assert cell == f"{together.loc[shown[i], shown[j]]:.2f}"
+            else:
+                assert cell == signs[shown[j], shown[i]].replace("-", "–")
+    assert all(table.numeric[1:])
+    listed = models.gather(material).table
+    assert listed.more == stability.n_models - len(listed.rows)
+
+
+def test_no_pairs_where_nothing_comes_and_goes(fixed):
+    always = dataclasses.replace(fixed.resampled, selected=np.tile(fixed.resampled.fitted, (20, 1)))
+    report = gathered(dataclasses.replace(fixed, resampled=always))
+    assert report.pairs is None
+    assert len(report.models.table.rows) == 1
+    assert gathered(dataclasses.replace(fixed, resampled=None)).models is None
 
 
 def test_decisions_have_a_section_of_their_own(mixed, fitted, tmp_path):

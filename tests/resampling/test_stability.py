@@ -308,13 +308,17 @@ def test_rows_drawn_apart_make_the_selection_look_stable(wards):
 
 def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
     fit = treeselect.select("y ~ .", wards, method="lasso", k=2, seed=1, fold_groups="ward")
-    for scheme, how in (
-        ("bootstrap", "as many groups, each with all its rows, as there are, drawn"),
-        ("subsample", "half of the groups, each with all its rows)"),
+    for scheme, noun, how in (
+        (
+            "bootstrap",
+            "bootstrap resamples",
+            "as many groups, each with all its rows, as there are, drawn",
+        ),
+        ("subsample", "subsamples", "half of the groups, each with all its rows)"),
     ):
         found = fit.resample(4, scheme=scheme)
         text = " ".join(found.summary().as_text().split())
-        assert f"4 {scheme} resamples of whole groups of ward) " in text
+        assert f"4 {noun} of whole groups of ward) " in text
         assert "Folds, bags of trees and resamples keep the rows of each `ward` together" in text
         page = found.report(tmp_path / "r.html").read_text()
         assert how in page

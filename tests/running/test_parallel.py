@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import os
 import pkgutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from joblib import parallel_config
 
 import treeselect
 from treeselect import engine
+from treeselect.errors import TreeselectWarning
 from treeselect.resampling.choosing import most_units
 from treeselect.resampling.cross_validation import follow_fold
 from treeselect.resampling.folds import Split
@@ -77,9 +80,9 @@ def test_no_kernel_is_compiled_for_arrays_of_another_process(mixed, method):
     split = Split(rows[rows % 3 > 0], rows[rows % 3 == 0])
     call = (problem, fit.chosen_method, fit.design.row_weights, split, (0, 1), 1)
     assert most_units(problem.groups) > 1
-    ours = parallel._call(parallel.os.getpid(), follow_fold, call, 1)
+    ours = parallel._call(parallel.os.getpid(), follow_fold, 1, 0, *call)[1]
     before = signatures()
-    theirs = parallel._call(-1, follow_fold, read_only(call), 1)
+    theirs = parallel._call(-1, follow_fold, 1, 0, *read_only(call))[1]
     assert signatures() == before
     np.testing.assert_array_equal(theirs.scores, ours.scores)
 
@@ -92,7 +95,7 @@ def written_to(values, n_threads):
 
 def test_what_workers_share_can_be_written_to_and_is_nobody_elses():
     values = np.zeros(LARGE)
-    found = list(parallel.run_all(written_to, [(values,)] * 3, parallel.Workers(2, 2)))
+    found = parallel.run_all(written_to, [(values,)] * 3, parallel.Workers(2, 2), "", False)
     assert [flag for flag, _ in found] == [True] * 3
     assert values[0] == 0.0
 
@@ -114,7 +117,8 @@ def test_threads_are_shared_out_among_processes(monkeypatch, n_jobs, threads):
     assert workers.share() == threads
     if n_jobs is None:
         calls = [(number,) for number in range(3)]
-        assert list(parallel.run_all(threads_of, calls, workers)) == [(i, 8) for i in range(3)]
+        found = parallel.run_all(threads_of, calls, workers, "", False)
+        assert found == [(i, 8) for i in range(3)]
 
 
 def test_pieces_inside_a_piece_share_its_threads():
@@ -146,3 +150,34 @@ def test_a_loaded_model_predicts_with_the_same_kernels(fitted, mixed, tmp_path):
     loaded = treeselect.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(mixed), fitted.predict(mixed))
     assert signatures() == before
+
+
+def test_what_several_calls_hold_is_sent_once_and_says_its_size(fitted):
+    problem, split = fitted.design.problem, np.arange(5)
+    calls = [(problem, split, 1, "text", None), (problem, np.arange(6), 1, "text", None)]
+    first, second = parallel.with_shared(calls)
+    assert first[0] is second[0]
+    assert first[0].value is problem
+    assert first[1:] == calls[0][1:]
+    assert first[0].__sizeof__() > parallel.n_bytes(problem) >= problem.data.blocks.nbytes
+    shared = parallel.Shared(read_only(problem))
+    own = shared.own()
+    assert all(array.flags.writeable for array in arrays_of(own))
+    assert shared.own() is own
+
+
+def dies(number, caller, folder, n_threads):
+    """A piece that ends its process the first time."""
+    flag = Path(folder) / str(number)
+    if number == 2 and os.getpid() != caller and not flag.exists():
+        flag.touch()
+        os._exit(1)
+    return number**2
+
+
+def test_a_process_that_dies_costs_its_piece_only(tmp_path):
+    calls = {number: (number, os.getpid(), str(tmp_path)) for number in range(5)}
+    with pytest.warns(TreeselectWarning, match="ended before its work was done") as caught:
+        found = list(parallel.run_each(dies, calls, parallel.Workers(2, 2)))
+    assert len(caught) == 1
+    assert sorted(found) == [(number, number**2) for number in calls]  # each once

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.checks import USUAL_METHOD, USUAL_SIZE
 from treeselect.cli.shared import (
+    add_checkpoint,
     add_data,
     add_problem,
     add_run,
+    check_checkpoint,
     check_places,
     data_of,
+    end_stopped,
     json_text,
     print_written,
     put,
@@ -62,6 +65,7 @@ def add_compare(commands: Any) -> None:
     )
     add_problem(compare)
     add_run(compare, seed=None)
+    add_checkpoint(compare, "pair of method and fold")
     compare.add_argument("--report", metavar="FILE.html", help="write an HTML report")
     compare.add_argument("--json", metavar="FILE", help="write the tables as JSON")
     compare.set_defaults(run=_compare)
@@ -78,6 +82,7 @@ def _compare(options: argparse.Namespace) -> None:
     from treeselect.comparing import compare
 
     check_places(report=options.report, json=options.json)
+    check_checkpoint(options)
     found = compare(
         options.formula,
         data_of(options),
@@ -93,6 +98,7 @@ def _compare(options: argparse.Namespace) -> None:
         keep=options.keep,
         seed=options.seed,
         n_jobs=options.jobs,
+        checkpoint=options.checkpoint,
     )
     put(str(found.summary()))
     written = []
@@ -101,6 +107,7 @@ def _compare(options: argparse.Namespace) -> None:
     if options.json:
         written.append(f"Tables: {write_text(options.json, json_text(_tables(found)), 'json')}")
     print_written(written)
+    end_stopped(found)
 
 
 def _tables(found: Comparison) -> dict[str, Any]:

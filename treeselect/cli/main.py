@@ -10,16 +10,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from treeselect._version import __version__
-from treeselect.arguments.checks import USUAL_METHOD, USUAL_SIZE
+from treeselect.arguments.checks import MOST_RESAMPLES, USUAL_METHOD, USUAL_SIZE, check_count
 from treeselect.cli.compare import add_compare
 from treeselect.cli.shared import (
+    add_checkpoint,
     add_data,
     add_file,
     add_problem,
     add_run,
+    check_checkpoint,
     check_places,
     data_of,
     end_output,
+    end_stopped,
     json_text,
     print_written,
     put,
@@ -32,6 +35,7 @@ from treeselect.errors import OptionError, TreeselectError
 from treeselect.shown import shown
 
 if TYPE_CHECKING:
+    from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.performance import Performance
     from treeselect.result import SelectionResult
 
@@ -142,7 +146,14 @@ def _add_select(commands: Any) -> None:
         help="fit the model of each resample, too, and print effects of the selected terms with"
         " intervals; needs --resamples",
     )
+    select.add_argument(
+        "--coefficients",
+        action="store_true",
+        help="fit the linear model of what each resample selected, and print how much coefficients"
+        " owe to the selection; needs --resamples",
+    )
     _add_common(select, resamples=0, seed=None)
+    add_checkpoint(select, "resample, and each fold of --performance,")
     select.add_argument("--report", metavar="FILE.html", help="write an HTML report")
     select.add_argument("--save", metavar="FILE", help="save the model, for `treeselect predict`")
     select.add_argument("--json", metavar="FILE", help="write the tables of the result as JSON")
@@ -208,7 +219,12 @@ def _select(options: argparse.Namespace) -> None:
 
     if options.effects and not options.resamples:
         raise OptionError("`--effects` needs `--resamples`, for example `--resamples 100`.")
+    if options.coefficients and not options.resamples:
+        raise OptionError("`--coefficients` needs `--resamples`, for example `--resamples 100`.")
     check_places(report=options.report, save=options.save, json=options.json)
+    check_checkpoint(options)
+    resamples = check_count("resamples", options.resamples, least=0, most=MOST_RESAMPLES)
+    in_parts = options.checkpoint is not None or options.effects
     result = select(
         options.formula,
         data_of(options),
@@ -221,29 +237,39 @@ def _select(options: argparse.Namespace) -> None:
         scoring=options.scoring,
         keep=options.keep,
         new_levels=options.new_levels,
-        resamples=0 if options.effects else options.resamples,
+        resamples=0 if in_parts else resamples,
         seed=options.seed,
         n_jobs=options.jobs,
     )
-    if options.effects and result.k > 0:
-        result = result.resample(options.resamples, effects=True)
+    if in_parts and resamples and result.k > 0:
+        result = result.resample(resamples, checkpoint=options.checkpoint, effects=options.effects)
     put(str(result.summary()))
     found = None
     if options.performance is not None:
-        found = result.performance(options.performance)
+        found = result.performance(options.performance, checkpoint=options.checkpoint)
         put("", str(found.summary()))
+    coefficients = None
+    if options.coefficients:
+        coefficients = result.coefficient_stability()
+        put("", str(coefficients.summary()))
     written = []
     if options.report:
-        written.append(f"Report: {result.report(options.report, performance=found)}")
+        page = result.report(options.report, performance=found, coefficients=coefficients)
+        written.append(f"Report: {page}")
     if options.save:
         written.append(f"Model: {result.save(options.save)}")
     if options.json:
-        tables = json_text(_tables(result, found))
+        tables = json_text(_tables(result, found, coefficients))
         written.append(f"Tables: {write_text(options.json, tables, 'json')}")
     print_written(written)
+    end_stopped(result.resampled, found)
 
 
-def _tables(result: SelectionResult, performance: Performance | None) -> dict[str, Any]:
+def _tables(
+    result: SelectionResult,
+    performance: Performance | None,
+    coefficients: CoefficientStability | None,
+) -> dict[str, Any]:
     """Tables of a result: ``glance`` an object, ``tidy`` and ``path`` lists of them, as are those
     of a search and of resamples; of its performance an object with ``glance`` and ``tidy``."""
     tables: dict[str, Any] = {
@@ -263,7 +289,11 @@ def _tables(result: SelectionResult, performance: Performance | None) -> dict[st
         tables["effects"] = records(result.effects())
     if result.resampled is not None:
         tables["stability"] = records(result.stability.tidy())
+        tables["models"] = records(result.stability.models(None))
+        tables["pairs"] = records(result.stability.pairs())
         tables["substitutes"] = records(result.stability.substitutes)
+    if coefficients is not None:
+        tables["coefficients"] = records(coefficients.tidy())
     if performance is not None:
         tables["performance"] = {
             "glance": records(performance.glance())[0],

@@ -77,6 +77,32 @@ def add_run(parser: argparse.ArgumentParser, *, seed: int | None) -> None:
     parser.add_argument("--jobs", "-j", type=read_whole, help="processes, -1 for all")
 
 
+def add_checkpoint(parser: argparse.ArgumentParser, pieces: str) -> None:
+    """Where finished pieces are saved."""
+    parser.add_argument(
+        "--checkpoint",
+        metavar="FOLDER",
+        help=f"save each finished {pieces} there, and take those that are there: the same command"
+        " goes on where this one was stopped; needs --seed",
+    )
+
+
+def check_checkpoint(options: argparse.Namespace) -> None:
+    """Raise an OptionError where a later command would find nothing of this one."""
+    if options.checkpoint is not None and options.seed is None:
+        raise OptionError(
+            "`--checkpoint` needs `--seed`: another command draws another one, and would find"
+            " nothing of this one."
+        )
+
+
+def end_stopped(*found: Any) -> None:
+    """Exit as a stopped command does, after what was finished has been written, if any of the
+    results is partial."""
+    if any(result is not None and result.partial for result in found):
+        raise KeyboardInterrupt
+
+
 def read_whole(text: str) -> int | str:
     """A whole number if it is one, else the text, which is refused where numbers are checked."""
     try:

@@ -101,6 +101,8 @@ class Contest:
     notes : tuple of str
     library : str
         In which tables are given.
+    asked : int or None
+        How many folds were asked for, if the call was stopped before all were done.
     """
 
     runs: tuple[Run, ...]
@@ -121,6 +123,12 @@ class Contest:
     seed: int
     notes: tuple[str, ...]
     library: str = "pandas"
+    asked: int | None = None
+
+    @property
+    def partial(self) -> bool:
+        """Whether the call was stopped, and these are the folds that were finished."""
+        return self.asked is not None
 
     @property
     def methods(self) -> tuple[str, ...]:

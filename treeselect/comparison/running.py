@@ -22,8 +22,8 @@ from treeselect.errors import OptionError, TreeselectError, quoted
 from treeselect.resampling.choosing import most_units
 from treeselect.resampling.cross_validation import FoldPath, follow_fold
 from treeselect.resampling.folds import Folds, Split
-from treeselect.running.parallel import Workers, run_all
-from treeselect.running.progress import track
+from treeselect.resampling.saved import number_read, units_read
+from treeselect.running.pieces import Course, Found, Kind, run_pieces
 from treeselect.shown import is_broken
 
 Methods = Sequence[Any] | Mapping[str, Any]
@@ -152,10 +152,10 @@ def run_methods(
     splits: Sequence[Split],
     sizes: tuple[int, ...],
     seed: int,
-    workers: Workers,
-    progress: bool | None,
-) -> tuple[Run, ...]:
-    """All methods in all folds. The folds' seeds are those of ``select()``."""
+    course: Course,
+) -> tuple[tuple[Run, ...], list[int]]:
+    """All methods in all folds, with the numbers of the folds: of the finished ones, in which all
+    methods are, where the user stopped. The folds' seeds are those of ``select()``."""
     own = stream_seed(seed, "cross-validation")
     asked = [sizes if method.tuning_value is None else None for _, method in contestants]
     calls = [
@@ -163,21 +163,89 @@ def run_methods(
         for number, split in enumerate(splits)
         for problem, contestant, of_method in zip(problems, contestants, asked, strict=True)
     ]
-    found = list(track(run_all(_one_cell, calls, workers), "Comparison", len(calls), progress))
-    return tuple(
+    n = len(contestants)
+    kind = _kind_of([label for label, _ in contestants], asked, len(problems[0].groups.names))
+    found = run_pieces(_one_pair, calls, kind, course)
+    runs = tuple(
         Run(
             label=contestant.label,
             title=contestant.method.title,
             options=contestant.method.changed(),
             sizes=of_method,
-            folds=tuple(found[i :: len(contestants)]),
+            folds=tuple(own for number, own in found.items() if number % n == i),
             paper=contestant.method.paper,
         )
         for i, (contestant, of_method) in enumerate(zip(contestants, asked, strict=True))
     )
+    return runs, sorted({number // n for number in found})
 
 
-def _one_cell(
+def _kind_of(labels: Sequence[str], sizes: Sequence[tuple[int, ...] | None], n_units: int) -> Kind:
+    """What pairs of method and fold are: a path and its scores."""
+    n = len(labels)
+
+    def whole_folds(found: Found) -> Found:
+        have = Counter(number // n for number in found)
+        whole = {fold for fold, count in have.items() if count == n}
+        if len(whole) < _FEWEST_FOLDS:
+            return {}
+        return {number: own for number, own in found.items() if number // n in whole}
+
+    def told(number: int, path: FoldPath) -> dict[str, Any]:
+        method = number % n
+        return {
+            "method": labels[method],
+            "fold": number // n + 1,
+            "k": sizes[method],
+            "score": tuple(path.scores.tolist()),
+            "n_selected": tuple(map(len, path.units)),
+        }
+
+    return Kind(
+        name="pair",
+        many="pairs of method and fold",
+        label="Comparison",
+        write=_written,
+        read=lambda number, said: _read(said, n_units, sizes[number % n]),
+        found=told,
+        part=whole_folds,
+    )
+
+
+_LONGEST = 100_000
+"""Most characters of all warnings of a path, in a file that may be anybody's."""
+
+_FEWEST_FOLDS = 2
+"""Of one fold nothing is told of how scores vary."""
+
+
+def _written(path: FoldPath) -> dict[str, Any]:
+    return {
+        "scores": path.scores.tolist(),
+        "units": [units.tolist() for units in path.units],
+        "seconds": path.seconds.tolist(),
+        "warnings": list(path.warnings),
+    }
+
+
+def _read(said: Any, n_units: int, sizes: tuple[int, ...] | None) -> FoldPath:
+    n_sizes = 1 if sizes is None else len(sizes)
+    scores, units, seconds = (said[name] for name in ("scores", "units", "seconds"))
+    warned = said["warnings"]
+    if not len(scores) == len(units) == len(seconds) == n_sizes:
+        raise ValueError("other sizes")
+    texts = [isinstance(text, str) and not is_broken(text) for text in warned]
+    if not all(texts) or sum(map(len, warned)) > _LONGEST:
+        raise ValueError("no texts")
+    return FoldPath(
+        scores=np.array([number_read(score) for score in scores]),
+        units=tuple(units_read(own, n_units) for own in units),
+        seconds=np.array([number_read(time) for time in seconds]),
+        warnings=tuple(warned),
+    )
+
+
+def _one_pair(
     problem: Problem,
     contestant: Contestant,
     weights: RowWeights,

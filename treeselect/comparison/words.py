@@ -9,6 +9,7 @@ import numpy as np
 
 from treeselect.printing import SummaryContent, p_text
 from treeselect.results.summary import options_text
+from treeselect.running.pieces import stopped_note
 
 if TYPE_CHECKING:
     from treeselect.comparison.record import Contest
@@ -114,7 +115,8 @@ def interval_text(low: float, high: float) -> str:
 
 def comparison_notes(found: Contest) -> tuple[str, ...]:
     """What a reader should know of these numbers."""
-    notes = []
+    n_folds = len(found.n_test)
+    notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
     if any(run.sizes is None for run in found.runs):
         notes.append("k in brackets: the mean number of units that a tuning value leads to.")
     if isinstance(found.rule, str) and any(run.sizes for run in found.runs):

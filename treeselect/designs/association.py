@@ -85,6 +85,15 @@ def _correlation(a: FloatArray, b: FloatArray, weight: FloatArray) -> float:
     return min(abs(float(weight @ (a * b))) / float(np.sqrt(spread)), 1.0) if spread > 0 else 0.0
 
 
+def _standardised(codes: IntArray, weight: FloatArray) -> FloatArray:
+    """Ranks of a number around their mean, times roots of the weights, of length 1; 0 where it
+    does not vary."""
+    ranks = _ranks(codes, weight.astype(np.float64))
+    centred = (ranks - np.average(ranks, weights=weight)) * np.sqrt(weight)
+    length = float(np.sqrt(centred @ centred))
+    return centred / length if length > 0 else np.zeros(len(centred))
+
+
 def _correlation_ratio(level: IntArray, values: FloatArray, weight: FloatArray) -> float:
     centred = values - np.average(values, weights=weight)
     total = float(weight @ centred**2)
@@ -146,6 +155,42 @@ class Associations:
             for name in (unit, other)
         )
         return self._strongest(first, second)
+
+    def similarity(self) -> FloatArray:
+        """Strengths of all pairs of units, in their order, shape (n_groups, n_groups).
+
+        Ones on the diagonal. Numbers without missing values are compared all at once.
+        """
+        ids = np.asarray(self._arrays.groups.ids)
+        order = np.argsort(ids, kind="stable")
+        units, first = np.unique(ids[order], return_index=True)
+        n = len(self._arrays.groups.names)
+        found = np.zeros((n, n))
+        if len(units):
+            columns = self._between_columns()[np.ix_(order, order)]
+            strongest = np.maximum.reduceat(np.maximum.reduceat(columns, first, 0), first, 1)
+            found[np.ix_(units, units)] = strongest
+        np.fill_diagonal(found, 1.0)
+        return found
+
+    def _between_columns(self) -> FloatArray:
+        """Strengths of all pairs of columns, as :func:`association` gives them."""
+        n = len(self._arrays.columns)
+        rows = self._weight > 0
+        weight = self._weight[rows]
+        coded = [self._column(j) for j in range(n)]
+        whole = np.array([not c.is_factor and bool((c.codes[rows] >= 0).all()) for c in coded])
+        together = np.flatnonzero(whole)
+        found = np.zeros((n, n))
+        if len(together):
+            scaled = np.array([_standardised(coded[j].codes[rows], weight) for j in together])
+            strength = np.minimum(np.abs(scaled @ scaled.T), 1.0)
+            found[np.ix_(together, together)] = strength
+        alone = np.flatnonzero(~whole)
+        for place, i in enumerate(alone):
+            for j in (*together, *alone[place + 1 :]):
+                found[i, j] = found[j, i] = association(coded[i], coded[j], self._weight)
+        return found
 
     def _strongest(self, first: Sequence[int], second: Sequence[int]) -> float:
         pairs = itertools.product(first, second)

@@ -103,7 +103,10 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
             stability.seed,
             stability.groups_name,
             stability.fixed_size,
+            stability.asked,
         ]
+        if stability.along is not None:
+            arrays["resample_path"] = stability.along.counts
     if result.effect_record is not None:
         content["effects"], found = pack_effects(result.effect_record)
         arrays |= found

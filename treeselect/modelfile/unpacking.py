@@ -13,6 +13,7 @@ from treeselect.algorithms.registry import method_of_record
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.decisions import WORDS, Decisions
 from treeselect.algorithms.shared.searched import MOST_RIVALS, Exchange, Rival, Trace
+from treeselect.arguments.checks import MOST_RESAMPLES
 from treeselect.designs.units import Units
 from treeselect.engine.arrays import BoolArray
 from treeselect.modelfile.checks import are_plain, are_shares, check
@@ -21,10 +22,12 @@ from treeselect.modelfile.effects import effects_of
 from treeselect.modelfile.models import boosted_of, forest_of, subforest_of
 from treeselect.modelfile.plain import unplain
 from treeselect.models.model import Model
+from treeselect.models.probing import n_outputs_of
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.fit import Call, Fit
 from treeselect.resampling.folds import Folds
+from treeselect.resampling.paths import StabilityPath
 from treeselect.resampling.resampled import SCHEMES
 from treeselect.resampling.stability import Stability
 
@@ -74,9 +77,8 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
         resampled=_stability(content, arrays, spec.units),
         choice=_choice(content["choice"], arrays, len(data.weight), n_groups),
     )
-    n_outputs = family.n_classes if family.n_classes > 2 else 1
     n_resamples = 0 if found.resampled is None else found.resampled.n_resamples
-    effects = effects_of(content, arrays, found.selected, n_outputs, n_resamples)
+    effects = effects_of(content, arrays, found.selected, n_outputs_of(family), n_resamples)
     return dataclasses.replace(found, effect_record=effects)
 
 
@@ -115,7 +117,9 @@ def _steps(
         and selected.dtype == np.bool_
         and tuning.dtype == score.dtype == importance.dtype == np.float64
         and not np.isnan(tuning).any()
-        and bool(np.isfinite(score).all())
+        and not np.isinf(
+            score
+        ).any()  # NaN: a score of the user's own is not defined for a constant
         and are_shares(importance)
         and not importance[~selected].any(),
         "the path",
@@ -213,7 +217,7 @@ def _stability(
 ) -> Stability | None:
     if "resamples" not in content:
         return None
-    scheme, k, seed, groups_name, fixed_size = content["resamples"]
+    scheme, k, seed, groups_name, fixed_size, asked = content["resamples"]
     selected, fitted = arrays["resample_selected"], arrays["resample_fitted"]
     assessed, n = arrays["resample_assessed"], len(units.names)
     check(
@@ -222,6 +226,7 @@ def _stability(
         and isinstance(fixed_size, bool)
         and selected.ndim == 2
         and len(selected) > 1
+        and (asked is None or (type(asked) is int and len(selected) < asked <= MOST_RESAMPLES))
         and selected.shape[1] == n
         and fitted.shape == assessed.shape == (n,)
         and all(a.dtype == np.bool_ for a in (selected, fitted, assessed)),
@@ -237,4 +242,23 @@ def _stability(
         seed=int(seed),
         groups_name=groups_name,
         fixed_size=fixed_size,
+        asked=asked,
+        along=_stability_path(arrays, assessed, len(selected)),
     )
+
+
+def _stability_path(
+    arrays: Mapping[str, NDArray[Any]], assessed: NDArray[np.bool_], n_resamples: int
+) -> StabilityPath | None:
+    if "resample_path" not in arrays:
+        return None
+    counts, n_kept = arrays["resample_path"], int((~assessed).sum())
+    check(
+        counts.dtype == np.int64
+        and counts.ndim == 2
+        and counts.shape[1] == len(assessed)
+        and 1 <= len(counts) <= len(assessed) - n_kept
+        and bool(((counts >= 0) & (counts <= n_resamples)).all()),
+        "resamples",
+    )
+    return StabilityPath(counts, n_resamples, n_kept)

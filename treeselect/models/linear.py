@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.designs.modeldata import INTERCEPT, ModelData
-from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.errors import DataError, OptionError, listing, quoted
+from treeselect.designs.modeldata import INTERCEPT
+from treeselect.engine.arrays import FloatArray, WeightArray
+from treeselect.errors import DataError, OptionError, listing
+from treeselect.models.linear_data import LinearData
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,42 +24,8 @@ _SINGULAR = 1e-7
 """A cluster-robust covariance has no full rank if some combination of coefficients has so small a
 share of the largest variance, both by that of the model. Rounding leaves less than 1e-12."""
 
-_LARGEST = 1e100
-"""Largest value of a column: sums of its squares, and their products, must be numbers."""
-
 _MOST_COPIES = 10_000_000
 """Most rows that case weights are written out to, where statsmodels takes no weights."""
-
-
-@dataclass(frozen=True, slots=True)
-class LinearData:
-    """Columns, response, weights and offset of the complete rows.
-
-    Attributes
-    ----------
-    matrix : pandas.DataFrame
-        With the intercept.
-    term_of : tuple of str, length n_columns
-        ``"Intercept"`` for the intercept.
-    y : ndarray of float, shape (n_rows,)
-    row_weights : RowWeights
-        With the groups of rows that may depend on each other.
-    offset : ndarray of float, shape (n_rows,), or None
-    n_dropped : int
-        Rows with weight that a missing value in a term leaves out.
-    """
-
-    matrix: pd.DataFrame
-    term_of: tuple[str, ...]
-    y: FloatArray
-    row_weights: RowWeights
-    offset: FloatArray | None
-    n_dropped: int
-
-    def of_columns(self, chosen: BoolArray) -> LinearData:
-        """The same with some of the columns."""
-        terms = tuple(t for t, keep in zip(self.term_of, chosen, strict=True) if keep)
-        return dataclasses.replace(self, matrix=self.matrix.loc[:, chosen], term_of=terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,39 +59,6 @@ class LinearFit:
     df: float | None
     problems: tuple[str, ...]
     n_groups: int | None = None
-
-
-def linear_data(
-    data: ModelData, terms: Sequence[str], rows: IntArray, groups: IntArray | None = None
-) -> LinearData:
-    """What a linear model of some terms needs, for the complete ones among `rows`.
-
-    `groups` are those of all rows with a known response, if they may depend on each other.
-    """
-    rows = rows[data.row_weights.used[rows]]
-    matrix, term_of, used = data.linear_matrix(terms, rows)
-    _check_size(matrix)
-    return LinearData(
-        matrix.reset_index(drop=True),
-        tuple(term_of),
-        data.response.y[used],
-        data.row_weights.in_groups(groups).of(used),
-        None if data.offset is None else data.offset[used],
-        len(rows) - len(used),
-    )
-
-
-def _check_size(matrix: pd.DataFrame) -> None:
-    """Raise a DataError for columns whose squares are no numbers, or vanish."""
-    largest = np.abs(matrix.to_numpy()).max(axis=0, initial=0.0)
-    odd = (largest > _LARGEST) | ((largest > 0) & (largest < 1 / _LARGEST))
-    if odd.any():
-        name, size = matrix.columns[odd][0], largest[odd][0]
-        raise DataError(
-            f"Columns of a linear model must be at most {_LARGEST:g} and at least"
-            f" {1 / _LARGEST:g} in size.\n"
-            f"  Found: {quoted(str(name))}, whose largest value is {size:.2g}. Rescale it first."
-        )
 
 
 def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any]) -> LinearFit:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.designs.design import CodedColumns
+from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.data.binning import BinnedData
@@ -62,6 +63,17 @@ class Probes:
     weight: FloatArray
     terms: tuple[TermProbe, ...]
 
+    def shapes(self, family: Family) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Shapes of the arrays of :class:`ResampledReadings`."""
+        n = n_outputs_of(family)
+        grid, ends = (sum(len(getattr(t, name)) for t in self.terms) for name in ("grid", "ends"))
+        return (grid, n), (ends, n)
+
+
+def n_outputs_of(family: Family) -> int:
+    """One for each of more than two classes, else one."""
+    return family.n_classes if family.n_classes > 2 else 1
+
 
 class Readings(NamedTuple):
     """What a model says, term after term; missing for terms that it does not have.
@@ -97,8 +109,7 @@ class ResampledReadings(NamedTuple):
 def read_model(model: Model, probes: Probes, problem: Problem) -> Readings:
     """Partial dependence of a model on each term (Friedman 2001, section 8.2)."""
     own = np.flatnonzero(model.groups[probes.coded.groups.ids])
-    n_classes = problem.family.n_classes
-    n_outputs = n_classes if n_classes > 2 else 1
+    n_outputs = n_outputs_of(problem.family)
     becomes_mean = model.is_link and problem.offset is None
     if len(own):
         data = model.bin(probes.coded, tuple(probes.coded.columns[j] for j in own))

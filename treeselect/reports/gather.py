@@ -17,6 +17,7 @@ from treeselect.arguments.scalars import described
 from treeselect.errors import OptionError
 from treeselect.reports import comparison, selection
 from treeselect.reports.material import ContestMaterial, FitMaterial
+from treeselect.resampling.coefficient_stability import CoefficientStability
 from treeselect.resampling.performance import Performance
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def gather(
     written: str,
     versions: Mapping[str, str],
     performance: Performance | None = None,
+    coefficients: CoefficientStability | None = None,
 ) -> Report:
     """What the report on a selection says.
 
@@ -51,17 +53,20 @@ def gather(
     versions : mapping of str to str
         Versions of the software, from :func:`software_versions`.
     performance : Performance, optional
+    coefficients : CoefficientStability, optional
         Of this fit.
 
     Raises
     ------
     OptionError
-        If `performance` is something else.
+        If one of the two is something else.
     """
     if performance is not None:
-        _check_performance(fit, performance)
+        _check_found(fit, "performance", performance, Performance)
+    if coefficients is not None:
+        _check_found(fit, "coefficients", coefficients, CoefficientStability)
     title = f"Which terms predict {fit.design.response.name}?"
-    material = FitMaterial(fit, performance, versions, written)
+    material = FitMaterial(fit, performance, coefficients, versions, written)
     return Report(title=title, **_sections(selection, material))
 
 
@@ -94,14 +99,20 @@ def _sections(package: ModuleType, material: FitMaterial | ContestMaterial) -> d
     }
 
 
-def _check_performance(fit: Fit, found: object) -> None:
-    if not isinstance(found, Performance):
+_MAKER = {"performance": "performance", "coefficients": "coefficient_stability"}
+"""Which method of a result makes an argument of its report."""
+
+
+def _check_found(
+    fit: Fit, name: str, found: Performance | CoefficientStability, kind: type
+) -> None:
+    if not isinstance(found, kind):
         raise OptionError(
-            f"`performance` must be what `fit.performance()` gives.\n  Found: {described(found)}."
+            f"`{name}` must be what `fit.{_MAKER[name]}()` gives.\n  Found: {described(found)}."
         )
     if (found.call, found.k_of_fit) != (fit.call.text, fit.k):
         raise OptionError(
-            "`performance` must be that of the same fit.\n"
+            f"`{name}` must be that of the same fit.\n"
             f"  Found: that of {found.call}, which selected {found.k_of_fit}."
         )
 

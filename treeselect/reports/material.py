@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from treeselect.comparison.record import Contest
+    from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.performance import Performance
 
@@ -28,6 +29,8 @@ class FitMaterial:
     fit : Fit
     performance : Performance or None
         Of this fit.
+    coefficients : CoefficientStability or None
+        Of this fit.
     versions : mapping of str to str
         Of the software.
     written : str
@@ -36,6 +39,7 @@ class FitMaterial:
 
     fit: Fit
     performance: Performance | None
+    coefficients: CoefficientStability | None
     versions: Mapping[str, str]
     written: str
 

@@ -13,6 +13,7 @@ from treeselect.writing import check_place, write_file
 
 if TYPE_CHECKING:
     from treeselect.comparison.record import Contest
+    from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.performance import Performance
 
@@ -22,19 +23,24 @@ def write_report(
     path: Path,
     template: Path | None = None,
     performance: Performance | None = None,
+    coefficients: CoefficientStability | None = None,
 ) -> Path:
     """Write the report on a selection; the file appears whole or not at all.
 
     Raises
     ------
     OptionError
-        If the file can't be written, there is no such template, or `performance` is not that of
-        the result.
+        If the file can't be written, there is no such template, or `performance` or
+        `coefficients` are not those of the result.
     """
 
     def page() -> str:
         report = gather(
-            fit, written=time_of_writing(), versions=software_versions(), performance=performance
+            fit,
+            written=time_of_writing(),
+            versions=software_versions(),
+            performance=performance,
+            coefficients=coefficients,
         )
         return render(report, template, standard=SELECTION)
 

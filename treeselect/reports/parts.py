@@ -1,12 +1,10 @@
-"""What the sections of a page are made of: tables of texts, and names in sentences."""
+"""What the sections of a page are made of: tables of texts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 MOST_UNITS = 30
 """Units in a figure; more are counted."""
@@ -56,12 +54,3 @@ def table_around(
     first = max(0, min(at - MOST_ROWS // 2, len(rows) - MOST_ROWS))
     shown = tuple(rows[first : first + MOST_ROWS])
     return Table(tuple(columns), shown, len(rows) - len(shown))
-
-
-def enumeration(names: tuple[str, ...], most: int = 8, room: int = 240) -> str:
-    """Names in a sentence: "a, b and c"; at most so many, and so many characters."""
-    lengths = np.cumsum([len(name) for name in names])
-    shown = max(1, min(most, int(np.count_nonzero(lengths <= room))))
-    if len(names) > shown:
-        return f"{', '.join(names[:shown])} and {len(names) - shown:,} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import compress
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,13 +18,15 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.random import stream_seed
-from treeselect.errors import StabilityError
+from treeselect.errors import OptionError, StabilityError
 from treeselect.models.model import Model
 from treeselect.models.probing import Probes, ResampledReadings, read_resample
+from treeselect.resampling.false_positives import CUTOFF, PAIRS, POWER, sizes_looked_at
+from treeselect.resampling.paths import StabilityPath, sets_by_size
 from treeselect.resampling.resampled import SCHEMES, Scheme
+from treeselect.resampling.saved import some, table_read, table_said, units_read
 from treeselect.resampling.stability import Stability
-from treeselect.running.parallel import ALONE, Workers, run_all
-from treeselect.running.progress import track
+from treeselect.running.pieces import HERE, Course, Found, Kind, run_pieces
 
 Grow = Callable[..., Model]
 """``grow(problem, weights, selected, seed=..., n_threads=...)``: a model of some units."""
@@ -69,6 +73,15 @@ def _drawn(
     return count
 
 
+class Resample(NamedTuple):
+    """What one resample selected: units, and the numbers of those in the sets of its path; and what
+    its model says, where that was asked."""
+
+    selected: BoolArray
+    sets: tuple[IntArray, ...]
+    readings: ResampledReadings | None = None
+
+
 def assess(
     problem: Problem,
     method: Method,
@@ -79,21 +92,24 @@ def assess(
     k: int,
     scheme: Scheme,
     seed: int,
+    path: bool | int = False,
     groups_name: str | bool = False,
     probes: Probes | None = None,
     grow: Grow | None = None,
-    workers: Workers = ALONE,
-    progress: bool | None = None,
+    course: Course = HERE,
 ) -> tuple[Stability, tuple[ResampledReadings, ...]]:
     """Repeat the selection on resamples; of whole groups if the rows are in any.
 
     Where `probes` are given, the model of each resample is fitted, too, and read there: by `grow`,
     or as the method fits it.
 
+    What is finished when the user stops is a result, of two resamples or more; of complementary
+    ones pairs count.
+
     Raises
     ------
     OptionError
-        If `n_resamples` or `scheme` is not allowed.
+        If `n_resamples`, `scheme` or `path` is not allowed.
     StabilityError
         If k is 0, or a resample holds one class only.
     """
@@ -106,25 +122,107 @@ def assess(
             "  Give `k`, the number of units to select on each resample."
         )
     k = check_size(k, problem.groups)
+    n_sizes = sizes_to_follow(path, n_resamples, method, problem.groups.keep)
     problem = dataclasses.replace(problem, wants_scores=False)
     calls = [
-        (problem, method, weights, scheme, number, k, seed, probes, grow)
+        (problem, method, weights, scheme, number, k, n_sizes, seed, probes, grow)
         for number in range(n_resamples)
     ]
-    running = run_all(_one_resample, calls, workers)
-    results = list(track(running, "Resamples", len(calls), progress))
+    most = k if method.tuning_value is None else None
+    n_kept = int(problem.groups.keep.sum())
+    sizes = [n_kept + 1 + i for i in range(n_sizes)]
+    shapes = None if probes is None else probes.shapes(problem.family)
+    kind = _kind_of(problem.groups.names, scheme, most, sizes, shapes)
+    found = run_pieces(_one_resample, calls, kind, course)
+    counts = np.zeros((n_sizes, len(fitted)), dtype=np.int64)
+    for resample in found.values():
+        for i, units in enumerate(resample.sets):
+            counts[i, units] += 1
     stability = Stability(
         units=problem.groups.names,
         fitted=fitted,
         assessed=~problem.groups.keep,
-        selected=np.array([selected for selected, _ in results]),
+        selected=np.array([resample.selected for resample in found.values()]),
         scheme=scheme,
         k=k,
         seed=seed,
         groups_name=groups_name,
         fixed_size=method.tuning_value is None,
+        asked=n_resamples if len(found) < n_resamples else None,
+        along=StabilityPath(counts, len(found), n_kept) if n_sizes else None,
     )
-    return stability, tuple(found for _, found in results if found is not None)
+    readings = [resample.readings for resample in found.values()]
+    return stability, tuple(own for own in readings if own is not None)
+
+
+def sizes_to_follow(path: bool | int, n_resamples: int, method: Method, keep: BoolArray) -> int:
+    """How many sizes, beyond that of the kept units, `path` asks for: 0 for False, as many as
+    q-values look at for True.
+
+    Raises
+    ------
+    OptionError
+        If there is no such number of units, or the method's trees have seen all rows.
+    """
+    if path is False:
+        return 0
+    n_kept, p = int(keep.sum()), int((~keep).sum())
+    if p == 0:
+        raise OptionError("`path` must be False where all units are kept: there is none to follow.")
+    if method.was_fitted:
+        raise OptionError(
+            "`path` must be False where the trees were grown before, perhaps on all rows.\n"
+            "  Found: `forest=` that was fitted. Select with trees that are grown on each resample."
+        )
+    if path is True:
+        return sizes_looked_at(p, min(max(n_resamples // 2, 1), PAIRS), POWER, CUTOFF)
+    return check_count("path", path, least=n_kept + 1, most=n_kept + p) - n_kept
+
+
+def _kind_of(
+    names: tuple[str, ...],
+    scheme: Scheme,
+    most: int | None,
+    sizes: Sequence[int],
+    shapes: Sequence[tuple[int, int]] | None,
+) -> Kind:
+    """What resamples are: what is selected, of at most so many units if it is known, the sets of
+    some sizes of the path, and readings of these shapes if there are any."""
+
+    def read(_: int, said: Any) -> Resample:
+        chosen, own, *readings = said
+        if len(own) != len(sizes):
+            raise ValueError("another path")
+        selected = np.zeros(len(names), dtype=bool)
+        selected[units_read(chosen, len(names), most)] = True
+        sets = (units_read(units, len(names), size) for units, size in zip(own, sizes, strict=True))
+        if len(readings) != (0 if shapes is None else len(shapes)):
+            raise ValueError("other readings")
+        tables = [table_read(one, of) for one, of in zip(readings, shapes or (), strict=True)]
+        return Resample(selected, tuple(sets), ResampledReadings(*tables) if tables else None)
+
+    def write(found: Resample) -> Any:
+        sets = [units.tolist() for units in found.sets]
+        return [
+            np.flatnonzero(found.selected).tolist(),
+            sets,
+            *map(table_said, found.readings or ()),
+        ]
+
+    return Kind(
+        name="resample",
+        many="resamples",
+        label="Resamples",
+        write=write,
+        read=read,
+        found=lambda _, found: {"selected": tuple(compress(names, found.selected))},
+        part=_whole_pairs if scheme == "complementary" else some,
+    )
+
+
+def _whole_pairs(found: Found) -> Found:
+    """The resamples whose other half is there, too."""
+    return {number: own for number, own in found.items() if number ^ 1 in found}
 
 
 def _one_resample(
@@ -134,12 +232,13 @@ def _one_resample(
     scheme: Scheme,
     number: int,
     k: int,
+    n_sizes: int,
     seed: int,
     probes: Probes | None,
     grow: Grow | None,
     *,
     n_threads: int = 1,
-) -> tuple[BoolArray, ResampledReadings | None]:
+) -> Resample:
     drawn = resample_weights(weights, scheme, number, seed)
     if len(np.unique(problem.y[drawn.rows])) < 2:
         raise StabilityError(
@@ -147,14 +246,22 @@ def _one_resample(
             f" {'rows' if weights.groups is None else 'groups with rows'} of a class to resample."
         )
     own_seed = stream_seed(seed, "resample", number)
-    task = Task(problem, drawn, max_size=k, seed=own_seed, every_size=False, n_threads=n_threads)
+    keep = problem.groups.keep
+    task = Task(
+        problem,
+        drawn,
+        max_size=max(k, int(keep.sum()) + n_sizes) if n_sizes else k,
+        seed=own_seed,
+        every_size=n_sizes > 0,
+        n_threads=n_threads,
+    )
     path = steps_of(method, task)
-    fixed = method.tuning_value is not None
-    step = path[-1] if fixed else step_of_size(path, k, problem.groups.keep)
+    sets, fixed = sets_by_size(path, n_sizes, keep), method.tuning_value is not None
+    step = path[-1] if fixed else step_of_size(path, k, keep)
     if probes is None:
-        return step.selected, None
+        return Resample(step.selected, sets)
     if grow is None:
         model = method.final_model(task, step)
     else:
         model = grow(problem, drawn, step.selected, seed=own_seed, n_threads=n_threads)
-    return step.selected, read_resample(model, probes, problem, drawn.rows)
+    return Resample(step.selected, sets, read_resample(model, probes, problem, drawn.rows))

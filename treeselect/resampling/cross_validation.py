@@ -24,7 +24,6 @@ from treeselect.models.model import Model
 from treeselect.resampling.folds import Folds, Split, mean_repeats
 from treeselect.resampling.splitting import split_rows
 from treeselect.running.parallel import ALONE, Workers, run_all
-from treeselect.running.progress import track
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,7 @@ def score_by_size(
         (problem, method, weights, split, sizes, stream_seed(seed, "fold", number))
         for number, split in enumerate(splits)
     ]
-    found = track(run_all(follow_fold, calls, workers), "Cross-validation", len(calls), progress)
+    found = run_all(follow_fold, calls, workers, "Cross-validation", progress)
     return ScoreBySize(np.array([fold.scores for fold in found]), mean_repeats(splits))
 
 

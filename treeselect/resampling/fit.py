@@ -154,7 +154,8 @@ class Fit:
 
     @property
     def stability(self) -> Stability:
-        """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``, ``.substitutes``,
+        """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``,
+        ``.correlated_index``, ``.models()``, ``.pairs()``, ``.co_selection()``, ``.substitutes``,
         ``.pfer()``, ``.threshold()``.
 
         Raises
@@ -167,7 +168,10 @@ class Fit:
                 "Can't tell the stability without resamples.\n"
                 "  Use `fit = fit.resample(100)`, or `select(..., resamples=100)`."
             )
-        measured = Associations(self.design).units if self.design.has_data else None
+        stability = dataclasses.replace(self.resampled, library=self.design.library)
+        if not self.design.has_data:
+            return stability
+        measured = Associations(self.design)
         return dataclasses.replace(
-            self.resampled, library=self.design.library, association=measured
+            stability, association=measured.units, similarity=measured.similarity
         )

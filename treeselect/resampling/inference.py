@@ -107,6 +107,8 @@ class Inference:
         given.
     library : str
         Library in which tables are given.
+    asked : int or None
+        How many splits were asked for, if the call was stopped before all were done.
     """
 
     terms: tuple[str, ...]
@@ -117,6 +119,12 @@ class Inference:
     content: SummaryContent
     groups_name: str | bool = False
     library: str = "pandas"
+    asked: int | None = None
+
+    @property
+    def partial(self) -> bool:
+        """Whether the call was stopped, and these are the splits that were finished."""
+        return self.asked is not None
 
     @property
     def n_splits(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,14 +19,16 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError, TreeselectError, quoted, said_by
 from treeselect.models.coefficients import coefficient_table, table_head, table_row, term_p_value
 from treeselect.models.independence import independent_columns
-from treeselect.models.linear import LinearData, LinearFit, fit_linear, linear_data
+from treeselect.models.linear import LinearFit, fit_linear
+from treeselect.models.linear_data import LinearData, linear_data
 from treeselect.printing import MOST_ROWS, SummaryContent, p_text
 from treeselect.resampling.choosing import Choice, choose
 from treeselect.resampling.folds import Folds, Split
 from treeselect.resampling.halves import draw_parts
 from treeselect.resampling.inference import Inference, SplitFit, _aggregated
-from treeselect.running.parallel import Workers, run_all
-from treeselect.running.progress import track
+from treeselect.resampling.saved import some, units_read
+from treeselect.running.parallel import Workers
+from treeselect.running.pieces import Course, Kind, run_pieces, stopped_note
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -46,7 +48,7 @@ def infer(
     gamma_min: float,
     level: float,
     folds: Folds,
-    workers: Workers,
+    course: Course,
 ) -> Inference:
     """See :meth:`SelectionResult.inference`."""
     split, gamma_min = check_share("split", split), check_share("gamma_min", gamma_min)
@@ -68,11 +70,12 @@ def infer(
         (problem, method, weights, choice, part.train, own)
         for part, own in zip(parts, seeds, strict=True)
     ]
-    chosen = track(run_all(_select, calls, workers), "Splits", len(calls), result.progress)
+    chosen = run_pieces(_select, calls, _kind_of(problem.groups.names), course)
+    parts = [parts[number] for number in chosen]
     terms = tuple(spec.term.name for spec in data.spec.terms)
     splits = tuple(
         _fit_part(data, None if units is None else _terms_of(data, units), part.test)
-        for units, part in zip(chosen, parts, strict=True)
+        for units, part in zip(chosen.values(), parts, strict=True)
     )
     found = Inference(
         terms=terms,
@@ -83,12 +86,41 @@ def infer(
         content=SummaryContent("", (), (), (), ()),
         groups_name=folds.groups_name,
         library=data.library,
+        asked=repeats if len(parts) < repeats else None,
     )
     other = _other_groups(result.choice.folds.groups_name, folds.groups_name)
     call = f"{result.call.text}.inference({split:g}, {repeats}, seed={seed}{other})"
     sizes = _part_words(parts, weights.groups, folds.groups_name)
     content = _content(found, result, call, sizes, _rule_text(size, result))
     return dataclasses.replace(found, content=content)
+
+
+def _kind_of(names: Sequence[str]) -> Kind:
+    """What splits are: the units selected on the first part; None if there can be none."""
+
+    def read(_: int, said: Any) -> BoolArray | None:
+        if said is None:
+            return None
+        selected = np.zeros(len(names), dtype=bool)
+        selected[units_read(said, len(names))] = True
+        return selected
+
+    def units(selected: BoolArray | None) -> list[int] | None:
+        return None if selected is None else np.flatnonzero(selected).tolist()
+
+    def told(_: int, selected: BoolArray | None) -> dict[str, Any]:
+        found = units(selected)
+        return {"selected": None if found is None else tuple(names[g] for g in found)}
+
+    return Kind(
+        name="split",
+        many="splits",
+        label="Splits",
+        write=units,
+        read=read,
+        found=told,
+        part=some,
+    )
 
 
 def _other_groups(of_fit: str | bool, name: str | bool) -> str:
@@ -230,6 +262,8 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
         notes = [_SEVERAL_SPLITS]
         if len(found.terms) > MOST_ROWS:
             notes.append(f"{len(found.terms) - MOST_ROWS:,} more terms in `.tidy()`.")
+    if found.asked is not None:
+        notes.insert(0, stopped_note(found.n_splits, found.asked, "splits"))
     reasons = Counter(split.failure for split in found.splits if split.failure)
     for why, count in reasons.most_common():
         times = "The split" if one else f"{count} split{'s' if count > 1 else ''}"

@@ -25,7 +25,6 @@ from treeselect.resampling.cross_validation import held_out_score
 from treeselect.resampling.folds import Split, Splitter
 from treeselect.resampling.measuring import outer_folds
 from treeselect.running.parallel import Workers, run_all
-from treeselect.running.progress import track
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -66,8 +65,7 @@ def leave_out(
         (problem, outer.weights, split, sets, stream_seed(seed, "conditional", number))
         for number, split in enumerate(outer.splits)
     ]
-    found = track(run_all(_scores, calls, workers), "Folds", len(calls), result.progress)
-    scores = np.array(list(found))
+    scores = np.array(run_all(_scores, calls, workers, "Folds", result.progress))
     lost = (scores[:, :1] - scores[:, 1:]).mean(axis=0) * np.where(own[units], 1, -1)
     order = falling(lost)
     used = here.row_weights.used

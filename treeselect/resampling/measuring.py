@@ -24,9 +24,10 @@ from treeselect.resampling.choosing import Choice, run_selection
 from treeselect.resampling.cross_validation import held_out_score
 from treeselect.resampling.folds import Folds, Split, Splitter, mean_repeats
 from treeselect.resampling.performance import Performance
+from treeselect.resampling.saved import number_read, some, units_read
 from treeselect.resampling.splitting import split_rows
-from treeselect.running.parallel import Workers, run_all
-from treeselect.running.progress import track
+from treeselect.running.parallel import Workers
+from treeselect.running.pieces import Course, Kind, run_pieces
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,7 @@ def measure(
     inner_folds: int | Splitter | Sequence[int] | None,
     scoring: Scoring,
     seed: int,
-    workers: Workers,
+    course: Course,
     data: Any,
     weights: Sequence[float] | None,
     offset: Sequence[float] | None,
@@ -77,8 +78,10 @@ def measure(
         )
         for number, split in enumerate(splits)
     ]
-    found = list(track(run_all(_one_fold, calls, workers), "Folds", len(calls), result.progress))
     names = here.arrays.groups.names
+    by_fold = run_pieces(_one_fold, calls, _kind_of(names), course)
+    found = list(by_fold.values())
+    asked, splits = len(splits), tuple(splits[number] for number in by_fold)
     used = here.row_weights.used
     return Performance(
         scores=np.array([score for score, _ in found]),
@@ -90,7 +93,7 @@ def measure(
         score_name=outside.score_name,
         family=result.family,
         method=result.method,
-        scheme=outer.folds.words(len(splits)),
+        scheme=outer.folds.words(asked),
         rule=_rule(choice, family_inside, result.chosen_method),
         call=result.call.text,
         k_of_fit=result.k,
@@ -101,6 +104,23 @@ def measure(
         ),
         seed=seed,
         library=result.design.library,
+        asked=asked if len(splits) < asked else None,
+    )
+
+
+def _kind_of(names: Sequence[str]) -> Kind:
+    """What folds are: a score and the units selected, most important first."""
+    return Kind(
+        name="fold",
+        many="folds",
+        label="Folds",
+        write=lambda found: [found[0], found[1].tolist()],
+        read=lambda _, said: (number_read(said[0]), units_read(said[1], len(names))),
+        found=lambda _, found: {
+            "score": float(found[0]),
+            "selected": tuple(names[g] for g in found[1]),
+        },
+        part=some,
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.frames.libraries import in_library
 from treeselect.resampling.cross_validation import standard_error
+from treeselect.running.pieces import stopped_note
 
 if TYPE_CHECKING:
     from treeselect.printing import Summary, SummaryContent
@@ -51,6 +52,8 @@ class Performance:
     seed : int
     library : str
         In which tables are given.
+    asked : int or None
+        How many folds were asked for, if the call was stopped before all were done.
     """
 
     scores: FloatArray
@@ -69,6 +72,12 @@ class Performance:
     path_score: float
     seed: int
     library: str = "pandas"
+    asked: int | None = None
+
+    @property
+    def partial(self) -> bool:
+        """Whether the call was stopped, and these are the folds that were finished."""
+        return self.asked is not None
 
     @property
     def mean(self) -> float:
@@ -210,10 +219,11 @@ def _names(terms: tuple[str, ...]) -> str:
 
 def _notes(found: Performance) -> tuple[str, ...]:
     n_folds = len(found.scores)
-    notes = [
+    notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
+    notes.append(
         "Terms, their number and the model of a fold come from its training rows alone. Levels of"
         " factors, bin edges and what transforms learn are those of all rows, without the response."
-    ]
+    )
     if found.frequency:
         counts = [f"{name} ({count})" for name, count in found.frequency.items()]
         more = len(counts) - _MOST_NAMES

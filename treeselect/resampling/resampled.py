@@ -9,9 +9,17 @@ from typing import Literal
 import numpy as np
 
 from treeselect.engine.arrays import BoolArray, FloatArray
+from treeselect.resampling.paths import StabilityPath
 
 Scheme = Literal["bootstrap", "subsample", "complementary"]
 SCHEMES = ("bootstrap", "subsample", "complementary")
+
+_NOUNS = {
+    "bootstrap": ("bootstrap resample", "bootstrap resamples"),
+    "subsample": ("subsample", "subsamples"),
+    "complementary": ("half of a complementary pair", "halves of complementary pairs"),
+}
+"""What is drawn, one of it and several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +45,15 @@ class Resampled:
     fixed_size : bool
         Whether no resample could select more than `k` units; False if the method's tuning value
         decided how many.
+    asked : int or None
+        How many resamples were asked for, if the call was stopped before all were done.
     association : callable or None
         Strength of the association of two units in the data, in [0, 1]; None without the data.
+    similarity : callable or None
+        That of all pairs of units, shape (n_groups, n_groups), in their order; None without the
+        data.
+    along : StabilityPath or None
+        Selections for every number of units, if the paths were followed.
     """
 
     units: tuple[str, ...]
@@ -51,14 +66,23 @@ class Resampled:
     library: str = "pandas"
     groups_name: str | bool = False
     fixed_size: bool = True
+    asked: int | None = None
     association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
+    similarity: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
+    along: StabilityPath | None = field(default=None, repr=False, compare=False)
 
     @property
     def words(self) -> str:
         """What was drawn: ``"100 bootstrap resamples"``, and of whole groups if it was."""
         name = f" of {self.groups_name}" if isinstance(self.groups_name, str) else ""
         whole = f" of whole groups{name}" if self.groups_name else ""
-        return f"{self.n_resamples:,} {self.scheme} resamples{whole}"
+        one, more = _NOUNS[self.scheme]
+        return f"{self.n_resamples:,} {one if self.n_resamples == 1 else more}{whole}"
+
+    @property
+    def partial(self) -> bool:
+        """Whether the call was stopped, and these are the resamples that were finished."""
+        return self.asked is not None
 
     @property
     def n_resamples(self) -> int:

@@ -23,7 +23,8 @@ from treeselect.frames.libraries import in_library
 from treeselect.models.coefficients import coefficient_table, table_head, table_row
 from treeselect.models.forest import refit_forest
 from treeselect.models.independence import independent_columns
-from treeselect.models.linear import LinearFit, fit_linear, linear_data, near_certain
+from treeselect.models.linear import LinearFit, fit_linear, near_certain
+from treeselect.models.linear_data import linear_data
 from treeselect.printing import Summary, SummaryContent
 from treeselect.resampling.assessing import Grow
 from treeselect.results.boosting import fit_boosted

@@ -13,7 +13,14 @@ from treeselect.printing import MOST_ROWS, SummaryContent
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.results.effects import effect_notes, effect_tables
 from treeselect.results.searched import search_notes, search_tables
+from treeselect.results.stability_words import (
+    correlated_sentence,
+    model_sentence,
+    pair_sentence,
+    recurrence_sentence,
+)
 from treeselect.results.tables import glance_table, tidy_table
+from treeselect.running.pieces import stopped_note
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -190,33 +197,38 @@ def rows_note(result: Fit) -> str:
 
 
 def stability_notes(result: Fit) -> list[str]:
-    """Index and stand-ins, in sentences."""
+    """What came up again, indices, sets, pairs and bounds, in sentences."""
     stability = result.resampled
     if stability is None:
         return []
-    n = stability.n_resamples
     index, (low, high) = stability.index, stability.index_ci
     if np.isfinite(index):
         text = (
             f"Stability index (Nogueira): {index:.2f}, Monte Carlo interval ({stability.words})"
             f" {low:.2f} to {high:.2f}; 1 is the same selection each time, 0 is chance."
+            f"{correlated_sentence(result)}"
         )
     else:
         text = (
             f"Stability index (Nogueira): not defined, every one of {stability.words} selected"
             " every unit or none."
         )
-    notes = [text, *_bound_notes(stability)]
-    for stand_in in stability.stand_ins:
-        others = ", ".join(f"{name} ({count})" for name, count in stand_in.others[:6])
-        more = len(stand_in.others) - 6
-        names = ", ".join([stand_in.unit, *(name for name, _ in stand_in.others[:6])])
-        notes.append(
-            f"One place: without {stand_in.unit} ({stand_in.missing} of {n} resamples), in its"
-            f" stead came {others}{f' and {more} more' if more > 0 else ''}. Exactly one of"
-            f" {names} was selected in {stand_in.exactly_one:.0%} of the resamples."
-        )
-    return notes
+    said = [
+        _partial_note(stability),
+        recurrence_sentence(result.groups, stability),
+        text,
+        model_sentence(stability),
+        pair_sentence(stability),
+        *_bound_notes(stability),
+    ]
+    return [sentence for sentence in said if sentence]
+
+
+def _partial_note(stability: Stability) -> str:
+    """That the call was stopped, if it was."""
+    if stability.asked is None:
+        return ""
+    return stopped_note(stability.n_resamples, stability.asked, "resamples")
 
 
 def _bound_notes(stability: Stability) -> list[str]:

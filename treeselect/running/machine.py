@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor
 from typing import Any
 
 from treeselect.arguments.scalars import described
@@ -33,22 +33,23 @@ def memory_is_told() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def workers_are_told(calls: Sequence[tuple[Any, ...]]) -> Iterator[None]:
-    """Make WorkerErrors of what joblib says of processes that died, or can't be given `calls`."""
+def sending_is_told(calls: Mapping[int, tuple[Any, ...]]) -> Iterator[None]:
+    """Make WorkerErrors of what joblib says where processes can't be given `calls`."""
     try:
         yield
-    except BrokenProcessPool as error:
+    except (BrokenExecutor, pickle.PicklingError) as error:
+        raise _unsendable(list(calls.values()), error) from error
+
+
+def worker_died(error: Exception) -> bool:
+    """Whether it says that a process ended before its work was done, and not what the work said.
+
+    Dask and Ray have errors of their own for it, which are known by where they are from.
+    """
+    if isinstance(error, BrokenExecutor):
         # A function can often be packed here, and not be unpacked there.
-        if "un-serialize" in str(error):
-            raise _unsendable(calls, error) from error
-        raise WorkerError(
-            "A process that worked for the call ended before its work was done.\n"
-            f"  Found: {said_by(error)}\n"
-            "  Most often the system ends processes when memory runs out: use fewer at a time"
-            f" (`n_jobs`). {_ALONE}, where a function of yours that ends it is easier to find."
-        ) from error
-    except pickle.PicklingError as error:
-        raise _unsendable(calls, error) from error
+        return "un-serialize" not in str(error)
+    return type(error).__module__.partition(".")[0] in ("distributed", "ray")
 
 
 def _unsendable(calls: Sequence[tuple[Any, ...]], error: Exception) -> WorkerError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
@@ -18,8 +19,10 @@ def read_progress(progress: object) -> bool | None:
     return None if progress is None else check_flag("progress", progress)
 
 
-def track(items: Iterable[Item], label: str, total: int, progress: bool | None) -> Iterator[Item]:
-    """Pass items on and show how many there have been.
+def track(
+    items: Iterable[Item], label: str, total: int, progress: bool | None, done: int = 0
+) -> Iterator[Item]:
+    """Pass items on and show how many there have been, and how long the others may take.
 
     Parameters
     ----------
@@ -27,14 +30,22 @@ def track(items: Iterable[Item], label: str, total: int, progress: bool | None) 
     label : str
         What is being done.
     total : int
-        Number of items.
+        Number of items, those included that were there before.
     progress : bool or None
-        None shows the bar if standard error is a terminal, False never, True always.
+        None shows a bar if standard error is a terminal, False nothing. True always shows
+        something: lines of text, at most one in ten seconds, where there is no terminal.
+    done : int
+        Items that were there before, which say nothing of the time that others take.
     """
-    show = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
-    if not show:
-        yield from items
-        return
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    if not (is_terminal if progress is None else progress):
+        return iter(items)
+    if is_terminal:
+        return _with_bar(items, label, total, done)
+    return _with_lines(items, label, total, done)
+
+
+def _with_bar(items: Iterable[Item], label: str, total: int, done: int) -> Iterator[Item]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -51,16 +62,47 @@ def track(items: Iterable[Item], label: str, total: int, progress: bool | None) 
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield from bar.track(items, total=total, description=shown(label))
+        task = bar.add_task(shown(label), total=total, completed=done)
+        for item in items:
+            yield item
+            bar.advance(task)
+
+
+def _with_lines(items: Iterable[Item], label: str, total: int, done: int) -> Iterator[Item]:
+    begin = said = time.monotonic()
+    for number, item in enumerate(items, start=1):
+        yield item
+        now = time.monotonic()
+        if now - said >= _SECONDS or done + number == total:
+            said = now
+            left = (now - begin) / number * (total - done - number)
+            _say(f"{shown(label)}: {done + number:,} of {total:,}{_left(left)}")
+
+
+def _left(seconds: float) -> str:
+    """The time that is left, for people."""
+    if seconds < 1:
+        return ""
+    if seconds < 100:
+        return f", about {seconds:.0f} s left"
+    if seconds < 100 * 60:
+        return f", about {seconds / 60:.0f} min left"
+    return f", about {seconds / 3600:.1f} h left"
+
+
+def _say(line: str) -> None:
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):  # a full disk is no reason to stop
+            print(line, file=sys.stderr, flush=True)
+
+
+_SECONDS = 10.0
+"""Between lines of text."""
 
 
 def announce_compilation(progress: bool | None) -> None:
     """Say so, once per machine and version, before the kernels are compiled."""
     from treeselect.engine.cache import kernels_are_compiled
 
-    if progress is not False and sys.stderr is not None and not kernels_are_compiled():
-        with contextlib.suppress(OSError):  # a full disk is no reason to stop
-            print(
-                "treeselect: compiling its tree kernels for this machine, once (about 10 seconds).",
-                file=sys.stderr,
-            )
+    if progress is not False and not kernels_are_compiled():
+        _say("treeselect: compiling its tree kernels for this machine, once (about 10 seconds).")

@@ -134,7 +134,7 @@ def test_functions_that_make_no_constraints(function, says, data):
 
 
 def test_constraints_hold_along_a_path_and_are_not_kept_in_files(data, tmp_path):
-    fit = fit_of(data, forests=1, sketch=150, constraints=lambda weights: [weights["colour"] == 0])
+    fit = fit_of(data, forests=1, max_depth=3, sketch=100, constraints=lambda w: [w["colour"] == 0])
     assert "colour" not in fit.selected
     assert fit.k == 3
     again = treeselect.load(fit.save(tmp_path / "fit", include_data=True))

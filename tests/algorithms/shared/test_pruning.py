@@ -19,10 +19,10 @@ from treeselect.errors import MethodError
 def simulated() -> pd.DataFrame:
     """`x` and `y` decide together; `z` is their sum, `noise` is none of both."""
     rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.uniform(-1, 1, size=(800, 3)), columns=["x", "y", "noise"])
+    data = pd.DataFrame(rng.uniform(-1, 1, size=(400, 3)), columns=["x", "y", "noise"])
     data["z"] = data["x"] + data["y"]
     data["four"] = ((data["x"] > 0) != (data["y"] > 0)).astype(int)
-    data["sum"] = 3 * data["x"] + data["y"] + 0.3 * rng.normal(size=800)
+    data["sum"] = 3 * data["x"] + data["y"] + 0.3 * rng.normal(size=400)
     return data
 
 

@@ -9,6 +9,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from quick import quick_fit
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -57,16 +58,7 @@ def copies(mixed):
 def hostile(mixed):
     data = mixed.rename(columns={"signal": HOSTILE, "site": "_site"})
     data["_site"] = data["_site"].cat.rename_categories({"York": "$Y$ork"})
-    return treeselect.select(
-        "died ~ . - dose - copy",
-        data,
-        method="controlburn",
-        k=3,
-        seed=1,
-        forests=1,
-        n_trees=5,
-        resamples=3,
-    )
+    return quick_fit("died ~ . - dose - copy", data, k=3)
 
 
 def texts(axis_labels):

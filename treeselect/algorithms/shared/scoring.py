@@ -78,7 +78,8 @@ def grown_forest(
 def out_of_bag_fit(grown: GrownForest | None, problem: Problem, weight: WeightArray) -> OutOfBagFit:
     """What it predicts for rows that a tree has not seen; without a forest the constant model."""
     if grown is None:
-        return OutOfBagFit(problem.family.null_score, problem.family.mean(problem.constant(weight)))
+        mean = problem.family.mean(problem.constant(weight))
+        return OutOfBagFit(_null_score(problem, weight), mean)
     outside = out_of_bag(grown.trees, grown.data, grown.counts, grown.sampling, grown.seed)
     total = np.nan_to_num(outside.prediction) * outside.n_trees[:, np.newaxis]
     seen = outside.n_trees.astype(np.float64)
@@ -86,6 +87,13 @@ def out_of_bag_fit(grown: GrownForest | None, problem: Problem, weight: WeightAr
         out_of_bag_score(problem, weight, total, seen),
         out_of_bag_mean(problem, weight, total, seen),
     )
+
+
+def _null_score(problem: Problem, weight: WeightArray) -> float:
+    """Score of the constant model; a score of the user's own has none that is known before."""
+    if not np.isnan(problem.family.null_score) or not problem.wants_scores:
+        return problem.family.null_score
+    return problem.family.score(problem.y, problem.family.mean(problem.constant(weight)), weight)
 
 
 def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> float:
@@ -123,7 +131,7 @@ def score_outside(task: Task, groups: BoolArray, predict: Callable[[], FloatArra
     if not problem.wants_scores:
         return float("nan")
     if not groups.any():
-        return problem.family.null_score
+        return _null_score(problem, task.weight)
     found = predict()
     known = ~np.isnan(found[:, 0])
     if not known.any():

@@ -81,7 +81,7 @@ def with_leaf_fits(
             curvature = np.bincount(leaf, weight * loss.curvature(y, eta), n_nodes) + prior
             least, most = np.where(slope > 0, own, least), np.where(slope > 0, most, own)
             found = own + slope / curvature
-            inside = (found > least) & (found < most) | (slope == 0)
+            inside = (found >= least) & (found <= most)  # equal where a leaf has arrived
             found = np.where(inside, found, (least + most) / 2)
             moved = np.abs(found - own).max(initial=0.0)
             own = found

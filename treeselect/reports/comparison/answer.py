@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from treeselect.comparison.verdict import Verdict, verdict
+from treeselect.printing import enumeration
 from treeselect.reports.material import ContestMaterial
-from treeselect.reports.parts import enumeration
 
 
 def gather(material: ContestMaterial) -> tuple[str, ...]:

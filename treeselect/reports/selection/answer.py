@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeselect.printing import enumeration
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import enumeration
 from treeselect.results.recurrence import ALWAYS, each_selected_all, recurrence
 from treeselect.results.tables import glance_table
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeselect.printing import enumeration
 from treeselect.reports.figures.path import PathFigure, path_figure
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import Table, enumeration, table_around
+from treeselect.reports.parts import Table, table_around
 from treeselect.results.tables import path_table
 
 if TYPE_CHECKING:

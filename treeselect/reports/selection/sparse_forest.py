@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from treeselect.printing import enumeration
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import Table, enumeration
+from treeselect.reports.parts import Table
 from treeselect.results.inside import tree_table, units_without_trees
 
 if TYPE_CHECKING:

@@ -1,0 +1,52 @@
+"""The section on frequencies along the path and q-values."""
+
+from __future__ import annotations
+
+import dataclasses
+from types import SimpleNamespace
+
+import numpy as np
+
+from treeselect.reports.selection.stability_path import gather
+from treeselect.resampling.paths import StabilityPath
+from treeselect.resampling.stability import Stability
+
+
+def stability(counts, scheme="complementary"):
+    counts = np.array(counts)
+    return Stability(
+        units=("a", "<b>", "c"),
+        fitted=np.array([True, False, False]),
+        assessed=np.ones(3, dtype=bool),
+        selected=np.tile([True, False, False], (4, 1)),
+        scheme=scheme,
+        k=1,
+        seed=0,
+        along=StabilityPath(counts, 4, 0),
+    )
+
+
+def gathered(found):
+    return gather(SimpleNamespace(fit=SimpleNamespace(resampled=found, k=1)))
+
+
+def test_figure_table_and_q_values():
+    section = gathered(stability([[4, 0, 0], [4, 3, 1]]))
+    assert [line.name for line in section.figure.lines] == ["a", "<b>", "c"]
+    assert section.table.columns == ("Units (k)", "a", "<b>", "c")
+    assert section.table.rows == (("1", "1.00", "0.00", "0.00"), ("2", "1.00", "0.75", "0.25"))
+    assert section.q_values.rows[0][0] == "a"
+    assert "Dashed lines are units outside the fit" in section.lead
+
+
+def test_one_size_has_no_figure_and_a_bootstrap_no_q_values():
+    section = gathered(stability([[4, 0, 0]], scheme="bootstrap"))
+    assert section.figure is None
+    assert section.q_values is None
+    assert "line" not in section.lead
+
+
+def test_nothing_to_say():
+    assert gathered(None) is None
+    assert gathered(dataclasses.replace(stability([[1, 0, 0]]), along=None)) is None
+    assert gathered(stability([[0, 0, 0]])) is None

@@ -1,0 +1,241 @@
+"""The linear model of each resample: against a loop with statsmodels, all families, what fails."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+
+import treeselect
+from treeselect.errors import DataError, OptionError, StabilityError
+from treeselect.resampling.assessing import resample_weights
+from treeselect.resampling.refits import Refit, estimates_of, fit_terms
+
+
+@pytest.fixture(scope="module")
+def small():
+    """90 rows of numbers and a factor with three responses; `a` and `b` resemble each other."""
+    rng = np.random.default_rng(4)
+    n = 90
+    data = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
+    data["b"] = 0.7 * data["a"] + 0.7 * data["b"]
+    data["ward"] = rng.choice(["x", "y", "z"], size=n)
+    eta = data["a"] + 0.4 * data["c"] + (data["ward"] == "z")
+    data["y"] = eta + rng.normal(size=n)
+    data["ill"] = rng.random(n) < 1 / (1 + np.exp(-eta))
+    data["visits"] = rng.poisson(np.exp(0.4 * eta))
+    data["kind"] = np.where(data["ill"], np.where(data["c"] > 0, "p", "q"), "r")
+    return data
+
+
+def selected_by_aic(data, formula="y ~ a + b + c + ward", **given):
+    asked = {"method": "stepwise", "penalty": 2.0, "seed": 1, "resamples": 12}
+    return treeselect.select(formula, data, **asked | given)
+
+
+@pytest.fixture(scope="module")
+def fit(small):
+    return selected_by_aic(small)
+
+
+def test_the_table_is_that_of_a_plain_loop(fit, small):
+    """Every resample's formula fitted by statsmodels to its rows, written out."""
+    full = smf.ols("y ~ a + b + c + ward", small).fit()
+    names = list(full.params.index)
+    stability = fit.stability
+    estimate = []
+    for number, chosen in enumerate(stability.selected):
+        weights = resample_weights(
+            fit.design.row_weights, "bootstrap", number, stability.seed
+        ).values
+        rows = np.repeat(np.arange(len(small)), weights)
+        terms = [unit for unit, is_in in zip(stability.units, chosen, strict=True) if is_in]
+        own = smf.ols(f"y ~ {' + '.join(terms) or '1'}", small.iloc[rows]).fit()
+        estimate.append([own.params.get(name, 0.0) for name in names])
+    estimate = np.array(estimate)
+    table = fit.coefficient_stability().tidy().set_index("column").loc[names]
+    np.testing.assert_allclose(table["full_estimate"], full.params)
+    np.testing.assert_allclose(table["full_std_error"], full.bse)
+    rmsd = np.sqrt(((estimate - full.params.to_numpy()) ** 2).mean(axis=0))
+    np.testing.assert_allclose(table["rmsd_ratio"], rmsd / full.bse.to_numpy())
+    share = (estimate != 0).mean(axis=0)
+    np.testing.assert_allclose(table["frequency"], share)
+    assert 0 < share.min() < 1  # there is something to tell
+    bias = estimate.mean(axis=0) / share / full.params.to_numpy() - 1
+    np.testing.assert_allclose(table["relative_conditional_bias"], bias)
+    limits = np.quantile(estimate, [0.025, 0.5, 0.975], axis=0)
+    np.testing.assert_allclose(table[["ci_low", "median", "ci_high"]].to_numpy().T, limits)
+    assert (table["n"] == 12).all()
+    own = fit.refit("glm").tidy().set_index("column")
+    np.testing.assert_allclose(table.loc[own.index, "estimate"], own["estimate"])
+    np.testing.assert_allclose(table.loc[own.index, "std_error"], own["std_error"])
+    assert table.drop(own.index)["estimate"].isna().all()
+
+
+def test_the_answer_is_the_same_for_any_number_of_processes_and_order_of_columns(fit, small):
+    table = fit.coefficient_stability().table
+    pd.testing.assert_frame_equal(fit.coefficient_stability(n_jobs=2).table, table)
+    other = selected_by_aic(small[small.columns[::-1]], "y ~ ward + c + b + a")
+    pd.testing.assert_frame_equal(
+        other.coefficient_stability().table.sort_values("column", ignore_index=True),
+        table.sort_values("column", ignore_index=True),
+    )
+
+
+def test_the_first_rows_are_the_most_frequent_terms(fit):
+    table = fit.coefficient_stability().table
+    assert table["term"].iloc[0] == "Intercept"
+    assert table["frequency"].is_monotonic_decreasing
+
+
+@pytest.mark.parametrize("response", ["ill", "visits", "kind"])
+def test_classes_and_counts(small, response):
+    family = {"visits": "poisson"}.get(response, "auto")
+    fit = selected_by_aic(small, f"{response} ~ a + c", family=family, resamples=4)
+    found = fit.coefficient_stability()
+    assert found.n_refitted + sum(n for _, n in found.failures) == 4
+    table = found.tidy()
+    assert np.isfinite(table["full_std_error"]).all()
+    assert len(table) == (6 if response == "kind" else 3)
+    assert table["column"].str.startswith(("q: ", "r: ")).all() == (response == "kind")
+
+
+def test_weights_offset_and_groups_go_along(small):
+    data = small.assign(times=np.arange(len(small)) % 2 + 1, log_time=0.1, site=np.arange(90) // 3)
+    fit = selected_by_aic(
+        data, "visits ~ a + c", family="poisson", weights="times", offset="log_time",
+        fold_groups="site", resamples=4,
+    )  # fmt: skip
+    found = fit.coefficient_stability()
+    assert "whole groups of site" in found.resamples
+    once = found.table.set_index("column")["full_estimate"]
+    twice = data.loc[data.index.repeat(data["times"])]
+    expected = smf.poisson("visits ~ a + c", twice, offset=twice["log_time"]).fit(disp=False)
+    np.testing.assert_allclose(once[expected.params.index], expected.params, rtol=1e-5)
+    plain = selected_by_aic(
+        data, "visits ~ a + c", family="poisson", weights="times", offset="log_time"
+    )
+    of_rows = plain.coefficient_stability().table["full_std_error"]
+    assert not np.allclose(found.table["full_std_error"], of_rows)  # cluster-robust
+
+
+def test_groups_given_to_resample_alone_must_be_given_again(small):
+    sites = np.arange(90) // 3
+    data = small.assign(site=sites)
+    fit = selected_by_aic(small, resamples=0).resample(4, fold_groups=sites)
+    with pytest.raises(OptionError, match=r"`resample\(\)` was given an array of groups"):
+        fit.coefficient_stability()
+    found = fit.coefficient_stability(fold_groups=sites)
+    named = selected_by_aic(data, resamples=0).resample(4, fold_groups="site", data=data)
+    with pytest.raises(OptionError, match="`fold_groups` must be a column of `data`"):
+        named.coefficient_stability()
+    twin = named.coefficient_stability(data=data)
+    pd.testing.assert_frame_equal(found.table, twin.table)
+
+
+def test_a_saved_model_refits_the_same_resamples(fit, small, tmp_path):
+    table = fit.coefficient_stability().table
+    bare = treeselect.load(fit.save(tmp_path / "bare"))
+    with pytest.raises(DataError, match="without the data"):
+        bare.coefficient_stability()
+    assert np.isnan(bare.stability.correlated_index)
+    assert "Sechidis" not in str(bare.summary())
+    pd.testing.assert_frame_equal(bare.coefficient_stability(data=small).table, table)
+
+
+def test_it_needs_resamples(fit):
+    with pytest.raises(StabilityError, match="without resamples"):
+        dataclasses.replace(fit, resampled=None).coefficient_stability()
+
+
+def test_more_terms_than_rows_have_no_full_model():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(20, 30)), columns=[f"x{i}" for i in range(30)])
+    data["y"] = 3 * data["x7"] + rng.normal(size=20)
+    found = treeselect.select(
+        "y ~ .", data, method="mrmr", k=1, seed=1, resamples=4
+    ).coefficient_stability()
+    assert found.full_failure == "There are 30 terms for 20 rows."
+    assert found.table["rmsd_ratio"].isna().all()
+    assert found.table["median"].notna().all()
+    text = " ".join(str(found.summary()).split())
+    assert "can't be fitted: There are 30 terms for 20 rows." in text
+    assert "RMSD ratio:" not in text
+
+
+def test_separated_classes_are_counted_and_not_taken_for_0():
+    """A term that tells the classes apart on most resamples."""
+    x = np.repeat([0.0, 1.0], 15)
+    data = pd.DataFrame({"x": x, "z": np.tile([0.0, 1.0, 2.0], 10)})
+    data["ill"] = x.astype(bool)
+    data.loc[3, "ill"] = True
+    fit = treeselect.select("ill ~ x + z", data, method="lasso", k=1, seed=1, resamples=12)
+    found = fit.coefficient_stability()
+    assert 0 < found.n_refitted < 12
+    ((why, n),) = found.failures
+    assert "separate the classes" in why
+    assert n == 12 - found.n_refitted
+    assert (found.table["n"] == found.n_refitted).all()
+    assert f"Resamples without a linear model, {n}: {why}" in found.notes()
+
+
+def test_a_level_that_a_resample_does_not_hold_is_missing_there():
+    rng = np.random.default_rng(1)
+    ward = ["first", *["second"] * 19, *["third"] * 20]
+    data = pd.DataFrame({"ward": ward, "x": rng.normal(size=40)})
+    data["y"] = data["x"] + (data["ward"] == "third") * 3 + rng.normal(size=40)
+    fit = treeselect.select(
+        "y ~ ward", data, method="lasso", k=1, seed=1, resamples=20
+    ).coefficient_stability()
+    table = fit.table.set_index("column")
+    # Without its only row the level that all are compared with is gone: no coefficient means
+    # the same there.
+    assert 0 < fit.n_refitted < 20
+    assert fit.failures[0][0] == "Columns of the resample are sums of others."
+    late = data.assign(ward=data["ward"].replace({"first": "zero"}))
+    fit = treeselect.select(
+        "y ~ ward", late, method="lasso", k=1, seed=1, resamples=20
+    ).coefficient_stability()
+    table = fit.table.set_index("column")
+    assert fit.n_refitted == 20
+    assert 0 < table.loc["ward[T.zero]", "n"] < 20 == table.loc["ward[T.third]", "n"]
+
+
+def test_estimates_by_hand():
+    refits = [
+        Refit(("a",), {("Intercept", "Intercept"): 1.0, ("a", "a"): 2.0}, {}),
+        Refit((), {("Intercept", "Intercept"): 3.0}, {}),
+        Refit(("a",), {}, {}, "No."),
+        Refit(("a",), {("Intercept", "Intercept"): 4.0}, {}),  # its column has no estimate
+    ]
+    estimate, in_model = estimates_of(refits, [("Intercept", "Intercept"), ("a", "a")])
+    nan = np.nan
+    np.testing.assert_array_equal(estimate, [[1, 2], [3, 0], [nan, nan], [4, nan]])
+    assert in_model.tolist() == [[True, True], [True, False], [False, False], [True, False]]
+
+
+def test_columns_that_are_sums_of_others_are_left_out_of_the_full_model(small):
+    data = small.assign(double=2 * small["a"])
+    fit = selected_by_aic(data, "y ~ a + double + c", resamples=4)
+    refit = fit_terms(fit.design, ["a", "double", "c"])
+    assert {name for name, _ in refit.estimate} == {"Intercept", "a", "c"}
+    assert fit.coefficient_stability().n_refitted == 4
+
+
+def test_the_summary_is_that_of_the_table(fit, snapshot):
+    found = fit.coefficient_stability()
+    rounded = found.table.copy()
+    for place, name in enumerate(rounded.columns[2:-1]):
+        rounded[name] = [(place + row) / 4 - 1 for row in range(len(rounded))]
+    rounded.loc[2, ["estimate", "std_error"]] = np.nan
+    assert str(dataclasses.replace(found, table=rounded).summary()) == snapshot
+    assert repr(found) == "<CoefficientStability on 12 bootstrap resamples>"
+
+
+def test_resamples_of_a_call_that_was_stopped_are_refused(fit):
+    partial = dataclasses.replace(fit.stability, asked=100)
+    with pytest.raises(StabilityError, match="Found: 12 of 100, as the call was stopped"):
+        dataclasses.replace(fit, resampled=partial).coefficient_stability()

@@ -1,0 +1,261 @@
+"""Long calls: saved, stopped, spread over threads, processes, machines, with the same answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.cli.main import main
+from treeselect.errors import OptionError, TreeselectWarning
+from treeselect.running.checkpoint import _check, _text
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(90, 4)), columns=list("abcd"))
+    return frame.assign(y=2 * frame["a"] + frame["b"] + rng.normal(size=90))
+
+
+@pytest.fixture(scope="module")
+def fit(data):
+    return treeselect.select("y ~ .", data, method="mrmr", k=2, seed=1)
+
+
+CALLS = {
+    "resample": lambda fit, data, **how: fit.resample(6, **how),
+    "pairs": lambda fit, data, **how: fit.resample(6, scheme="complementary", **how),
+    "performance": lambda fit, data, **how: fit.performance(3, repeats=2, **how),
+    "inference": lambda fit, data, **how: fit.inference(repeats=4, **how),
+    "compare": lambda fit, data, **how: treeselect.compare(
+        "y ~ .", data, ["mrmr", "cfs"], k=[1, 2], folds=3, seed=1, **how
+    ),
+}
+
+
+def told(name, found):
+    """A result without seconds, and what says how much of it there is."""
+    if name in ("resample", "pairs"):
+        return found.stability, found.stability.table()
+    if name == "compare":
+        return found, found.tidy().drop(columns="seconds")
+    return found, found.tidy()
+
+
+def stop_at(done):
+    def stop(piece):
+        if piece.done == done:
+            raise KeyboardInterrupt
+
+    return stop
+
+
+@pytest.fixture(scope="module")
+def whole(fit, data):
+    return {name: told(name, call(fit, data))[1] for name, call in CALLS.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "stop", "said", "asked"),
+    [
+        ("resample", 3, "3 of 6 resamples", 6),
+        ("pairs", 5, "4 of 6 resamples", 6),
+        ("performance", 4, "4 of 6 folds", 6),
+        ("inference", 2, "2 of 4 splits", 4),
+        ("compare", 5, "4 of 6 pairs of method and fold", 3),
+    ],
+)
+def test_a_call_that_was_stopped_is_a_part_and_goes_on(
+    name, stop, said, asked, fit, data, whole, tmp_path
+):
+    call = CALLS[name]
+    with pytest.warns(TreeselectWarning, match=f"^Partial: stopped after {said};"):
+        found, table = told(name, call(fit, data, checkpoint=tmp_path, on_piece=stop_at(stop)))
+    assert (found.partial, found.asked) == (True, asked)
+    assert len(table) > 0
+    taken = []
+    found, table = told(name, call(fit, data, checkpoint=tmp_path, on_piece=taken.append))
+    assert [piece.was_saved for piece in taken].count(True) == stop
+    assert not found.partial
+    pd.testing.assert_frame_equal(table, whole[name])
+
+
+@pytest.mark.parametrize("name", ["pairs", "compare"])
+def test_half_of_what_belongs_together_is_no_part(name, fit, data, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        CALLS[name](fit, data, checkpoint=tmp_path, on_piece=stop_at(1))
+
+
+@pytest.mark.filterwarnings("ignore:Partial")
+def test_summaries_and_reports_say_that_a_result_is_partial(fit, data, tmp_path):
+    part = fit.resample(6, on_piece=stop_at(3))
+    performance = fit.performance(3, on_piece=stop_at(2))
+    inference = fit.inference(repeats=4, on_piece=stop_at(2))
+    comparison = CALLS["compare"](fit, data, on_piece=stop_at(4))
+    said = "Partial: stopped after {} of {} {}; the result is of these alone."
+    page = part.report(tmp_path / "fit.html", performance=performance).read_text()
+    for found, words in [(part, (3, 6, "resamples")), (performance, (2, 3, "folds"))]:
+        assert said.format(*words) in " ".join(str(found.summary()).split())
+        assert said.format(*words) in page
+    assert said.format(2, 4, "splits") in " ".join(str(inference.summary()).split())
+    words = said.format(2, 3, "folds")
+    assert words in " ".join(str(comparison.summary()).split())
+    assert words in comparison.report(tmp_path / "methods.html").read_text()
+    loaded = treeselect.load(part.save(tmp_path / "model"))
+    assert loaded.stability.asked == 6
+
+
+def test_options_data_seed_and_scheme_are_told_apart(fit, data, tmp_path):
+    fit.resample(3, checkpoint=tmp_path)
+    others = [
+        treeselect.select("y ~ .", data, method="mrmr", k=1, seed=1),
+        treeselect.select("y ~ .", data, method="mrmr", k=2, seed=2),
+        treeselect.select("y ~ .", data, method="lasso", k=2, seed=1),
+        treeselect.select("y ~ .", data.assign(a=-data["a"]), method="mrmr", k=2, seed=1),
+        treeselect.select("y ~ .", data, method="mrmr", k=2, seed=1, weights=[1] * 89 + [2]),
+    ]
+    for other in others:
+        with pytest.warns(TreeselectWarning, match="Of other calls"):
+            other.resample(2, checkpoint=tmp_path)
+    with pytest.warns(TreeselectWarning, match="Of other calls"):
+        fit.resample(2, scheme="subsample", checkpoint=tmp_path)
+    fit.resample(3, checkpoint=tmp_path)
+
+
+def forged(path, result):
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps(document | {"result": result, "check": _check(_text(result))}))
+
+
+@pytest.mark.parametrize(
+    ("name", "result"),
+    [
+        ("resample", [0, 1, 2]),
+        ("resample", [-1]),
+        ("performance", [0.5, [9]]),
+        ("performance", [None, [0]]),
+        ("performance", {}),
+        ("inference", "none"),
+        ("compare", {"scores": [1.0], "units": [[0]], "seconds": [1.0], "warnings": []}),
+        (
+            "compare",
+            {"scores": [1, 1], "units": [[0], [7]], "seconds": [1, 1], "warnings": []},
+        ),
+        (
+            "compare",
+            {"scores": [1, 1], "units": [[0], [1]], "seconds": [1, 1], "warnings": ["\ud800"]},
+        ),
+    ],
+)
+def test_forged_results_that_cant_be_are_done_again(name, result, fit, data, whole, tmp_path):
+    CALLS[name](fit, data, checkpoint=tmp_path)
+    forged(sorted(tmp_path.iterdir())[0], result)
+    with pytest.warns(TreeselectWarning, match="Damaged"):
+        found = CALLS[name](fit, data, checkpoint=tmp_path)
+    pd.testing.assert_frame_equal(told(name, found)[1], whole[name])
+
+
+def test_a_checkpoint_of_a_drawn_seed_is_refused(data, tmp_path, monkeypatch, capsys):
+    with pytest.raises(OptionError, match="`checkpoint` needs a `seed`"):
+        treeselect.compare("y ~ .", data, ["mrmr"], k=1, checkpoint=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    data.to_csv("data.csv", index=False)
+    for command in ("select", "compare"):
+        assert main([command, "y ~ .", "data.csv", "--checkpoint", "here"]) == 2
+        assert "`--checkpoint` needs `--seed`" in capsys.readouterr().err
+
+
+def test_the_command_line_saves_and_goes_on(data, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    data.to_csv("data.csv", index=False)
+    given = ["y ~ .", "data.csv", "--seed", "1", "--checkpoint", "here"]
+    select = ["select", *given, "-m", "mrmr", "-k", "2", "--resamples", "3", "--performance", "3"]
+    compare = ["compare", *given, "-m", "mrmr,cfs", "-k", "2", "--folds", "3"]
+    first = []
+    for command in (select, compare):
+        assert main(command) == 0
+        first.append(capsys.readouterr().out)
+    names = sorted(path.name.split("-")[0] for path in (tmp_path / "here").iterdir())
+    assert names == ["fold"] * 3 + ["pair"] * 6 + ["resample"] * 3
+    monkeypatch.setattr("treeselect.running.pieces.run_each", lambda *_: (_ for _ in ()))
+    for command, said in zip((select, compare), first, strict=True):
+        assert main(command) == 0
+        assert capsys.readouterr().out == said
+
+
+@pytest.mark.filterwarnings("ignore:Partial")
+def test_the_command_line_says_what_was_finished_and_ends_as_stopped(
+    data, tmp_path, monkeypatch, capsys
+):
+    def stops(function, calls, workers):
+        yield from ((number, function(*calls[number])) for number in range(2))
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    data.to_csv("data.csv", index=False)
+    monkeypatch.setattr("treeselect.running.pieces.run_each", stops)
+    command = ["select", "y ~ .", "data.csv", "-m", "mrmr", "-k", "2", "--resamples", "5"]
+    assert main([*command, "--report", "fit.html"]) == 2
+    told = capsys.readouterr()
+    assert "Partial: stopped after 2 of 5 resamples" in told.out
+    assert told.err.endswith("treeselect: stopped.\n")
+    assert (tmp_path / "fit.html").exists()
+
+
+# --- backends ------------------------------------------------------------------------------------
+
+
+def answers(fit, data, names=tuple(CALLS)):
+    return {name: told(name, CALLS[name](fit, data))[1] for name in names}
+
+
+def same(ones, others):
+    for name, table in ones.items():
+        pd.testing.assert_frame_equal(table, others[name])
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_answers_are_the_same_wherever_pieces_are_done(backend, fit, data, whole):
+    with joblib.parallel_config(backend, n_jobs=2):
+        same(answers(fit, data), whole)
+
+
+def dies_once(y, prediction):
+    """A score that kills the worker of Dask that comes first."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from distributed import get_worker
+
+    try:
+        folder = get_worker().local_directory
+    except ValueError:  # not in a worker
+        return -float(np.mean((y - prediction) ** 2))
+    flag = os.path.join(os.path.dirname(folder), "died")
+    try:
+        os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return -float(np.mean((y - prediction) ** 2))
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
+
+
+@pytest.mark.filterwarnings("ignore")  # of Dask, on ports and on the worker that died
+def test_answers_are_the_same_on_a_cluster_that_loses_a_worker(fit, data, whole, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    alone = fit.performance(4, scoring=dies_once)
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path)
+    )
+    with cluster, distributed.Client(cluster), joblib.parallel_config("dask"):
+        same(answers(fit, data, ["resample", "compare"]), whole)
+        spread = fit.performance(4, scoring=dies_once)
+    assert list(tmp_path.rglob("died"))
+    pd.testing.assert_frame_equal(spread.tidy(), alone.tidy())

@@ -1,0 +1,285 @@
+"""Pieces are saved, taken from a folder that may hold anything, and gathered at the end or a stop.
+
+The pieces are those of a toy, whose results are easily told.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import pickle
+import time
+import warnings
+
+import pytest
+
+from treeselect.errors import OptionError, TreeselectWarning
+from treeselect.resampling.saved import number_read, some, units_read
+from treeselect.running import checkpoint
+from treeselect.running.checkpoint import read_checkpoint
+from treeselect.running.parallel import ALONE, Workers
+from treeselect.running.pieces import Course, Kind, check_on_piece, run_pieces
+
+N = 5
+KIND = Kind(
+    name="toy",
+    many="toys",
+    label="Toys",
+    write=lambda result: result,
+    read=lambda _, said: number_read(said),
+    found=lambda number, result: {"twice": 2 * result, "number": number},
+    part=some,
+)
+DONE = []
+
+
+def third(number, factor, n_threads):
+    """A number that not every binary fraction holds."""
+    DONE.append(number)
+    return factor * number / 3
+
+
+def run(folder=None, *, factor=1.0, n=N, on_piece=None, workers=ALONE):
+    """Results, and the numbers of the pieces that had to be done."""
+    DONE.clear()
+    calls = [(number, factor) for number in range(n)]
+    course = Course(workers, False, read_checkpoint(folder), on_piece)
+    return run_pieces(third, calls, KIND, course), list(DONE)
+
+
+def stop_at(done):
+    """Stops as Ctrl-C does."""
+
+    def stop(piece):
+        if piece.done == done:
+            raise KeyboardInterrupt
+
+    return stop
+
+
+def files(folder):
+    return sorted(folder.glob("toy-*.json"))
+
+
+WHOLE = {number: number / 3 for number in range(N)}
+
+
+def test_nothing_is_done_twice(tmp_path):
+    folder = tmp_path / "new"
+    assert run(folder) == (WHOLE, [*range(N)])
+    assert len(files(folder)) == len(list(folder.iterdir())) == N
+    assert run(folder) == (WHOLE, [])
+    more, done = run(folder, n=N + 2)
+    assert (len(more), done) == (N + 2, [N, N + 1])
+
+
+def test_a_file_holds_what_the_page_says(tmp_path):
+    run(tmp_path, n=1)
+    (path,) = files(tmp_path)
+    document = json.loads(path.read_text())
+    assert list(document) == ["format", "key", "check", "result"]
+    assert path.name == f"toy-{document['key'][:32]}.json"
+
+
+def test_pieces_are_told_in_the_order_in_which_they_become_ready(tmp_path):
+    told = []
+    run(tmp_path, n=2)
+    run(tmp_path, on_piece=told.append)
+    assert [piece.number for piece in told] == [*range(N)]
+    assert [piece.done for piece in told] == [*range(1, N + 1)]
+    assert [piece.was_saved for piece in told] == [True] * 2 + [False] * 3
+    assert {piece.total for piece in told} == {N}
+    assert told[3].found == {"twice": 2.0, "number": 3}
+    assert told[3].kind == "toy"
+
+
+def test_what_a_callback_raises_ends_the_call_and_loses_nothing(tmp_path):
+    def fail(piece):
+        if piece.number == 2:
+            raise ValueError("enough")
+
+    with pytest.raises(ValueError, match="enough"):
+        run(tmp_path, on_piece=fail)
+    assert run(tmp_path) == (WHOLE, [3, 4])
+
+
+def test_a_stopped_call_gives_what_is_finished(tmp_path):
+    with pytest.warns(TreeselectWarning, match=r"^Partial: stopped after 3 of 5 toys;") as caught:
+        found, _ = run(tmp_path, on_piece=stop_at(3))
+    assert found == {number: number / 3 for number in range(3)}
+    assert caught[0].filename == __file__
+    assert run(tmp_path) == (WHOLE, [3, 4])
+
+
+def test_a_stopped_call_without_a_result_is_stopped():
+    with pytest.raises(KeyboardInterrupt):
+        run(on_piece=stop_at(1))
+    assert run(on_piece=stop_at(N))[0] == WHOLE  # nothing was left to be done
+
+
+def test_a_stopped_call_in_two_processes_leaves_no_warning_of_joblib():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found, _ = run(n=12, workers=Workers(2, 2), on_piece=stop_at(2))
+    assert len(found) == 2
+    assert [w.category for w in caught] == [TreeselectWarning]
+
+
+# --- hostile folders -----------------------------------------------------------------------------
+
+
+def replaced(document, **changes):
+    return json.dumps(json.loads(document) | changes).encode()
+
+
+def checked(document, result):
+    """With a result that the check goes with."""
+    text = json.dumps(result)
+    return replaced(document, result=json.loads(text), check=checkpoint._check(text))
+
+
+class Bomb:
+    def __reduce__(self):
+        return os._exit, (1,)
+
+
+DAMAGE = {
+    "empty": lambda d: b"",
+    "cut": lambda d: d[: len(d) // 2],
+    "one bit": lambda d: d.replace(b'"result": ', b'"result": 1'),
+    "key": lambda d: replaced(d, key="0" * 64),
+    "format": lambda d: replaced(d, format=2),
+    "no check": lambda d: json.dumps({"result": 1.0}).encode(),
+    "not a number": lambda d: checked(d, "1.0"),
+    "true": lambda d: checked(d, True),
+    "infinite": lambda d: d.replace(b'"result": ', b'"result": 1e999, "x": '),
+    "NaN": lambda d: d.replace(b'"result": ', b'"result": NaN, "x": '),
+    "deep": lambda d: b"[" * 100_000,
+    "list": lambda d: b"[]",
+    "pickle": lambda d: pickle.dumps(Bomb()),
+    "binary": lambda d: bytes(range(256)),
+    "large": lambda d: b" " * (checkpoint._LARGEST + 1),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_file_is_told_and_done_again(tmp_path, damage):
+    run(tmp_path)
+    path = files(tmp_path)[0]
+    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    with pytest.warns(TreeselectWarning, match=rf"\n  Damaged, and done again: `{path.name}`\.$"):
+        found, done = run(tmp_path)
+    assert found == WHOLE
+    assert len(done) == 1
+    assert run(tmp_path) == (WHOLE, [])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes and links")
+@pytest.mark.parametrize("kind", ["pipe", "device", "link", "nowhere", "folder"])
+def test_what_is_no_ordinary_file_is_not_read_nor_followed(tmp_path, kind):
+    folder, other = tmp_path / "folder", tmp_path / "other"
+    run(folder)
+    path = files(folder)[0]
+    other.write_bytes(path.read_bytes())
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to({"device": "/dev/zero", "link": other, "nowhere": "nowhere"}[kind])
+    before = other.read_bytes()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found, done = run(folder)
+    assert (found, len(done)) == (WHOLE, 1)
+    assert "Damaged" in str(caught[0].message)
+    assert other.read_bytes() == before
+    if kind != "folder":  # in whose place no file can be put
+        assert not path.is_symlink()
+        assert run(folder) == (WHOLE, [])
+
+
+def test_foreign_files_are_told_once_and_left(tmp_path):
+    (tmp_path / "notes\x1b[31m.txt").write_text("mine")
+    (tmp_path / "toy-1.json").write_text("{}")
+    with pytest.warns(TreeselectWarning) as caught:
+        run(tmp_path)
+    assert len(caught) == 1
+    said = str(caught[0].message)
+    assert said.endswith("Not written by treeselect: `notes\\x1b[31m.txt`, `toy-1.json`.")
+    assert (tmp_path / "notes\x1b[31m.txt").read_text() == "mine"
+
+
+def test_pieces_of_another_call_are_told_where_none_is_of_this_one(tmp_path):
+    run(tmp_path)
+    with pytest.warns(TreeselectWarning, match=r"Of other calls: 5 finished toys, with other data"):
+        assert run(tmp_path, factor=2.0)[0] == {number: 2 * number / 3 for number in range(N)}
+    assert run(tmp_path) == (WHOLE, [])  # they share the folder now, and nothing is to be said
+
+
+def test_what_a_killed_process_was_writing_is_removed_in_time(tmp_path):
+    parts = [tmp_path / f".treeselect-{digit * 32}.part" for digit in "ab"]
+    for part in parts:
+        part.write_text("{")
+    old = time.time() - 2 * checkpoint._STALE
+    os.utime(parts[0], (old, old))
+    run(tmp_path)
+    assert [part.exists() for part in parts] == [False, True]
+
+
+# --- disks ---------------------------------------------------------------------------------------
+
+
+def test_a_full_disk_is_told_once_and_what_is_unsaved_is_tried_again(tmp_path, monkeypatch):
+    write, room = checkpoint.replace_file, {"left": 1}
+
+    def fills(path, content):
+        if room["left"] == 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        room["left"] -= 1
+        write(path, content)
+
+    def some_is_deleted(piece):
+        room["left"] += 3 * (piece.number == 3)
+
+    monkeypatch.setattr(checkpoint, "replace_file", fills)
+    with pytest.warns(TreeselectWarning, match=r"Found: No space left on device\.\n") as caught:
+        assert run(tmp_path, on_piece=some_is_deleted)[0] == WHOLE
+    assert len(caught) == 1
+    assert len(files(tmp_path)) == 4  # of the five, for which there was never room
+
+
+def test_a_piece_that_is_too_long_is_not_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint, "_LARGEST", 100)
+    with pytest.warns(TreeselectWarning, match="bytes, and 100 are the most") as caught:
+        assert run(tmp_path)[0] == WHOLE
+    assert len(caught) == 1
+    assert not files(tmp_path)
+
+
+def test_a_folder_that_cant_be_written_to_is_an_error_before_the_work(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OptionError, match=r"`checkpoint` must be a folder .*\n  Found: .*file`\. "):
+        read_checkpoint(tmp_path / "file")
+    with pytest.raises(OptionError, match="No such file"):
+        read_checkpoint(tmp_path / "nowhere" / "folder")
+    with pytest.raises(OptionError, match="`checkpoint` must be text or a"):
+        read_checkpoint(3)
+    with pytest.raises(OptionError, match="`on_piece` must be a function"):
+        check_on_piece(3)
+
+
+# --- what is read --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "said", [None, 3, "012", [0.0], [True], [0, 0], [-1], [3], [0, 1, 2, 3], [[0]], {"0": 1}]
+)
+def test_units_are_numbers_of_units(said):
+    with pytest.raises(ValueError, match="units"):
+        units_read(said, 3)
+    assert units_read([2, 0], 3).tolist() == [2, 0]
+    with pytest.raises(ValueError, match="units"):
+        units_read([2, 0], 3, most=1)

@@ -1,0 +1,109 @@
+"""What a linear model is fitted to: columns, response, weights and offset of the complete rows."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeselect.designs.modeldata import ModelData
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.errors import DataError, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_LARGEST = 1e100
+"""Largest value of a column: sums of its squares, and their products, must be numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinearData:
+    """Columns, response, weights and offset of the complete rows.
+
+    Attributes
+    ----------
+    matrix : pandas.DataFrame
+        With the intercept.
+    term_of : tuple of str, length n_columns
+        ``"Intercept"`` for the intercept.
+    y : ndarray of float, shape (n_rows,)
+    row_weights : RowWeights
+        With the groups of rows that may depend on each other.
+    offset : ndarray of float, shape (n_rows,), or None
+    n_dropped : int
+        Rows with weight that a missing value in a term leaves out.
+    rows : ndarray of int64, shape (n_rows,)
+        Their numbers among the rows that are used.
+    """
+
+    matrix: pd.DataFrame
+    term_of: tuple[str, ...]
+    y: FloatArray
+    row_weights: RowWeights
+    offset: FloatArray | None
+    n_dropped: int
+    rows: IntArray
+
+    def drawn(self, weights: RowWeights) -> LinearData:
+        """The same rows with other weights, without those that have none: a resample.
+
+        Parameters
+        ----------
+        weights : RowWeights
+            Of all rows that are used.
+        """
+        own = weights.of(self.rows)
+        here = own.rows
+        return dataclasses.replace(
+            self,
+            matrix=self.matrix.iloc[here].reset_index(drop=True),
+            y=self.y[here],
+            row_weights=own.of(here),
+            offset=None if self.offset is None else self.offset[here],
+            rows=self.rows[here],
+        )
+
+    def of_columns(self, chosen: BoolArray) -> LinearData:
+        """The same with some of the columns."""
+        terms = tuple(t for t, keep in zip(self.term_of, chosen, strict=True) if keep)
+        return dataclasses.replace(self, matrix=self.matrix.loc[:, chosen], term_of=terms)
+
+
+def linear_data(
+    data: ModelData, terms: Sequence[str], rows: IntArray, groups: IntArray | None = None
+) -> LinearData:
+    """What a linear model of some terms needs, for the complete ones among `rows`.
+
+    `groups` are those of all rows with a known response, if they may depend on each other.
+    """
+    rows = rows[data.row_weights.used[rows]]
+    matrix, term_of, used = data.linear_matrix(terms, rows)
+    _check_size(matrix)
+    return LinearData(
+        matrix.reset_index(drop=True),
+        tuple(term_of),
+        data.response.y[used],
+        data.row_weights.in_groups(groups).of(used),
+        None if data.offset is None else data.offset[used],
+        len(rows) - len(used),
+        used,
+    )
+
+
+def _check_size(matrix: pd.DataFrame) -> None:
+    """Raise a DataError for columns whose squares are no numbers, or vanish."""
+    largest = np.abs(matrix.to_numpy()).max(axis=0, initial=0.0)
+    odd = (largest > _LARGEST) | ((largest > 0) & (largest < 1 / _LARGEST))
+    if odd.any():
+        name, size = matrix.columns[odd][0], largest[odd][0]
+        raise DataError(
+            f"Columns of a linear model must be at most {_LARGEST:g} and at least"
+            f" {1 / _LARGEST:g} in size.\n"
+            f"  Found: {quoted(str(name))}, whose largest value is {size:.2g}. Rescale it first."
+        )

@@ -1,0 +1,33 @@
+"""How much the coefficients of the linear model owe to the selection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treeselect.reports.material import FitMaterial
+from treeselect.reports.parts import MOST_ROWS, Table
+from treeselect.resampling.coefficient_stability import HEAD, cells
+
+
+@dataclass(frozen=True, slots=True)
+class CoefficientSection:
+    """Stability of coefficients: what was fitted, the table, and how to read it."""
+
+    lead: str
+    table: Table
+    sentences: tuple[str, ...]
+
+
+def gather(material: FitMaterial) -> CoefficientSection | None:
+    """The coefficients on the resamples; None if they were not asked for."""
+    found = material.coefficients
+    if found is None:
+        return None
+    shown = found.table.head(MOST_ROWS)
+    model = found.model or "none could be fitted"
+    lead = (
+        f"The linear model ({model}) of what each resample selected,"
+        f" fitted to {found.n_refitted:,} of {found.resamples}."
+    )
+    rows = tuple(cells(row) for row in shown.to_dict("records"))
+    return CoefficientSection(lead, Table(HEAD, rows, len(found.table) - len(rows)), found.notes())

@@ -1,0 +1,45 @@
+"""Which sets the resamples selected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treeselect.printing import enumeration
+from treeselect.reports.material import FitMaterial
+from treeselect.reports.parts import Table
+
+_MOST_SETS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSection:
+    """Model frequencies: how to read the table, and the table."""
+
+    lead: str
+    table: Table
+
+
+def gather(material: FitMaterial) -> ModelSection | None:
+    """The most frequent sets; None if there are no resamples."""
+    stability = material.fit.resampled
+    if stability is None:
+        return None
+    shown = stability.model_table(_MOST_SETS)
+    rows = tuple(
+        (
+            enumeration(row["terms"], 20) if row["terms"] else "none",
+            f"{row['size']:,}",
+            f"{row['count']:,}",
+            f"{row['frequency']:.3f}",
+            f"{row['cumulative']:.3f}",
+            "yes" if row["selected"] else "no",
+        )
+        for row in shown.to_dict("records")
+    )
+    columns = ("Set", "Units", "Resamples", "Frequency", "Cumulative", "That of the fit")
+    more = stability.n_models - len(rows)
+    lead = (
+        f"How many of {stability.words} selected just these units. That of the fit is listed if any"
+        " did, wherever it stands."
+    )
+    return ModelSection(lead, Table(columns, rows, more))

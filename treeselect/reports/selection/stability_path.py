@@ -1,0 +1,89 @@
+"""Would another sample say the same of more or fewer units? And how many may be false?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treeselect.reports.figures.lines import LineFigure, line_figure
+from treeselect.reports.material import FitMaterial
+from treeselect.reports.parts import MOST_ROWS, Table, table_around
+from treeselect.resampling.paths import PathLines, path_lines
+from treeselect.resampling.q_values import has_q_values
+from treeselect.resampling.stability import Stability
+
+MOST_LINES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class StabilityPathSection:
+    """Frequencies by the number of units: figure, how to read it, numbers, and q-values."""
+
+    lead: str
+    figure: LineFigure | None
+    table: Table
+    q_values: Table | None
+    q_lead: str
+
+
+def gather(material: FitMaterial) -> StabilityPathSection | None:
+    """Frequencies along the path; None if no resample followed it, or none selected a unit."""
+    stability = material.fit.resampled
+    if stability is None or stability.along is None:
+        return None
+    lines = path_lines(stability.along, stability.units, stability.fitted, MOST_LINES)
+    if not lines.names:
+        return None
+    k = material.fit.k
+    rows = [
+        (f"{size:,}", *(f"{own[i]:.2f}" for own in lines.values))
+        for i, size in enumerate(lines.sizes)
+    ]
+    figure = None
+    if len(lines.sizes) > 1:
+        figure = line_figure(lines.sizes, lines.names, lines.values, lines.selected, k, lines.more)
+    return StabilityPathSection(
+        _lead(stability, lines, k, drawn=figure is not None),
+        figure,
+        table_around(("Units (k)", *lines.names), rows, lines.sizes, k),
+        _q_table(stability),
+        _Q_LEAD,
+    )
+
+
+def _q_table(stability: Stability) -> Table | None:
+    if not has_q_values(stability):
+        return None
+    found = stability.q_value_table()
+    rows = tuple(
+        (
+            str(row["term"]),
+            f"{row['efp']:.3g}",
+            f"{row['q_value']:.3g}",
+            "yes" if row["selected"] else "no",
+        )
+        for row in found.head(MOST_ROWS).to_dict("records")
+    )
+    columns = ("Unit", "Expected false", "q-value", "In the fit")
+    return Table(columns, rows, max(len(found) - MOST_ROWS, 0))
+
+
+def _lead(stability: Stability, lines: PathLines, k: int, *, drawn: bool) -> str:
+    lead = (
+        f"How often each unit was among the first so many, on the same {stability.words}; where a"
+        " path jumps over a number of units, the next larger set is cut to it."
+    )
+    if not drawn:
+        return lead
+    lead += f" The dashed upright line marks the number of units in the fit, {k:,}."
+    if not all(lines.selected):
+        lead += " Dashed lines are units outside the fit."
+    return lead
+
+
+_Q_LEAD = (
+    "Integrated path stability selection (Melikechi, Dunson and Miller 2025) over the first of"
+    " these numbers of units: at most how many units without signal are expected if a unit and all"
+    " above it are taken, and the least false discovery rate at which it is taken. It is assumed"
+    " that no unit without signal is selected with a greater chance than one drawn at random; near"
+    " copies of a unit with signal are."
+)

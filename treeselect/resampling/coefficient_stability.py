@@ -1,0 +1,248 @@
+"""How much the coefficients of the linear model owe to the selection: table and summary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeselect.designs.modeldata import INTERCEPT, ModelData
+from treeselect.engine.arrays import FloatArray
+from treeselect.frames.libraries import in_library
+from treeselect.printing import MOST_ROWS, Summary, SummaryContent
+from treeselect.resampling.coefficients import coefficient_spread
+from treeselect.resampling.refits import Key, Refit, estimates_of, fit_terms, refit_resamples
+from treeselect.running.parallel import Workers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.resampling.fit import Fit
+    from treeselect.resampling.stability import Stability
+
+
+@dataclass(frozen=True, slots=True)
+class CoefficientStability:
+    """Coefficients of the linear models of what the resamples selected.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        What :meth:`tidy` gives.
+    resamples : str
+        How many there are, and of which kind.
+    n_resamples, n_refitted : int
+        How many there are, and how many have a linear model.
+    failures : tuple of (str, int)
+        Why the others have none, each with its number.
+    full_failure : str
+        Why there is no model of all terms to compare with; "" if there is one.
+    model : str
+        What was fitted, in words.
+    call : str
+        That of the fit.
+    k_of_fit : int
+        Units that the fit selected.
+    seed : int
+        Of the fit.
+    library : str
+        Library in which tables are given.
+    """
+
+    table: pd.DataFrame
+    resamples: str
+    n_resamples: int
+    n_refitted: int
+    failures: tuple[tuple[str, int], ...]
+    full_failure: str
+    model: str
+    call: str
+    k_of_fit: int
+    seed: int
+    library: str = "pandas"
+
+    def tidy(self) -> Any:
+        """One row per coefficient: the intercept, then those of the most frequent terms first.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``term``; ``column``; ``frequency``, share of the resamples that selected the term;
+            ``full_estimate`` and ``full_std_error`` in the full model, that of all terms;
+            ``estimate`` and ``std_error`` in the linear model of the selection, on all rows
+            (missing where the term is not selected); ``rmsd_ratio``;
+            ``relative_conditional_bias``, as a share; ``median``, ``ci_low`` and ``ci_high``, the
+            50, 2.5 and 97.5 % quantiles over the resamples, in which a coefficient is 0 where its
+            term is not selected; ``n``, resamples behind these.
+        """
+        return in_library(self.table, self.library)
+
+    def summary(self) -> Summary:
+        """Printed summary."""
+        shown = self.table.head(MOST_ROWS)
+        more = len(self.table) - len(shown)
+        notes = list(self.notes())
+        notes += [f"{more:,} more coefficients in `.tidy()`."] if more else []
+        return Summary(
+            SummaryContent(
+                title="Stability of the coefficients",
+                facts=self.facts(),
+                columns=HEAD,
+                rows=tuple(cells(row) for row in shown.to_dict("records")),
+                notes=tuple(notes),
+            )
+        )
+
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """What was fitted, and to what."""
+        return (
+            ("Call", f"{self.call}.coefficient_stability()"),
+            ("Model", f"{self.model} (statsmodels)" if self.model else "none could be fitted"),
+            ("Resamples", self.resamples),
+            ("Refitted", f"{self.n_refitted:,} of {self.n_resamples:,}"),
+            ("Seed", str(self.seed)),
+        )
+
+    def notes(self) -> tuple[str, ...]:
+        """How to read the table, and what is missing in it, in sentences."""
+        said = []
+        if not self.full_failure:
+            said += [
+                "Full: the model of all terms, on all rows; selected: that of the selection, on all"
+                " rows.",
+                "RMSD ratio: how far coefficients on the resamples are from that of the full model"
+                " (root mean squared difference), over its standard error. Above 1 the selection"
+                " adds to the uncertainty of a coefficient, below 1 it takes from it.",
+                "Bias: how much further from 0 than in the full model a coefficient is on average"
+                " where its term is selected (relative conditional bias); below -100 it has the"
+                " other sign. Terms that are selected by a narrow margin look too important where"
+                " they are.",
+            ]
+        else:
+            said.append(
+                "The linear model of all terms, with which coefficients would be compared, can't be"
+                f" fitted: {self.full_failure}"
+            )
+        said.append(
+            "Median and quantiles are over the resamples; a coefficient counts as 0 where its term"
+            " was not selected (Heinze, Wallisch and Dunkler 2018)."
+        )
+        for why, count in self.failures:
+            said.append(f"Resamples without a linear model, {count:,}: {why}")
+        return tuple(said)
+
+    def __repr__(self) -> str:
+        return f"<CoefficientStability on {self.resamples}>"
+
+
+HEAD = (
+    "Column", "Freq.", "Full (s.e.)", "Selected", "RMSD ratio", "Bias, %", "Median",
+    "2.5 to 97.5 %",
+)  # fmt: skip
+"""Of the printed table."""
+
+
+def cells(row: Any) -> tuple[str, ...]:
+    """A printed row of :meth:`CoefficientStability.tidy`."""
+    full = _number(row["full_estimate"])
+    return (
+        str(row["column"]),
+        f"{row['frequency']:.2f}",
+        full and f"{full} ({row['full_std_error']:.2g})",
+        _number(row["estimate"]),
+        _fixed(row["rmsd_ratio"], ".2f"),
+        _fixed(100 * row["relative_conditional_bias"], "+.0f"),
+        _number(row["median"]),
+        f"{row['ci_low']:.2g} to {row['ci_high']:.2g}" if np.isfinite(row["ci_low"]) else "",
+    )
+
+
+def _number(value: float) -> str:
+    return _fixed(value, ".3g")
+
+
+def _fixed(value: float, form: str) -> str:
+    """A number, nothing where it is missing; none of them is minus nothing."""
+    text = format(value, form) if np.isfinite(value) else ""
+    return text.lstrip("+-") if text and float(text) == 0 else text
+
+
+def coefficient_stability(
+    result: Fit, data: ModelData, stability: Stability, workers: Workers
+) -> CoefficientStability:
+    """See :meth:`SelectionResult.coefficient_stability`."""
+    terms = tuple(spec.term.name for spec in data.spec.terms)
+    full, own = fit_terms(data, terms), fit_terms(data, result.selected)
+    refits = refit_resamples(data, stability, workers, result.progress)
+    failures = Counter(refit.failure for refit in refits if refit.failure)
+    models = (refit.model for refit in (full, own, *refits) if refit.model)
+    return CoefficientStability(
+        table=_table(data, stability, full, own, refits),
+        resamples=stability.words,
+        n_resamples=stability.n_resamples,
+        n_refitted=sum(not refit.failure for refit in refits),
+        failures=tuple(failures.most_common()),
+        full_failure=full.failure,
+        model=next(models, ""),
+        call=result.call.text,
+        k_of_fit=result.k,
+        seed=result.seed,
+        library=data.library,
+    )
+
+
+def _table(
+    data: ModelData, stability: Stability, full: Refit, own: Refit, refits: Sequence[Refit]
+) -> pd.DataFrame:
+    import pandas as pd
+
+    frequency = _frequencies(data, stability)
+    keys = _keys((full, own, *refits), frequency)
+    estimate, in_model = estimates_of(refits, keys)
+    of_full = _values(full.estimate, keys)
+    error = _values(full.std_error, keys)
+    spread = coefficient_spread(estimate, in_model, of_full)
+    with np.errstate(invalid="ignore", divide="ignore"):  # over nothing: missing
+        ratio = spread.rmsd / error
+        bias = (spread.conditional_mean - of_full) / of_full
+    return pd.DataFrame(
+        {
+            "term": [term for term, _ in keys],
+            "column": [column for _, column in keys],
+            "frequency": [frequency[term] for term, _ in keys],
+            "full_estimate": of_full,
+            "full_std_error": error,
+            "estimate": _values(own.estimate, keys),
+            "std_error": _values(own.std_error, keys),
+            "rmsd_ratio": np.where(np.isfinite(ratio), ratio, np.nan),
+            "relative_conditional_bias": np.where(np.isfinite(bias), bias, np.nan),
+            "median": spread.median,
+            "ci_low": spread.low,
+            "ci_high": spread.high,
+            "n": spread.n,
+        }
+    )
+
+
+def _frequencies(data: ModelData, stability: Stability) -> dict[str, float]:
+    """How often each term was selected, the intercept always; the most frequent first."""
+    by_unit = dict(zip(stability.units, stability.frequency.tolist(), strict=True))
+    groups = data.arrays.groups
+    unit_of = {t: u for u, own in zip(groups.names, groups.terms, strict=True) for t in own}
+    names = [spec.term.name for spec in data.spec.terms]
+    found = {name: by_unit[unit_of[name]] for name in names}
+    return {INTERCEPT: 1.0} | dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def _keys(refits: Sequence[Refit], frequency: dict[str, float]) -> list[Key]:
+    """All coefficients of some models, in the order of their terms."""
+    place = {term: i for i, term in enumerate(frequency)}
+    found = dict.fromkeys(key for refit in refits for key in refit.estimate)
+    return sorted(found, key=lambda key: place[key[0]])
+
+
+def _values(known: dict[Key, float], keys: Sequence[Key]) -> FloatArray:
+    return np.array([known.get(key, np.nan) for key in keys], dtype=np.float64)

@@ -1,0 +1,58 @@
+"""What finished pieces say in files, which may be anybody's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.running.pieces import Found
+
+_FEWEST = 2
+"""Of one resample, fold or split alone nothing is told, as nothing is of how it varies."""
+
+
+def units_read(said: Any, n_units: int, most: int | None = None) -> IntArray:
+    """Numbers of units, each once, in their order.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else, or there are more than `most`.
+    """
+    if not isinstance(said, list) or not all(type(unit) is int for unit in said):
+        raise ValueError("no units")
+    if len(set(said)) < len(said) or len(said) > (n_units if most is None else most):
+        raise ValueError("other units")
+    if said and not 0 <= min(said) <= max(said) < n_units:
+        raise ValueError("units that are not there")
+    return np.array(said, dtype=np.int64)
+
+
+def number_read(said: Any) -> float:
+    """A finite number; a ValueError if it is none."""
+    if type(said) not in (int, float) or not math.isfinite(said):
+        raise ValueError("no number")
+    return float(said)
+
+
+def table_said(values: FloatArray) -> list[list[float | None]]:
+    """Rows of numbers; what is missing is None."""
+    return [[None if number != number else number for number in row] for row in values.tolist()]
+
+
+def table_read(said: Any, shape: tuple[int, int]) -> FloatArray:
+    """Its inverse; a ValueError if it is no table of this shape."""
+    if not isinstance(said, list) or len(said) != shape[0]:
+        raise ValueError("another table")
+    if not all(isinstance(row, list) and len(row) == shape[1] for row in said):
+        raise ValueError("other columns")
+    rows = [[math.nan if number is None else number_read(number) for number in row] for row in said]
+    return np.array(rows, dtype=np.float64).reshape(shape)
+
+
+def some(found: Found) -> Found:
+    """The finished pieces, if there are two or more: see ``running.pieces.Kind.part``."""
+    return found if len(found) >= _FEWEST else {}

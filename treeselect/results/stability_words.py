@@ -1,0 +1,145 @@
+"""What the resamples say, in sentences: which terms came up, which stood in, which sets, pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeselect.printing import enumeration
+from treeselect.resampling.selected_sets import PAIR_LEVEL
+
+if TYPE_CHECKING:
+    from treeselect.resampling.fit import Fit
+    from treeselect.resampling.stability import Stability, StandIn
+
+_MOST_UNITS = 8
+"""Units in a sentence."""
+
+_MOST_OTHERS = 4
+"""Units that stood in for one of them."""
+
+_MOST_PAIRS = 3
+
+_MOST_CELLS = 5_000_000
+"""Rows times pairs of columns up to which their similarity is measured unasked: about a second."""
+
+_NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
+
+
+def recurrence_sentence(groups: Sequence[str], stability: Stability) -> str:
+    """How often each selected unit came up again, and what did in its stead.
+
+    "In 100 bootstrap resamples, sex was always selected; age in 58, in its stead height in 31."
+
+    Parameters
+    ----------
+    groups : sequence of str
+        Selected units, most important first. Of those that are kept nothing is said: they are in
+        each selection by request.
+    stability : Stability
+
+    Returns
+    -------
+    str
+        "" if there is no unit to speak of.
+    """
+    count = dict(zip(stability.units, stability.selected.sum(axis=0).tolist(), strict=True))
+    free = dict(zip(stability.units, stability.assessed.tolist(), strict=True))
+    found = sorted((name for name in groups if free[name]), key=lambda name: -count[name])
+    if not found:
+        return ""
+    n = stability.n_resamples
+    always = [name for name in found if count[name] == n]
+    others = found[len(always) :]
+    if n == 1:
+        clauses = [_clause(always, "selected")] if always else []
+        clauses += [_clause(others, "not selected")] if others else []
+        return f"In {stability.words}, {'; '.join(clauses)}."
+    clauses = [_clause(always, "always selected")] if always else []
+    stand_ins = {stand_in.unit: stand_in for stand_in in stability.stand_ins}
+    verb = "" if always else " was selected"
+    for name in others[:_MOST_UNITS]:
+        times = f"{count[name]:,}" if count[name] else "none"
+        clauses.append(f"{name}{verb} in {times}{_stead(stand_ins.get(name))}")
+        verb = ""
+    rest = others[_MOST_UNITS:]
+    if len(rest) == 1:
+        clauses.append(f"{rest[0]} in {count[rest[0]] or 'none'}")
+    elif rest:
+        most = count[rest[0]]
+        each = f"at most {most:,} each" if most else "none"
+        clauses.append(f"the other {len(rest):,} selected units in {each}")
+    return f"In {stability.words}, {'; '.join(clauses)}."
+
+
+def _clause(names: Sequence[str], what: str) -> str:
+    return f"{enumeration(names, _MOST_UNITS)} {'was' if len(names) == 1 else 'were'} {what}"
+
+
+def _stead(stand_in: StandIn | None) -> str:
+    """What came in the stead of a unit, and whether it was one or the other."""
+    if stand_in is None:
+        return ""
+    shown = stand_in.others[:_MOST_OTHERS]
+    more = len(stand_in.others) - len(shown)
+    text = ", in its stead " + ", ".join(f"{name} in {times:,}" for name, times in shown)
+    if more:
+        return f"{text} and {more:,} more"
+    return f"{text} (exactly one of the {_NUMBERS[len(shown) + 1]} in {stand_in.exactly_one:.0%})"
+
+
+def model_sentence(stability: Stability) -> str:
+    """How many sets there are, and how often that of the fit came up."""
+    n, n_models, own = stability.n_resamples, stability.n_models, stability.same_model
+    first = stability.model_table(1).iloc[0]
+    if n_models == 1:
+        which = "that of the fit" if own else f"not that of the fit but {_set_text(first['terms'])}"
+        return f"All {n:,} selected the same set, {which}." if n > 1 else ""
+    most = int(first["count"])
+    text = f"{n_models:,} different sets came up"
+    if own == most:
+        return f"{text}, that of the fit in {own:,} of {n:,} and no other in more."
+    times = f"in {own:,}" if own else "in none"
+    return (
+        f"{text}, that of the fit {times} of {n:,}, the most frequent one in {most:,}:"
+        f" {_set_text(first['terms'])}."
+    )
+
+
+def _set_text(terms: Sequence[str]) -> str:
+    return enumeration(terms, _MOST_UNITS) if len(terms) else "the empty set"
+
+
+def pair_sentence(stability: Stability) -> str:
+    """Which pairs came together more or less often than by chance; "" if none did."""
+    table = stability.pair_table()
+    clauses = []
+    for sign, how in (("+", "more often"), ("-", "less often")):
+        found = table[table["sign"] == sign]
+        shown = [
+            f"{row.term} with {row.other} ({row.together:.0%}, by chance {row.expected:.0%})"
+            for row in found.head(_MOST_PAIRS).itertuples(index=False)
+        ]
+        more = len(found) - len(shown)
+        if shown:
+            tail = f" and {more:,} more pair{'s' if more > 1 else ''}" if more else ""
+            clauses.append(f"{how} than by chance: {', '.join(shown)}{tail}")
+    if not clauses:
+        return ""
+    return f"Selected together {'; '.join(clauses)} (chi-squared test, p < {PAIR_LEVEL:g} each)."
+
+
+def correlated_sentence(fit: Fit) -> str:
+    """The index in which associated units stand for each other; "" where it can't be told soon."""
+    n_cells = len(fit.design.row_weights) * len(fit.design.arrays.columns) ** 2
+    if not 0 < n_cells <= _MOST_CELLS:
+        return ""
+    index = fit.stability.correlated_index
+    if not np.isfinite(index):
+        return ""
+    return (
+        f" With units standing for each other as far as they are associated (Sechidis and others):"
+        f" {index:.2f}."
+    )
