@@ -26,6 +26,7 @@ from treeselect.models.independence import independent_columns
 from treeselect.models.linear import LinearFit, fit_linear, near_certain
 from treeselect.models.linear_data import LinearData, linear_data
 from treeselect.printing import Summary, SummaryContent
+from treeselect.resampling.assessing import Grow
 from treeselect.results.boosting import fit_boosted
 from treeselect.results.estimators import MODELS, refit_estimator
 from treeselect.running.machine import memory_is_told
@@ -78,10 +79,23 @@ def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
     )
     before = result.model.note  # said of the model that goes
     notes = tuple(n for n in result.notes if n != before and not n.startswith(_PREDICTS))
-    scored = getattr(result.chosen_method, "refit", "forest")  # what select() itself had predict
-    if model != scored:
+    if model != _own_model(result):
         notes += (f"{_PREDICTS} {fitted.description}; the scores are those of the model before.",)
-    return dataclasses.replace(result, model=fitted, notes=notes)
+    # Effects were those of the model that goes, in its resamples.
+    return dataclasses.replace(result, model=fitted, notes=notes, effect_record=None)
+
+
+def _own_model(result: Fit) -> str | None:
+    """What `select()` itself had predict; None is the sparse forest."""
+    own: str | None = getattr(result.chosen_method, "refit", "forest")
+    return own
+
+
+def growing(result: Fit) -> Grow | None:
+    """How the model that predicts is fitted to other rows, where it is not that of the method."""
+    grown: dict[str, Grow] = {"forest": refit_forest, "boost": fit_boosted}
+    own = "sub" if _own_model(result) is None else "forest"
+    return None if result.model.stored_as == own else grown.get(result.model.stored_as)
 
 
 # --- linear model ------------------------------------------------------------------------------
