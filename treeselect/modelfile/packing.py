@@ -16,6 +16,7 @@ from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import scoring_record
 from treeselect.errors import ModelFileError
 from treeselect.frames.values import Numbers, read_column
+from treeselect.modelfile.effects import pack_effects
 from treeselect.modelfile.models import model_arrays, subforest_arrays
 from treeselect.modelfile.plain import plain
 from treeselect.resampling.choosing import Choice
@@ -106,6 +107,9 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         ]
         if stability.along is not None:
             arrays["resample_path"] = stability.along.counts
+    if result.effect_record is not None:
+        content["effects"], found = pack_effects(result.effect_record)
+        arrays |= found
     return content
 
 

@@ -21,6 +21,7 @@ from treeselect.models.model import Model
 from treeselect.models.weighted import WeightedForest
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
+from treeselect.resampling.effects import EffectRecord
 from treeselect.resampling.stability import Stability
 
 
@@ -67,6 +68,9 @@ class Fit:
         What a reader should know of this selection.
     choice : Choice
         How the number of units is chosen: what was asked, for :meth:`performance`.
+    effect_record : EffectRecord or None
+        Effects of the terms in the model, with intervals from models of the resamples, if these
+        were fitted.
     """
 
     design: ModelData
@@ -82,6 +86,7 @@ class Fit:
     notes: tuple[str, ...]
     resampled: Stability | None = None
     choice: Choice = field(default_factory=Choice)
+    effect_record: EffectRecord | None = None
 
     # --- the answer ---
 
