@@ -24,7 +24,7 @@ from treeselect.models.coefficients import coefficient_table, table_head, table_
 from treeselect.models.forest import refit_forest
 from treeselect.models.independence import independent_columns
 from treeselect.models.linear import LinearFit, fit_linear, near_certain
-from treeselect.models.linear_data import linear_data
+from treeselect.models.linear_data import LinearData, linear_data
 from treeselect.printing import Summary, SummaryContent
 from treeselect.resampling.assessing import Grow
 from treeselect.results.boosting import fit_boosted
@@ -163,19 +163,9 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
     TreeselectWarning
         If the fit did not converge or the terms separate the classes.
     """
-    response = data.response
-    full = linear_data(data, result.selected, np.arange(len(data.weight)))
-    free = independent_columns(full.matrix.to_numpy())
-    left_out = tuple(str(c) for c in full.matrix.columns[~free])
-    fit = fit_linear(full.of_columns(free), response.family.name, response.name, response.classes)
-    problems = list(fit.problems)
-    if not problems and response.family.has_classes and near_certain(fit):
-        problems.append(
-            "Fitted probabilities of 0 or 1: the terms may separate the classes, and then estimates"
-            " are too large without bound."
-        )
-    if problems:
-        warnings.warn(TreeselectWarning(" ".join(problems)), stacklevel=4)
+    full, left_out, fit = fit_terms(data, result.selected)
+    if fit.problems:
+        warnings.warn(TreeselectWarning(" ".join(fit.problems)), stacklevel=4)
     n_used = len(full.y)
     table = coefficient_table(fit)
     content = SummaryContent(
@@ -184,7 +174,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
             ("Call", f"{result.call.text}.refit('glm')"),
             ("Formula", result.formula),
             ("Model", f"{fit.model} (statsmodels)"),
-            *_response_facts(data),
+            *response_facts(data),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
@@ -193,10 +183,10 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         rows=tuple(table_row(row) for row in table.itertuples(index=False)),
         notes=(
             NOT_VALID,
-            *_group_note(result.choice.folds.groups_name),
-            *problems,
-            *_left_out_note(left_out),
-            *_weight_notes(data, fit),
+            *group_note(result.choice.folds.groups_name),
+            *fit.problems,
+            *left_out_note(left_out),
+            *weight_notes(data, fit),
         ),
     )
     return GlmFit(
@@ -210,7 +200,41 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
     )
 
 
-def _response_facts(data: ModelData) -> tuple[tuple[str, str], ...]:
+def fit_terms(
+    data: ModelData, terms: Sequence[str]
+) -> tuple[LinearData, tuple[str, ...], LinearFit]:
+    """The linear model of some terms on all complete rows.
+
+    Returns
+    -------
+    full : LinearData
+        Of all columns.
+    left_out : tuple of str
+        Columns that are sums of others, which the model is without.
+    fit : LinearFit
+
+    Raises
+    ------
+    DataError
+        If there are too few rows, or statsmodels gives up.
+    """
+    response = data.response
+    full = linear_data(data, terms, np.arange(len(data.weight)))
+    free = independent_columns(full.matrix.to_numpy())
+    left_out = tuple(str(c) for c in full.matrix.columns[~free])
+    fit = fit_linear(full.of_columns(free), response.family.name, response.name, response.classes)
+    if not fit.problems and response.family.has_classes and near_certain(fit):
+        fit = dataclasses.replace(
+            fit,
+            problems=(
+                "Fitted probabilities of 0 or 1: the terms may separate the classes, and then"
+                " estimates are too large without bound.",
+            ),
+        )
+    return full, left_out, fit
+
+
+def response_facts(data: ModelData) -> tuple[tuple[str, str], ...]:
     classes = data.response.classes
     if not classes:
         return (("Response", data.response.name),)
@@ -219,7 +243,7 @@ def _response_facts(data: ModelData) -> tuple[tuple[str, str], ...]:
     return (("Response", f"{data.response.name}; compared with the class: {classes[0]}"),)
 
 
-def _group_note(name: str | bool) -> tuple[str, ...]:
+def group_note(name: str | bool) -> tuple[str, ...]:
     if not name:
         return ()
     of = f"one {quoted(name)}" if isinstance(name, str) else "one group"
@@ -229,13 +253,13 @@ def _group_note(name: str | bool) -> tuple[str, ...]:
     )
 
 
-def _left_out_note(left_out: Sequence[str]) -> tuple[str, ...]:
+def left_out_note(left_out: Sequence[str]) -> tuple[str, ...]:
     if not left_out:
         return ()
     return (f"Left out, as they are sums of columns before them: {listing(left_out)}.",)
 
 
-def _weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
+def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
     notes = []
     if not data.row_weights.are_copies:
         notes.append("Case weights are relative: divided by their mean (statsmodels: var_weights).")
