@@ -10,8 +10,7 @@ import numpy as np
 
 from treeselect.designs.columns import TermSpec
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from treeselect.engine.data.binning import MAX_BINS, OTHER
-from treeselect.engine.ensembles.dependence import rows_of
+from treeselect.engine.data.binning import MAX_BINS, OTHER, take_rows
 from treeselect.engine.rounding import at_least, falling
 from treeselect.models.probing import Probes, TermProbe
 from treeselect.resampling.effects import LEVELS, NONE, QUARTILES, RANGE, VALUES, Contrast
@@ -92,7 +91,7 @@ def effect_points(result: Fit, most: int | None = None) -> Points:
     coded = dataclasses.replace(
         arrays,
         columns=tuple(column[rows] for column in arrays.columns),
-        binned=rows_of(arrays.binned, rows),
+        binned=take_rows(arrays.binned, rows),
     )
     own_weight = np.where(np.arange(len(rows)) < len(sample.rows), weight[rows], 0.0)
     return Points(
