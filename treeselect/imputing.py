@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from treeselect.algorithms.registry import method_text
 from treeselect.arguments.checks import (
-    MOST_RESAMPLES,
     USUAL_METHOD,
     USUAL_SIZE,
-    check_count,
+    check_resamples,
     read_seed,
 )
 from treeselect.arguments.scalars import described, finite
@@ -131,7 +130,7 @@ def select_imputed(
     """
     frames = read_frames(frames)
     least_share = _check_share(least_share)
-    resamples = check_count("resamples", resamples, least=0, most=MOST_RESAMPLES)
+    resamples = check_resamples(resamples)
     if resamples == 1:
         raise OptionError(
             "`resamples` must be 0, or from 2 on.\n  Found: 1, which can't differ from others."

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from treeselect._version import __version__
-from treeselect.arguments.checks import MOST_RESAMPLES, USUAL_METHOD, USUAL_SIZE, check_count
+from treeselect.arguments.checks import USUAL_METHOD, USUAL_SIZE, check_resamples
 from treeselect.cli.compare import add_compare
 from treeselect.cli.shared import (
     add_checkpoint,
@@ -223,7 +223,7 @@ def _select(options: argparse.Namespace) -> None:
         raise OptionError("`--coefficients` needs `--resamples`, for example `--resamples 100`.")
     check_places(report=options.report, save=options.save, json=options.json)
     check_checkpoint(options)
-    resamples = check_count("resamples", options.resamples, least=0, most=MOST_RESAMPLES)
+    resamples = check_resamples(options.resamples)
     in_parts = options.checkpoint is not None or options.effects
     result = select(
         options.formula,

@@ -20,7 +20,7 @@ from treeselect.modelfile.effects import pack_effects
 from treeselect.modelfile.models import model_arrays, subforest_arrays
 from treeselect.modelfile.plain import plain
 from treeselect.resampling.choosing import Choice
-from treeselect.resampling.fit import Fit
+from treeselect.resampling.fit import Fit, index_told
 
 
 def pack(result: Fit, *, include_data: bool) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -104,6 +104,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
             stability.groups_name,
             stability.fixed_size,
             stability.asked,
+            None if np.isnan(index := index_told(result)) else index,
         ]
         if stability.along is not None:
             arrays["resample_path"] = stability.along.counts

@@ -217,7 +217,7 @@ def _stability(
 ) -> Stability | None:
     if "resamples" not in content:
         return None
-    scheme, k, seed, groups_name, fixed_size, asked = content["resamples"]
+    scheme, k, seed, groups_name, fixed_size, asked, index = content["resamples"]
     selected, fitted = arrays["resample_selected"], arrays["resample_fitted"]
     assessed, n = arrays["resample_assessed"], len(units.names)
     check(
@@ -227,6 +227,7 @@ def _stability(
         and selected.ndim == 2
         and len(selected) > 1
         and (asked is None or (type(asked) is int and len(selected) < asked <= MOST_RESAMPLES))
+        and (index is None or (isinstance(index, float) and -np.inf < index <= 1))
         and selected.shape[1] == n
         and fitted.shape == assessed.shape == (n,)
         and all(a.dtype == np.bool_ for a in (selected, fitted, assessed)),
@@ -243,6 +244,7 @@ def _stability(
         groups_name=groups_name,
         fixed_size=fixed_size,
         asked=asked,
+        measured_index=float("nan") if index is None else index,
         along=_stability_path(arrays, assessed, len(selected)),
     )
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from treeselect.designs.design import CodedColumns
 from treeselect.engine.arrays import AnyArray, FloatArray, IntArray
-from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.ensembles.dependence import codes_of, mean_at, rows_of
+from treeselect.engine.data.binning import BinnedData, take_rows
+from treeselect.engine.ensembles.dependence import codes_of, mean_at
 from treeselect.engine.ensembles.interaction import strength
 from treeselect.models.known import known
 from treeselect.models.model import Model
@@ -73,7 +73,7 @@ def read_strengths(model: Model, probes: PairProbes) -> FloatArray:
     data = model.bin(probes.coded, tuple(probes.coded.columns[j] for j in own))
     bins = model.own_bins(probes.coded)
     source = own if bins is None else own[bins.source]
-    averaged = rows_of(data, np.arange(len(probes.weight)))
+    averaged = take_rows(data, np.arange(len(probes.weight)))
     share = probes.weight / probes.weight.sum()
     for n in asked:
         first, second = (probes.terms[i] for i in probes.pairs[n])

@@ -12,8 +12,8 @@ from treeselect.designs.design import CodedColumns
 from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
 from treeselect.engine.arrays import FloatArray, IntArray
-from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.ensembles.dependence import codes_of, mean_at, rows_of
+from treeselect.engine.data.binning import BinnedData, take_rows
+from treeselect.engine.ensembles.dependence import codes_of, mean_at
 from treeselect.models.known import known
 from treeselect.models.model import Model
 from treeselect.models.pair_probing import PairProbes, read_resampled_strengths
@@ -137,7 +137,7 @@ def read_model(model: Model, probes: Probes, problem: Problem) -> Readings:
         found = np.full((len(rows), n_outputs), np.nan)
         if len(rows) and np.isin(probe.columns, own).all():
             columns = np.flatnonzero(np.isin(source, probe.columns))
-            codes = codes_of(rows_of(data, rows), columns)
+            codes = codes_of(take_rows(data, rows), columns)
             points, at = np.unique(codes, axis=0, return_inverse=True)
             found = mean_at(predict, data, probes.weight, columns, points)[at.ravel()]
         grid = len(probe.grid)

@@ -24,6 +24,9 @@ from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.effects import EffectRecord
 from treeselect.resampling.stability import Stability
 
+_MOST_CELLS = 5_000_000
+"""Rows times pairs of columns up to which their similarity is measured unasked: about a second."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -175,3 +178,10 @@ class Fit:
         return dataclasses.replace(
             stability, association=measured.units, similarity=measured.similarity
         )
+
+
+def index_told(fit: Fit) -> float:
+    """The correlated index of a fit with resamples, where it is known or can be measured soon; else
+    missing."""
+    n_cells = len(fit.design.row_weights) * len(fit.design.arrays.columns) ** 2
+    return fit.stability.correlated_index if n_cells <= _MOST_CELLS else float("nan")

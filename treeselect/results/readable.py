@@ -398,8 +398,8 @@ class ReadableFit(Fit):
         >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
         >>> table = fit.effects()
         >>> table[["term", "direction", "step", "from", "to"]].iloc[0].to_list()
-        ['sex', 'by level', 'levels', 'male', 'female']
-        >>> bool(table["effect"][0] > 0.4)
+        ['sex', 'down', 'values', '0', '1']
+        >>> bool(table["effect"][0] < -0.4)
         True
         """
         return in_library(effect_table(self), self.design.library)

@@ -15,13 +15,12 @@ import numpy as np
 from treeselect.arguments.checks import found_near, is_one_of
 from treeselect.designs.design import CodedColumns
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.data.binning import BinnedData, take_rows
 from treeselect.engine.ensembles.dependence import (
     Dependence,
     codes_of,
     grid_of,
     partial_dependence,
-    rows_of,
 )
 from treeselect.engine.ensembles.interaction import beyond_both
 from treeselect.engine.random import stream_seed
@@ -128,7 +127,7 @@ def coded_rows(result: Fit, rows: IntArray) -> CodedColumns:
     return dataclasses.replace(
         arrays,
         columns=tuple(column[rows] for column in arrays.columns),
-        binned=rows_of(arrays.binned, rows),
+        binned=take_rows(arrays.binned, rows),
     )
 
 

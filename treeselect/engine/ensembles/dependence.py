@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.engine.arrays import AnyArray, FloatArray, IntArray, UInt16Array
-from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.data.binning import BinnedData, take_rows
 
 _ROWS_AT_ONCE = 2**16
 """Rows that are predicted in one call: those of several points."""
@@ -127,20 +127,11 @@ def mean_at(
     parts = []
     for first in range(0, len(points), at_once):
         some = points[first : first + at_once]
-        here = rows_of(data, np.tile(rows, len(some)))
+        here = take_rows(data, np.tile(rows, len(some)))
         for j, codes in zip(columns, some.T, strict=True):
             _set_codes(here, int(j), np.repeat(codes, len(rows)))
         parts.append(own @ predict(here).reshape(len(some), len(rows), -1))
     return np.concatenate(parts)
-
-
-def rows_of(data: BinnedData, rows: IntArray) -> BinnedData:
-    """Some rows of the data, as often as they are named; a copy."""
-    return data._replace(
-        codes=np.ascontiguousarray(data.codes[:, rows]),
-        blocks=np.ascontiguousarray(data.blocks[:, rows]),
-        wide=np.ascontiguousarray(data.wide[:, rows]),
-    )
 
 
 def codes_of(data: BinnedData, columns: IntArray) -> UInt16Array:
