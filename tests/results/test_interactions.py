@@ -9,6 +9,7 @@ import pytest
 import treeselect
 from treeselect.errors import DataError
 from treeselect.models.pair_probing import read_resampled_strengths, read_strengths
+from treeselect.resampling import assessing
 from treeselect.results.interactions import interaction_table, interval_note, pair_points
 
 
@@ -69,6 +70,16 @@ def test_a_checkpoint_keeps_them(data, tmp_path):
     pd.testing.assert_frame_equal(again.interactions(), first.interactions())
     assert first.interactions()["n_resamples"].tolist() == [2]
     assert first.interactions()["low"].isna().all()
+
+
+def test_a_piece_holds_strengths_from_0_to_1():
+    shapes = [(0, 1), (0, 1), (2, 1)]
+    read = assessing._kind_of(("x", "z"), "bootstrap", None, [], shapes).read
+    found = read(0, [[0], [], [], [], [[0.5], [None]]])
+    np.testing.assert_array_equal(found.readings.strengths, [[0.5], [np.nan]])
+    for wrong in (1.5, -0.5):
+        with pytest.raises(ValueError, match="strengths that none has"):
+            read(0, [[0], [], [], [], [[0.5], [wrong]]])
 
 
 def test_a_file_keeps_them_without_the_data(told, data, tmp_path):
