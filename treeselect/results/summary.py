@@ -207,9 +207,12 @@ def stability_notes(result: Fit) -> list[str]:
             f"{correlated_sentence(result)}"
         )
     else:
+        free = stability.assessed
+        which = "no unit" if not stability.selected[:, free].any() else "every unit"
+        beyond = "" if free.all() else " beyond those that are kept"
         text = (
-            f"Stability index (Nogueira): not defined, every one of {stability.words} selected"
-            " every unit or none."
+            f"Stability index (Nogueira): not defined, as {stability.words} all selected"
+            f" {which}{beyond}."
         )
     said = [
         _partial_note(stability),
