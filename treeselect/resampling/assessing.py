@@ -110,7 +110,7 @@ def assess(
             "  Give `k`, the number of units to select on each resample."
         )
     k = check_size(k, problem.groups)
-    n_sizes = sizes_to_follow(path, n_resamples, method, problem.groups.keep)
+    n_sizes = sizes_to_follow(path, k, n_resamples, method, problem.groups.keep)
     problem = dataclasses.replace(problem, wants_scores=False)
     calls = [
         (problem, method, weights, scheme, number, k, n_sizes, seed)
@@ -139,9 +139,11 @@ def assess(
     )
 
 
-def sizes_to_follow(path: bool | int, n_resamples: int, method: Method, keep: BoolArray) -> int:
-    """How many sizes, beyond that of the kept units, `path` asks for: 0 for False, as many as
-    q-values look at for True.
+def sizes_to_follow(
+    path: bool | int, k: int, n_resamples: int, method: Method, keep: BoolArray
+) -> int:
+    """How many sizes, beyond that of the kept units, `path` asks for: 0 for False; for True as many
+    as q-values look at, and those up to k, which each resample has anyway.
 
     Raises
     ------
@@ -159,7 +161,8 @@ def sizes_to_follow(path: bool | int, n_resamples: int, method: Method, keep: Bo
             "  Found: `forest=` that was fitted. Select with trees that are grown on each resample."
         )
     if path is True:
-        return sizes_looked_at(p, min(max(n_resamples // 2, 1), PAIRS), POWER, CUTOFF)
+        looked_at = sizes_looked_at(p, min(max(n_resamples // 2, 1), PAIRS), POWER, CUTOFF)
+        return max(looked_at, k - n_kept)
     return check_count("path", path, least=n_kept + 1, most=n_kept + p) - n_kept
 
 
