@@ -101,6 +101,8 @@ def test_classes_and_counts(small, response):
     assert np.isfinite(table["full_std_error"]).all()
     assert len(table) == (6 if response == "kind" else 3)
     assert table["column"].str.startswith(("q: ", "r: ")).all() == (response == "kind")
+    said = {"ill": "; positive class: True", "visits": "", "kind": "; compared with the class: p"}
+    assert dict(found.facts())["Response"] == response + said[response]
 
 
 def test_weights_offset_and_groups_go_along(small):

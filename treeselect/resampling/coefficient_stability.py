@@ -42,6 +42,8 @@ class CoefficientStability:
         Why there is no model of all terms to compare with; "" if there is one.
     model : str
         What was fitted, in words.
+    response : str
+        Of what, and which class coefficients speak of, or are compared with.
     call : str
         That of the fit.
     k_of_fit : int
@@ -59,6 +61,7 @@ class CoefficientStability:
     failures: tuple[tuple[str, int], ...]
     full_failure: str
     model: str
+    response: str
     call: str
     k_of_fit: int
     seed: int
@@ -99,7 +102,8 @@ class CoefficientStability:
     def facts(self) -> tuple[tuple[str, str], ...]:
         """What was fitted, and to what."""
         return (
-            ("Call", f"{self.call}.coefficient_stability()"),
+            ("Call", self.call),
+            ("Response", self.response),
             ("Model", f"{self.model} (statsmodels)" if self.model else "none could be fitted"),
             ("Resamples", self.resamples),
             ("Refitted", f"{self.n_refitted:,} of {self.n_resamples:,}"),
@@ -187,6 +191,7 @@ def coefficient_stability(
         failures=tuple(failures.most_common()),
         full_failure=full.failure,
         model=next(models, ""),
+        response=data.response.in_linear_models,
         call=result.call.text,
         k_of_fit=result.k,
         seed=result.seed,

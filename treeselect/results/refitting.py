@@ -170,7 +170,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
             ("Call", f"{result.call.text}.refit('glm')"),
             ("Formula", result.formula),
             ("Model", f"{fit.model} (statsmodels)"),
-            *_response_facts(data),
+            ("Response", response.in_linear_models),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
@@ -194,15 +194,6 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         table=table,
         library=data.library,
     )
-
-
-def _response_facts(data: ModelData) -> tuple[tuple[str, str], ...]:
-    classes = data.response.classes
-    if not classes:
-        return (("Response", data.response.name),)
-    if len(classes) == 2:
-        return (("Response", f"{data.response.name}; positive class: {classes[-1]}"),)
-    return (("Response", f"{data.response.name}; compared with the class: {classes[0]}"),)
 
 
 def _group_note(name: str | bool) -> tuple[str, ...]:
