@@ -57,6 +57,17 @@ def test_an_index_that_is_not_defined_says_what_was_selected(mixed):
     assert "as 3 bootstrap resamples all selected every unit beyond those that are kept." in said
 
 
+def test_columns_for_which_the_point_does_not_stand(mixed):
+    """True of a formula without a point, too."""
+    data = mixed.assign(times=1, patient=[i // 2 for i in range(len(mixed))])
+    fit = treeselect.select(
+        "dose ~ signal + site", data, method="mrmr", k=1, weights="times", fold_groups="patient"
+    )
+    said = " ".join(fit.summary().as_text().split())
+    assert "Case weights: `times`; `.` in a formula does not stand for it." in said
+    assert "each `patient` together; `.` in a formula does not stand for it." in said
+
+
 def test_full_latex(made, snapshot):
     assert made.summary().as_latex() == snapshot
 
