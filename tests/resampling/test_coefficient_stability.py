@@ -241,3 +241,25 @@ def test_resamples_of_a_call_that_was_stopped_are_refused(fit):
     partial = dataclasses.replace(fit.stability, asked=100)
     with pytest.raises(StabilityError, match="Found: 12 of 100, as the call was stopped"):
         dataclasses.replace(fit, resampled=partial).coefficient_stability()
+
+
+def test_no_model_at_all_is_a_table_without_rows(small):
+    """Classes that a term separates everywhere."""
+    data = small.assign(late=small["a"] > 0)
+    fit = treeselect.select("late ~ a + c", data, method="mrmr", k=1, seed=1).resample(3)
+    found = fit.coefficient_stability()
+    assert len(found.tidy()) == found.n_refitted == 0
+    assert "none could be fitted" in found.summary().as_text()
+    assert sum(n for _, n in found.failures) == 3
+
+
+def test_rows_that_models_leave_out_are_told(small):
+    data = small.assign(a=small["a"].mask(np.arange(90) < 7))
+    fit = treeselect.select("y ~ a + c", data, method="mrmr", k=1, seed=1).resample(3)
+    found = fit.coefficient_stability()
+    assert found.n_dropped == 7
+    said = " ".join(found.summary().as_text().split())
+    assert "where one of its terms is missing, that of all terms 7:" in said
+    full = smf.ols("y ~ a + c", data).fit()
+    table = found.tidy().set_index("column")
+    np.testing.assert_allclose(table.loc["c", "full_estimate"], full.params["c"])

@@ -40,6 +40,8 @@ class CoefficientStability:
         Why the others have none, each with its number.
     full_failure : str
         Why there is no model of all terms to compare with; "" if there is one.
+    n_dropped : int
+        Rows that the model of all terms leaves out, as a term is missing there.
     model : str
         What was fitted, in words.
     response : str
@@ -60,6 +62,7 @@ class CoefficientStability:
     n_refitted: int
     failures: tuple[tuple[str, int], ...]
     full_failure: str
+    n_dropped: int
     model: str
     response: str
     call: str
@@ -125,6 +128,11 @@ class CoefficientStability:
                 " other sign. Terms that are selected by a narrow margin look too important where"
                 " they are.",
             ]
+            if self.n_dropped:
+                said.append(
+                    "A model leaves out the rows where one of its terms is missing, that of all"
+                    f" terms {self.n_dropped:,}: what it differs by is in RMSD ratio and bias, too."
+                )
         else:
             said.append(
                 "The linear model of all terms, with which coefficients would be compared, can't be"
@@ -190,6 +198,7 @@ def coefficient_stability(
         n_refitted=sum(not refit.failure for refit in refits),
         failures=tuple(failures.most_common()),
         full_failure=full.failure,
+        n_dropped=full.n_dropped,
         model=next(models, ""),
         response=data.response.in_linear_models,
         call=result.call.text,
