@@ -244,8 +244,11 @@ def _bound_notes(stability: Stability) -> list[str]:
         return [f"No unit was selected {passed}, so there is none that an error bound speaks of."]
     first = ", ".join(found.units[:_MOST_NAMES])
     more = len(found.units) - _MOST_NAMES
+    bound = f"{found.bound:.2g}"
+    false = (
+        f"{bound} unit without signal is" if bound == "1" else f"{bound} units without signal are"
+    )
     return [
-        f"Selected {passed}: {first}{f' and {more} more' if more > 0 else ''}. At most"
-        f" {found.bound:.2g} units without signal are expected to pass ({found.paper}; if such"
-        " units are exchangeable)."
+        f"Selected {passed}: {first}{f' and {more} more' if more > 0 else ''}. At most {false}"
+        f" expected to pass ({found.paper}; if such units are exchangeable)."
     ]
