@@ -143,6 +143,7 @@ def test_coefficients_are_printed_and_written(folder, capsys, monkeypatch):
     tables = json.loads((folder / "c.json").read_text(encoding="utf-8"))
     assert tables["coefficients"] == records(fit.coefficient_stability().tidy())
     assert tables["pairs"] == records(fit.stability.pairs())
+    assert tables["partial"] is False
     assert [row["terms"] for row in tables["models"]] == [
         list(terms) for terms in fit.stability.models(None)["terms"]
     ]

@@ -282,10 +282,12 @@ def _tables(
         tables["models"] = records(result.stability.models(None))
         tables["pairs"] = records(result.stability.pairs())
         tables["substitutes"] = records(result.stability.substitutes)
+        tables["partial"] = result.stability.partial
     if coefficients is not None:
         tables["coefficients"] = records(coefficients.tidy())
     if performance is not None:
         tables["performance"] = {
+            "partial": performance.partial,
             "glance": records(performance.glance())[0],
             "tidy": records(performance.tidy()),
         }
