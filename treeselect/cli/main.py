@@ -241,7 +241,11 @@ def _select(options: argparse.Namespace) -> None:
         found = result.performance(options.performance, checkpoint=options.checkpoint)
         put("", str(found.summary()))
     coefficients = None
-    if options.coefficients:
+    if options.coefficients and result.resampled is None:
+        put("", "No coefficients on resamples: nothing is selected.")
+    elif options.coefficients and result.stability.partial:
+        put("", "No coefficients on resamples: these were stopped.")
+    elif options.coefficients:
         coefficients = result.coefficient_stability()
         put("", str(coefficients.summary()))
     written = []
