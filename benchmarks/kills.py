@@ -13,6 +13,7 @@ was done again, and the selections are those of a call that nobody disturbed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -76,6 +77,9 @@ def one_life(folder, seed, n, n_jobs, rng):
             os.killpg(process.pid, signal.SIGKILL)  # its own session: itself and its workers
         else:
             process.kill()
+            process.wait()
+            with contextlib.suppress(ProcessLookupError):  # workers wait for minutes for another
+                os.killpg(process.pid, signal.SIGKILL)
     said = process.communicate()[0]
     return json.loads(said) if process.returncode == 0 else None
 

@@ -1,6 +1,7 @@
 """Q-values of integrated path stability selection: false discovery rate, power and seconds.
 
     python benchmarks/qvalues.py [--quick] [--parts rules methods peers examples] [--seeds 3]
+                                 [--methods lasso ...]
 
 rules       a ranking by correlation, the steadiest there is, on simulated data: what the published
             choices (powers 2 and 3, as many pairs as were drawn) and ours find at q = 0.1
@@ -19,6 +20,7 @@ two packages follow each other, seed by seed; seconds are those of the processor
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import time
 import warnings
@@ -193,10 +195,10 @@ def rules(quick, seeds):
             return
 
 
-def methods(quick, seeds):
+def methods(quick, seeds, forms=tuple(FORMS)):
     """Lines of the part: each method on truth and on noise."""
     for case, n_true in (("5 of 100", 5), ("noise, p = 100", 0)):
-        for form in ("mrmr",) if quick else FORMS:
+        for form in ("mrmr",) if quick else forms:
             results = []
             for seed in range(1 if quick else 4 * seeds):
                 x, y, truth = simulated(seed, 60 if quick else 200, 30 if quick else 100, n_true)
@@ -274,10 +276,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="small data, nothing written")
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
+    parser.add_argument("--methods", nargs="+", default=list(FORMS), choices=list(FORMS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
     options = parser.parse_args()
-    run = {"rules": rules, "methods": methods, "peers": peers, "examples": examples}
+    of_forms = functools.partial(methods, forms=options.methods)
+    run = {"rules": rules, "methods": of_forms, "peers": peers, "examples": examples}
     lines = []
     for part in options.parts:
         for line in run[part](options.quick, options.seeds):

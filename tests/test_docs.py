@@ -21,7 +21,9 @@ PAGE = Path(__file__).parent.parent / "docs" / "features.md"
 
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the sdist has no docs")
 
-CALL = re.compile(r"`((?:fit\.|pairs\.|select\(|compare\(|treeselect\.|TreeSelector\()[^`]*)`")
+CALL = re.compile(
+    r"`((?:fit\.|pairs\.|select\(|select_imputed\(|compare\(|treeselect\.|TreeSelector\()[^`]*)`"
+)
 
 WITHOUT_TREES = ("cfs", "fcbf", "hsic_lasso", "lasso", "mrmr", "stepwise", "svm_rfe")
 QUICK = {
@@ -49,6 +51,11 @@ def quick_select(formula, data, **arguments):
     return treeselect.select(formula, data, **({"k": 2, "seed": 1} | small | arguments))
 
 
+def quick_imputed(formula, frames):
+    """``select_imputed`` with two units of a small model."""
+    return treeselect.select_imputed(formula, frames, method="importance", k=2, n_trees=5, seed=1)
+
+
 def quick_compare(formula, data, methods):
     """``compare`` at one size in two folds."""
     return treeselect.compare(formula, data, methods, k=[2], folds=2, seed=1)
@@ -64,7 +71,9 @@ def names():
         "y": data["survived"],
         "fit": fit,
         "pairs": fit.resample(8, scheme="complementary"),
+        "frames": [data, data.assign(age=data["age"] + 1)],
         "select": quick_select,
+        "select_imputed": quick_imputed,
         "compare": quick_compare,
         "SelectKBest": SelectKBest,
         "treeselect": treeselect,

@@ -96,6 +96,12 @@ def compare(at, **given):
     return treeselect.compare(**at.asked | {"methods": ["mrmr"], "folds": 2} | given)
 
 
+def select_imputed(at, **given):
+    asked = {name: value for name, value in at.asked.items() if name != "data"}
+    asked |= {"method": "mrmr", "frames": [at.data, at.data]}
+    return treeselect.select_imputed(**asked | given)
+
+
 def selector(at, **given):
     asked = {"method": "mrmr", "k": 1, "random_state": 1}
     return treeselect.TreeSelector(**asked | given).fit(at.data[["x1", "x2"]], at.data["y"])
@@ -122,6 +128,9 @@ DOORS = {
 } | {
     ("select ", select): {
         "data": PATHS, "formula": {"long text"}, "method": set(), "k": set(), "resamples": {"zero"},
+    },
+    ("select_imputed", select_imputed): {
+        "frames": set(), "least_share": set(), "resamples": {"zero"}, "k": set(),
     },
     ("compare ", compare): {"methods": set(), "k": {"two", "series"}},
     ("selector", selector): {

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from treeselect.algorithms.varselrf import VarSelRF
     from treeselect.comparing import Comparison, compare
     from treeselect.designs.problem import Problem
+    from treeselect.imputing import ImputedSelection, select_imputed
     from treeselect.loading import load
     from treeselect.resampling.performance import Performance
     from treeselect.result import SelectionResult
@@ -65,6 +66,7 @@ __all__ = [
     "ForestImportance",
     "HSICLasso",
     "Hinge",
+    "ImputedSelection",
     "Lasso",
     "Method",
     "Penalty",
@@ -88,6 +90,7 @@ __all__ = [
     "methods",
     "register_method",
     "select",
+    "select_imputed",
 ]
 
 # Each name is imported when it is first used: `import treeselect` alone loads nothing heavy.
@@ -107,6 +110,7 @@ _HOME = {
     "GRRF": "treeselect.algorithms.rrf",
     "HSICLasso": "treeselect.algorithms.hsic_lasso",
     "Hinge": "treeselect.algorithms.burning.penalties",
+    "ImputedSelection": "treeselect.imputing",
     "Lasso": "treeselect.algorithms.lasso",
     "MRMR": "treeselect.algorithms.mrmr",
     "Method": "treeselect.algorithms.shared.method",
@@ -130,6 +134,7 @@ _HOME = {
     "methods": "treeselect.algorithms.registry",
     "register_method": "treeselect.algorithms.registry",
     "select": "treeselect.selection",
+    "select_imputed": "treeselect.imputing",
 }
 
 

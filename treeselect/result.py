@@ -266,6 +266,7 @@ class SelectionResult(ReadableFit):
         seed: int | None = None,
         n_jobs: int | None = None,
         fold_groups: str | Sequence[Any] | None = None,
+        effects: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         on_piece: Callable[[Piece], object] | None = None,
         data: Any = None,
@@ -295,6 +296,10 @@ class SelectionResult(ReadableFit):
             Column or array, for example of patients or sites: whole groups are drawn in place of
             rows, each with all its rows, and so they are in the bags of the method. The fit's by
             default. A column that is neither the fit's nor behind the terms needs `data`.
+        effects : bool
+            Fit the model of each resample, too, for the intervals of :meth:`effects` and the bands
+            of :meth:`shape`; summary, tables, report and model files then have them. It takes the
+            time of one more forest, and of forty predictions of each term for up to 1000 rows.
         checkpoint : path, optional
             Folder for what is finished, a small file for each resample; made if it is not there.
             A call that was killed or stopped goes on from there: the next one on the same data,
@@ -348,11 +353,18 @@ class SelectionResult(ReadableFit):
         >>> taken
         [True, True, True, False, False]
         """
+        from treeselect.results.effect_points import effect_points
+        from treeselect.results.effects import make_record
+        from treeselect.results.refitting import growing
+
         course = self._course(n_jobs, checkpoint, on_piece)
         own_seed = self.seed if seed is None else read_seed(seed)
+        effects = check_flag("effects", effects) and bool(self.selected)
         here, folds = self._in_groups(fold_groups, data, weights, offset)
         method = self.chosen_method if k is None else self.chosen_method.tuned(None)
-        found = assess(
+        known = dataclasses.replace(self, design=here)
+        points = effect_points(known) if effects else None
+        found, readings = assess(
             here.problem_for(method),
             method,
             here.row_weights,
@@ -363,9 +375,12 @@ class SelectionResult(ReadableFit):
             path=path,
             seed=stream_seed(own_seed, "stability"),
             groups_name=folds.groups_name,
+            probes=None if points is None else points.probes,
+            grow=None if points is None else growing(self),
             course=course,
         )
-        return dataclasses.replace(self, resampled=found)
+        record = None if points is None else make_record(known, points, readings)
+        return dataclasses.replace(self, resampled=found, effect_record=record)
 
     def coefficient_stability(
         self,

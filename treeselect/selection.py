@@ -11,11 +11,10 @@ from treeselect.algorithms.registry import find_method, method_text
 from treeselect.algorithms.shared.method import OWN, Method, deciding
 from treeselect.algorithms.shared.sizes import skipped_sizes
 from treeselect.arguments.checks import (
-    MOST_RESAMPLES,
     USUAL_METHOD,
     USUAL_SIZE,
     check_choice,
-    check_count,
+    check_resamples,
     is_one_of,
     read_seed,
 )
@@ -122,7 +121,7 @@ def select(
     keep : str or list of str, optional
         Terms, variables or groups that are always in. They count towards `k`.
     resamples : int
-        Bootstrap resamples to assess stability on, at most 100,000; 0 for none.
+        Bootstrap resamples to assess stability on, 2 to 100,000; 0 for none.
     folds : int, splitter or array of int, shape (n_rows,)
         Folds of the cross-validation behind ``"1se"`` and ``"best"``: their number, at least 2,
         with classes spread evenly; a splitter of scikit-learn such as ``TimeSeriesSplit()``, which
@@ -194,7 +193,7 @@ def select(
     True
     """
     n_jobs = check_n_jobs(n_jobs)
-    resamples = check_count("resamples", resamples, least=0, most=MOST_RESAMPLES)
+    resamples = check_resamples(resamples)
     seed, progress = read_seed(seed), read_progress(progress)
     asked_method = find_method(method, method_options).giving_way(k)
     chosen_method = deciding(asked_method, k)

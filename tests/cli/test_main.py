@@ -185,6 +185,28 @@ def test_performance_has_five_folds_by_default(folder, capsys, monkeypatch):
     assert "Selected terms" in printed.out
 
 
+def test_effects_are_printed_and_written(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    arguments = [
+        "select",
+        "dose ~ signal + noise",
+        "data.csv",
+        "-k",
+        "1",
+        "-m",
+        "lasso",
+        "--effects",
+    ]
+    assert main([*arguments, "--seed", "1", "--resamples", "2", "--json", "effects.json"]) == 0
+    assert "Effect on the mean response" in capsys.readouterr().out
+    tables = json.loads((folder / "effects.json").read_text(encoding="utf-8"))
+    (row,) = tables["effects"]
+    assert (row["term"], row["step"], row["low"]) == ("signal", "quartiles", None)
+    assert len(tables["stability"]) == 2
+    assert main(arguments) == 2
+    assert "`--effects` needs `--resamples`" in capsys.readouterr().err
+
+
 def test_csv_and_parquet_give_the_same_answer(run):
     arguments = ("-k", "2", "--seed", "3", "-m", "mrmr")
     outputs = [

@@ -241,7 +241,7 @@ ARGUMENTS: tuple[tuple[str, Any, type[TreeselectError]], ...] = (
     *[("keep", v, OptionError) for v in ("nosuch", 3, [1], [None], ["x", "nosuch"],
     np.array([["x"]]), pd.NA, b"x", object(), ["y"], "\x1b", [[]], float("nan"), np.array(3),
     "\ud800")],
-    *[("resamples", v, OptionError) for v in (-1, 1.5, "2", None, True, [], 10**30, float("nan"),
+    *[("resamples", v, OptionError) for v in (-1, 1, 1.5, "2", None, True, [], 10**30, float("nan"),
     pd.NA, np.array([1, 2]), 1j)],
     *[("folds", v, OptionError) for v in (0, 1, -1, 1.5, "5", None, True, [], [1], [1] * 25,
     [0] * 24, [-1] * 24, ["a"] * 24, 10**30, {}, pd.NA, object(), float("nan"), np.ones((24, 2)),

@@ -488,6 +488,68 @@ def test_a_rival_is_another_set(searched, traced, tmp_path):
     refused(with_array(searched, tmp_path, "rival_units", lambda a: np.tile(own, (len(a), 1))))
 
 
+@pytest.fixture(scope="module")
+def affected(mixed, tmp_path_factory):
+    """A file with effects of two terms on 20 resamples."""
+    rows = mixed.iloc[:100]
+    fit = treeselect.select("dose ~ signal + site", rows, method="mrmr", k=2, seed=1)
+    found = fit.resample(20, effects=True)
+    assert np.isfinite(found.effects()["low"]).all()
+    return found.save(tmp_path_factory.mktemp("models") / "affected")
+
+
+def swap_ends(values):
+    """The low ends for the high ones."""
+    n = values.shape[1]
+    return values[:, [*range(n - 2), n - 1, n - 2]]
+
+
+@pytest.mark.parametrize(
+    ("name", "edit"),
+    [
+        ("effect_values", lambda a: a[:-1]),
+        ("effect_values", lambda a: a[:, :-1]),
+        ("effect_values", lambda a: a * np.inf),
+        ("effect_values", lambda a: a * np.nan),
+        ("effect_values", lambda a: a.astype(np.int64)),
+        ("effect_values", swap_ends),
+        ("effect_count", lambda a: a + 1),
+        ("effect_count", lambda a: a - 99),
+        ("effect_count", lambda a: a - 1),  # too few for an interval
+        ("effect_count", lambda a: a.astype(np.float64)),
+        ("effect_bands", lambda a: a[1:]),
+        ("effect_bands", lambda a: a + 1e300),
+        ("effect_bands", swap_ends),
+        ("effect_points", lambda a: a[::-1] - 1),
+        ("effect_points", lambda a: a - a),
+    ],
+)
+def test_effects_that_no_fit_has(affected, name, edit, tmp_path):
+    refused(with_array(affected, tmp_path, name, edit))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("terms", ["signal"]),
+        ("terms", ["signal", "flag"]),
+        ("terms", 8),
+        ("directions", [["up"], ["sideways"]]),
+        ("directions", [["up"]]),
+        ("directions", [["up", "up"], ["up", "up"]]),
+        ("contrasts", []),
+        ("contrasts", [[0, "quartiles", "1", "2"]]),
+        ("contrasts", [[9, "levels", "a", "b"]] * 4),
+        ("contrasts", [["signal", "levels", "a", "b"]] * 4),
+        ("n_resamples", 21),
+        ("n_resamples", 20.0),
+        ("n_resamples", None),
+    ],
+)
+def test_words_of_effects_that_no_fit_has(affected, key, value, tmp_path):
+    refused(change(affected, tmp_path, put("effects", key, value=value)))
+
+
 @pytest.mark.parametrize("counts", [[8], [8, 7], [9, 14], [-1, 14], [8, 2**40], ["8", 14], 8, None])
 def test_counts_that_no_search_has(searched, counts, tmp_path):
     refused(change(searched, tmp_path, lambda d: d["content"].update(trace=counts)))

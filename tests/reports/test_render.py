@@ -39,6 +39,8 @@ ROUND_SHAPES = {
             "signal": [-2.0, -0.5, 0.5, 2.0, np.nan],
             "share": [0.25, 0.25, 0.25, 0.125, 0.125],
             "effect": [-0.25, -0.125, 0.125, 0.25, 0.0],
+            "low": [-0.3125, -0.1875, 0.0625, np.nan, -0.0625],
+            "high": [-0.125, -0.0625, 0.1875, np.nan, 0.0625],
         }
     ),
     "site": pd.DataFrame(
@@ -59,6 +61,14 @@ ROUND_TREES = pd.DataFrame(
         "terms": [("signal", "site"), ("signal",)],
     }
 )
+ROUND_EFFECTS = pd.DataFrame(
+    [
+        ("signal", "up", "quartiles", "-0.75", "0.75", 0.375),
+        ("site", "by level", "levels", "Bath", "York", 0.1875),
+        ("site", "by level", "levels", "Bath", "missing", -0.0625),
+    ],
+    columns=["term", "direction", "step", "from", "to", "effect"],
+).assign(low=np.nan, high=np.nan)
 ROUND_PAIRS = pd.DataFrame({"term": ["signal"], "other": ["site"], "strength": [0.125]})
 
 
@@ -71,6 +81,7 @@ def fixed(fitted, monkeypatch):
     """`fitted` with round numbers, so that the page depends on nothing that the engine computes."""
     sections = "treeselect.reports.selection"
     monkeypatch.setattr("treeselect.results.curves.shape_table", round_shape)
+    monkeypatch.setattr(f"{sections}.effects.effect_table", lambda fit, most: ROUND_EFFECTS)
     monkeypatch.setattr(f"{sections}.interactions.interaction_table", lambda fit: ROUND_PAIRS)
     monkeypatch.setattr(f"{sections}.sparse_forest.tree_table", lambda fit: ROUND_TREES)
     names = fitted.design.arrays.groups.names

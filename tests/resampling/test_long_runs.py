@@ -141,7 +141,9 @@ def forged(path, result):
     ("name", "result"),
     [
         ("resample", [0, 1, 2]),
-        ("resample", [-1]),
+        ("resample", [[0, 1, 2], []]),
+        ("resample", [[-1], []]),
+        ("resample", [[0], [[0]]]),
         ("performance", [0.5, [9]]),
         ("performance", [None, [0]]),
         ("performance", {}),

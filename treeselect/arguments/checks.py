@@ -86,6 +86,17 @@ def check_count(name: str, value: object, *, least: int, most: int | None = None
     return found
 
 
+def check_resamples(value: object) -> int:
+    """A number of resamples: none, or enough to tell whether they agree."""
+    found = check_count("resamples", value, least=0, most=MOST_RESAMPLES)
+    if found == 1:
+        raise OptionError(
+            "`resamples` must be 0 or at least 2: one alone can't tell what another would say.\n"
+            "  Found: 1."
+        )
+    return found
+
+
 def check_number(name: str, value: object, *, least: float, most: float) -> float:
     """The number as Python's; an OptionError unless it is from `least` to `most`."""
     found = finite(value)

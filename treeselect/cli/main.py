@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from treeselect._version import __version__
-from treeselect.arguments.checks import MOST_RESAMPLES, USUAL_METHOD, USUAL_SIZE, check_count
+from treeselect.arguments.checks import USUAL_METHOD, USUAL_SIZE, check_resamples
 from treeselect.cli.compare import add_compare
 from treeselect.cli.shared import (
     add_checkpoint,
@@ -141,6 +141,12 @@ def _add_select(commands: Any) -> None:
         f" predicts the rows held out (default: {_FOLDS} folds); stands after FORMULA and DATA",
     )
     select.add_argument(
+        "--effects",
+        action="store_true",
+        help="fit the model of each resample, too, and print effects of the selected terms with"
+        " intervals; needs --resamples",
+    )
+    select.add_argument(
         "--coefficients",
         action="store_true",
         help="fit the linear model of what each resample selected, and print how much coefficients"
@@ -211,12 +217,14 @@ def _add_common(parser: argparse.ArgumentParser, *, resamples: int, seed: int | 
 def _select(options: argparse.Namespace) -> None:
     from treeselect.selection import select
 
+    if options.effects and not options.resamples:
+        raise OptionError("`--effects` needs `--resamples`, for example `--resamples 100`.")
     if options.coefficients and not options.resamples:
         raise OptionError("`--coefficients` needs `--resamples`, for example `--resamples 100`.")
     check_places(report=options.report, save=options.save, json=options.json)
     check_checkpoint(options)
-    resamples = check_count("resamples", options.resamples, least=0, most=MOST_RESAMPLES)
-    is_saved = options.checkpoint is not None
+    resamples = check_resamples(options.resamples)
+    in_parts = options.checkpoint is not None or options.effects
     result = select(
         options.formula,
         data_of(options),
@@ -229,12 +237,12 @@ def _select(options: argparse.Namespace) -> None:
         scoring=options.scoring,
         keep=options.keep,
         new_levels=options.new_levels,
-        resamples=0 if is_saved else resamples,
+        resamples=0 if in_parts else resamples,
         seed=options.seed,
         n_jobs=options.jobs,
     )
-    if is_saved and resamples and result.k > 0:
-        result = result.resample(resamples, checkpoint=options.checkpoint)
+    if in_parts and resamples and result.k > 0:
+        result = result.resample(resamples, checkpoint=options.checkpoint, effects=options.effects)
     put(str(result.summary()))
     found = None
     if options.performance is not None:
@@ -281,6 +289,8 @@ def _tables(
     if result.step.trace is not None:
         tables["exchanges"] = records(result.exchanges())
         tables["alternatives"] = records(result.alternatives())
+    if result.effect_record is not None:
+        tables["effects"] = records(result.effects())
     if result.resampled is not None:
         tables["stability"] = records(result.stability.tidy())
         tables["models"] = records(result.stability.models(None))

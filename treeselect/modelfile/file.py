@@ -12,9 +12,10 @@ Layout, version 2, in the container that ``archive`` describes:
     (``edges``, ``edges_start``), decisions of methods that make any and the importances behind them
     (``decisions``, ``decision_*``), the exchanges of a search and the sets that are nearly as good
     (``exchange_*``, ``rival_*``), cross-validated scores (``fold_scores``, ``fold_repeats``),
-    resamples (``resample_*``), and, if asked for, the data (``y``, ``rows``, ``weight``,
-    ``offset``, ``source_<i>``, ``fold_numbers``, ``fold_groups``). Splitters, selectors of
-    scikit-learn and scores that are functions are not in the file, but what they are called.
+    resamples (``resample_*``), effects of terms (``effect_*``), and, if asked for, the data
+    (``y``, ``rows``, ``weight``, ``offset``, ``source_<i>``, ``fold_numbers``, ``fold_groups``).
+    Splitters, selectors of scikit-learn and scores that are functions are not in the file, but what
+    they are called.
 
 The formula is read again when the file is loaded, and passes the guard again.
 """

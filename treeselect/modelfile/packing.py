@@ -16,10 +16,11 @@ from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import scoring_record
 from treeselect.errors import ModelFileError
 from treeselect.frames.values import Numbers, read_column
+from treeselect.modelfile.effects import pack_effects
 from treeselect.modelfile.models import model_arrays, subforest_arrays
 from treeselect.modelfile.plain import plain
 from treeselect.resampling.choosing import Choice
-from treeselect.resampling.fit import Fit
+from treeselect.resampling.fit import Fit, index_told
 
 
 def pack(result: Fit, *, include_data: bool) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -103,9 +104,13 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
             stability.groups_name,
             stability.fixed_size,
             stability.asked,
+            None if np.isnan(index := index_told(result)) else index,
         ]
         if stability.along is not None:
             arrays["resample_path"] = stability.along.counts
+    if result.effect_record is not None:
+        content["effects"], found = pack_effects(result.effect_record)
+        arrays |= found
     return content
 
 

@@ -18,9 +18,11 @@ from treeselect.designs.units import Units
 from treeselect.engine.arrays import BoolArray
 from treeselect.modelfile.checks import are_plain, are_shares, check
 from treeselect.modelfile.data import data_of
+from treeselect.modelfile.effects import effects_of
 from treeselect.modelfile.models import boosted_of, forest_of, subforest_of
 from treeselect.modelfile.plain import unplain
 from treeselect.models.model import Model
+from treeselect.models.probing import n_outputs_of
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.fit import Call, Fit
@@ -58,7 +60,7 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
     if model is None:
         raise ValueError("there is no model")
     check(np.array_equal(model.groups, steps[-1].selected), "the model and the path")
-    return Fit(
+    found = Fit(
         design=data,
         call=Call(**{k: str(v) for k, v in content["call"].items()}),
         chosen_method=method_of_record(*map(unplain, content["method"])),
@@ -75,6 +77,9 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
         resampled=_stability(content, arrays, spec.units),
         choice=_choice(content["choice"], arrays, len(data.weight), n_groups),
     )
+    n_resamples = 0 if found.resampled is None else found.resampled.n_resamples
+    effects = effects_of(content, arrays, found.selected, n_outputs_of(family), n_resamples)
+    return dataclasses.replace(found, effect_record=effects)
 
 
 def _choice(
@@ -212,7 +217,7 @@ def _stability(
 ) -> Stability | None:
     if "resamples" not in content:
         return None
-    scheme, k, seed, groups_name, fixed_size, asked = content["resamples"]
+    scheme, k, seed, groups_name, fixed_size, asked, index = content["resamples"]
     selected, fitted = arrays["resample_selected"], arrays["resample_fitted"]
     assessed, n = arrays["resample_assessed"], len(units.names)
     check(
@@ -222,6 +227,7 @@ def _stability(
         and selected.ndim == 2
         and len(selected) > 1
         and (asked is None or (type(asked) is int and len(selected) < asked <= MOST_RESAMPLES))
+        and (index is None or (isinstance(index, float) and -np.inf < index <= 1))
         and selected.shape[1] == n
         and fitted.shape == assessed.shape == (n,)
         and all(a.dtype == np.bool_ for a in (selected, fitted, assessed)),
@@ -238,6 +244,7 @@ def _stability(
         groups_name=groups_name,
         fixed_size=fixed_size,
         asked=asked,
+        measured_index=float("nan") if index is None else index,
         along=_stability_path(arrays, assessed, len(selected)),
     )
 

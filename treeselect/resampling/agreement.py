@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.rounding import at_least
 from treeselect.errors import StabilityError
 
 
@@ -137,14 +138,61 @@ def correlated_index(selected: BoolArray, similarity: FloatArray) -> float:
 
 def wilson_interval(successes: IntArray, trials: int) -> tuple[FloatArray, FloatArray]:
     """95 % score interval of Wilson (1927) for proportions, each of shape (n,)."""
-    p = successes / trials
-    z2 = _Z95**2 / trials
+    return _wilson(successes / trials, trials, _Z95)
+
+
+def clustered_interval(shares: FloatArray, trials: int) -> tuple[FloatArray, FloatArray]:
+    """95 % interval for proportions of trials that come in clusters of equal size.
+
+    Wilson's, with as many independent trials as would tell as much: p (1 - p) / v, where p is the
+    mean over clusters and v its variance by their differences, but not more than there are. Unless
+    there are as many, the quantile is that of the t distribution with a degree of freedom less than
+    there are clusters [1]_.
+
+    Parameters
+    ----------
+    shares : ndarray of float, shape (n_clusters, n)
+        Proportion in each of at least two clusters.
+    trials : int
+        In each cluster.
+
+    Returns
+    -------
+    low, high : ndarray of float, shape (n,)
+
+    Notes
+    -----
+    The plain interval of all trials takes the clusters for all that there could be. With five
+    clusters of 100 whose proportions vary by 0.1 about 0.6 (standard deviation) it held 0.6 in 57 %
+    of simulations, this one in 95 %. With two clusters it is wide, and may hold less than 95 %.
+
+    References
+    ----------
+    .. [1] E. L. Korn, B. I. Graubard (1998). Confidence intervals for proportions with small
+       expected number of positive counts estimated from survey data. Survey Methodology 24,
+       193-201. N. Dean, M. Pagano (2015). Evaluating confidence interval methods for binomial
+       proportions in clustered surveys. Journal of Survey Statistics and Methodology 3, 484-503.
+    """
+    from scipy import stats
+
+    m = len(shares)
+    p = shares.mean(axis=0)
+    variance = shares.var(axis=0, ddof=1) / m
+    most = m * trials
+    clustered = ~at_least(p * (1 - p), variance * most)
+    n = np.full(len(p), float(most))
+    n[clustered] = (p * (1 - p))[clustered] / variance[clustered]
+    return _wilson(p, n, np.where(clustered, stats.t.ppf(0.975, m - 1), _Z95))
+
+
+def _wilson(
+    p: FloatArray, trials: FloatArray | int, quantile: FloatArray | float
+) -> tuple[FloatArray, FloatArray]:
+    z2 = quantile**2 / trials
     centre = (p + z2 / 2) / (1 + z2)
-    half = _Z95 / (1 + z2) * np.sqrt(p * (1 - p) / trials + z2 / (4 * trials))
+    half = quantile / (1 + z2) * np.sqrt(p * (1 - p) / trials + z2 / (4 * trials))
     # At 0 and 1 the bound is exact; rounding must not push it past.
-    low = np.where(successes == 0, 0.0, centre - half)
-    high = np.where(successes == trials, 1.0, centre + half)
-    return np.asarray(low), np.asarray(high)
+    return np.where(p == 0, 0.0, centre - half), np.where(p == 1, 1.0, centre + half)
 
 
 _NOTHING = 1e-12

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -19,12 +19,17 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, StabilityError
+from treeselect.models.model import Model
+from treeselect.models.probing import Probes, ResampledReadings, read_resample
 from treeselect.resampling.false_positives import CUTOFF, PAIRS, POWER, sizes_looked_at
 from treeselect.resampling.paths import StabilityPath, sets_by_size
 from treeselect.resampling.resampled import SCHEMES, Scheme
-from treeselect.resampling.saved import some, units_read
+from treeselect.resampling.saved import some, table_read, table_said, units_read
 from treeselect.resampling.stability import Stability
 from treeselect.running.pieces import HERE, Course, Found, Kind, run_pieces
+
+Grow = Callable[..., Model]
+"""``grow(problem, weights, selected, seed=..., n_threads=...)``: a model of some units."""
 
 
 def resample_weights(
@@ -69,10 +74,12 @@ def _drawn(
 
 
 class Resample(NamedTuple):
-    """What one resample selected: units, and the numbers of those in the sets of its path."""
+    """What one resample selected: units, and the numbers of those in the sets of its path; and what
+    its model says, where that was asked."""
 
     selected: BoolArray
     sets: tuple[IntArray, ...]
+    readings: ResampledReadings | None = None
 
 
 def assess(
@@ -87,9 +94,14 @@ def assess(
     seed: int,
     path: bool | int = False,
     groups_name: str | bool = False,
+    probes: Probes | None = None,
+    grow: Grow | None = None,
     course: Course = HERE,
-) -> Stability:
+) -> tuple[Stability, tuple[ResampledReadings, ...]]:
     """Repeat the selection on resamples; of whole groups if the rows are in any.
+
+    Where `probes` are given, the model of each resample is fitted, too, and read there: by `grow`,
+    or as the method fits it.
 
     What is finished when the user stops is a result, of two resamples or more; of complementary
     ones pairs count.
@@ -113,22 +125,24 @@ def assess(
     n_sizes = sizes_to_follow(path, k, n_resamples, method, problem.groups.keep)
     problem = dataclasses.replace(problem, wants_scores=False)
     calls = [
-        (problem, method, weights, scheme, number, k, n_sizes, seed)
+        (problem, method, weights, scheme, number, k, n_sizes, seed, probes, grow)
         for number in range(n_resamples)
     ]
     most = k if method.tuning_value is None else None
     n_kept = int(problem.groups.keep.sum())
-    kind = _kind_of(problem.groups.names, scheme, most, [n_kept + 1 + i for i in range(n_sizes)])
+    sizes = [n_kept + 1 + i for i in range(n_sizes)]
+    shapes = None if probes is None else probes.shapes(problem.family)
+    kind = _kind_of(problem.groups.names, scheme, most, sizes, shapes)
     found = run_pieces(_one_resample, calls, kind, course)
     counts = np.zeros((n_sizes, len(fitted)), dtype=np.int64)
-    for _, sets in found.values():
-        for i, units in enumerate(sets):
+    for resample in found.values():
+        for i, units in enumerate(resample.sets):
             counts[i, units] += 1
-    return Stability(
+    stability = Stability(
         units=problem.groups.names,
         fitted=fitted,
         assessed=~problem.groups.keep,
-        selected=np.array([selected for selected, _ in found.values()]),
+        selected=np.array([resample.selected for resample in found.values()]),
         scheme=scheme,
         k=k,
         seed=seed,
@@ -137,6 +151,8 @@ def assess(
         asked=n_resamples if len(found) < n_resamples else None,
         along=StabilityPath(counts, len(found), n_kept) if n_sizes else None,
     )
+    readings = [resample.readings for resample in found.values()]
+    return stability, tuple(own for own in readings if own is not None)
 
 
 def sizes_to_follow(
@@ -167,22 +183,34 @@ def sizes_to_follow(
 
 
 def _kind_of(
-    names: tuple[str, ...], scheme: Scheme, most: int | None, sizes: Sequence[int]
+    names: tuple[str, ...],
+    scheme: Scheme,
+    most: int | None,
+    sizes: Sequence[int],
+    shapes: Sequence[tuple[int, int]] | None,
 ) -> Kind:
-    """What resamples are: what is selected, of at most so many units if it is known, and the sets
-    of some sizes of the path."""
+    """What resamples are: what is selected, of at most so many units if it is known, the sets of
+    some sizes of the path, and readings of these shapes if there are any."""
 
     def read(_: int, said: Any) -> Resample:
-        chosen, own = said
+        chosen, own, *readings = said
         if len(own) != len(sizes):
             raise ValueError("another path")
         selected = np.zeros(len(names), dtype=bool)
         selected[units_read(chosen, len(names), most)] = True
         sets = (units_read(units, len(names), size) for units, size in zip(own, sizes, strict=True))
-        return Resample(selected, tuple(sets))
+        if len(readings) != (0 if shapes is None else len(shapes)):
+            raise ValueError("other readings")
+        tables = [table_read(one, of) for one, of in zip(readings, shapes or (), strict=True)]
+        return Resample(selected, tuple(sets), ResampledReadings(*tables) if tables else None)
 
     def write(found: Resample) -> Any:
-        return [np.flatnonzero(found.selected).tolist(), [units.tolist() for units in found.sets]]
+        sets = [units.tolist() for units in found.sets]
+        return [
+            np.flatnonzero(found.selected).tolist(),
+            sets,
+            *map(table_said, found.readings or ()),
+        ]
 
     return Kind(
         name="resample",
@@ -209,6 +237,8 @@ def _one_resample(
     k: int,
     n_sizes: int,
     seed: int,
+    probes: Probes | None,
+    grow: Grow | None,
     *,
     n_threads: int = 1,
 ) -> Resample:
@@ -229,7 +259,12 @@ def _one_resample(
         n_threads=n_threads,
     )
     path = steps_of(method, task)
-    sets = sets_by_size(path, n_sizes, keep)
-    if method.tuning_value is not None:
-        return Resample(path[-1].selected, sets)
-    return Resample(step_of_size(path, k, keep).selected, sets)
+    sets, fixed = sets_by_size(path, n_sizes, keep), method.tuning_value is not None
+    step = path[-1] if fixed else step_of_size(path, k, keep)
+    if probes is None:
+        return Resample(step.selected, sets)
+    if grow is None:
+        model = method.final_model(task, step)
+    else:
+        model = grow(problem, drawn, step.selected, seed=own_seed, n_threads=n_threads)
+    return Resample(step.selected, sets, read_resample(model, probes, problem, drawn.rows))

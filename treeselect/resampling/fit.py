@@ -21,7 +21,11 @@ from treeselect.models.model import Model
 from treeselect.models.weighted import WeightedForest
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.cross_validation import ScoreBySize
+from treeselect.resampling.effects import EffectRecord
 from treeselect.resampling.stability import Stability
+
+_MOST_CELLS = 5_000_000
+"""Rows times pairs of columns up to which their similarity is measured unasked: about a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,9 @@ class Fit:
         What a reader should know of this selection.
     choice : Choice
         How the number of units is chosen: what was asked, for :meth:`performance`.
+    effect_record : EffectRecord or None
+        Effects of the terms in the model, with intervals from models of the resamples, if these
+        were fitted.
     """
 
     design: ModelData
@@ -82,6 +89,7 @@ class Fit:
     notes: tuple[str, ...]
     resampled: Stability | None = None
     choice: Choice = field(default_factory=Choice)
+    effect_record: EffectRecord | None = None
 
     # --- the answer ---
 
@@ -170,3 +178,10 @@ class Fit:
         return dataclasses.replace(
             stability, association=measured.units, similarity=measured.similarity
         )
+
+
+def index_told(fit: Fit) -> float:
+    """The correlated index of a fit with resamples, where it is known or can be measured soon; else
+    missing."""
+    n_cells = len(fit.design.row_weights) * len(fit.design.arrays.columns) ** 2
+    return fit.stability.correlated_index if n_cells <= _MOST_CELLS else float("nan")

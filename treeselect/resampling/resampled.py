@@ -52,6 +52,9 @@ class Resampled:
     similarity : callable or None
         That of all pairs of units, shape (n_groups, n_groups), in their order; None without the
         data.
+    measured_index : float
+        The correlated index of a model without its data, as it was before; missing if it was not
+        measured.
     along : StabilityPath or None
         Selections for every number of units, if the paths were followed.
     """
@@ -69,6 +72,7 @@ class Resampled:
     asked: int | None = None
     association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
     similarity: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
+    measured_index: float = field(default=float("nan"), repr=False, compare=False)
     along: StabilityPath | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.engine.arrays import IntArray
+from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.running.pieces import Found
 
 _FEWEST = 2
@@ -36,6 +36,21 @@ def number_read(said: Any) -> float:
     if type(said) not in (int, float) or not math.isfinite(said):
         raise ValueError("no number")
     return float(said)
+
+
+def table_said(values: FloatArray) -> list[list[float | None]]:
+    """Rows of numbers; what is missing is None."""
+    return [[None if number != number else number for number in row] for row in values.tolist()]
+
+
+def table_read(said: Any, shape: tuple[int, int]) -> FloatArray:
+    """Its inverse; a ValueError if it is no table of this shape."""
+    if not isinstance(said, list) or len(said) != shape[0]:
+        raise ValueError("another table")
+    if not all(isinstance(row, list) and len(row) == shape[1] for row in said):
+        raise ValueError("other columns")
+    rows = [[math.nan if number is None else number_read(number) for number in row] for row in said]
+    return np.array(rows, dtype=np.float64).reshape(shape)
 
 
 def some(found: Found) -> Found:

@@ -34,11 +34,12 @@ class SelectedSets(Resampled):
 
         That of Sechidis and others (2020), over the units that are not kept. Two units are as
         alike as their association in the data says (see :attr:`substitutes`). At most 1, and
-        Nogueira's :attr:`index` where no two are associated; missing in a model without its data,
-        and where it is not defined (see `treeselect.resampling.agreement.correlated_index`).
+        Nogueira's :attr:`index` where no two are associated; missing where it is not defined (see
+        `treeselect.resampling.agreement.correlated_index`). A model without its data has what its
+        summary told before, if it told any.
         """
         if self.similarity is None:
-            return float("nan")
+            return self.measured_index
         free = self.assessed
         return correlated_index(self.selected[:, free], self.similarity()[np.ix_(free, free)])
 

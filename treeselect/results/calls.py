@@ -62,7 +62,9 @@ def call_text(function: str, formula: str, data: object, arguments: Mapping[str,
 def _source(data: object) -> str:
     if isinstance(data, EncodedFile):
         return f"pandas.read_csv({data.path!r}, encoding={data.encoding!r})"
-    return repr(str(data)) if isinstance(data, str | os.PathLike) else "data"
+    if isinstance(data, str | os.PathLike):
+        return repr(str(data))
+    return "frames" if isinstance(data, list) else "data"
 
 
 def data_text(data: object, frame: pd.DataFrame) -> str:

@@ -38,6 +38,8 @@ class CurvePoint:
     effect : float
     is_missing : bool
         Whether it stands for the missing values.
+    low, high : float or None
+        What the resamples make of the effect; None where that is not known.
     """
 
     value: float | None
@@ -45,6 +47,8 @@ class CurvePoint:
     share: float
     effect: float
     is_missing: bool
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,9 @@ def curves(result: Fit, term: str) -> tuple[Curve, ...]:
     share = shape["share"].to_numpy()
     found = []
     for label in sorted(labels, key=lambda c: -float(share @ effects[c] ** 2)):
-        points = _points(shape[value_column(result, variable)], share, effects[label], is_number)
+        band = _band(shape, f"_{label}" if label else "")
+        values = shape[value_column(result, variable)]
+        points = _points(values, share, effects[label], band, is_number)
         shown = points if is_number else _most_frequent(points)
         curve = Curve(
             term, variable, is_number, scale_of(result, label), shown, len(points) - len(shown)
@@ -131,14 +137,28 @@ def value_text(value: Any) -> str:
 
 
 def _points(
-    values: pd.Series[Any], share: FloatArray, effect: FloatArray, is_number: bool
+    values: pd.Series[Any],
+    share: FloatArray,
+    effect: FloatArray,
+    band: list[tuple[float | None, float | None]],
+    is_number: bool,
 ) -> tuple[CurvePoint, ...]:
     points = []
-    for value, lost, part, height in zip(values, values.isna(), share, effect, strict=True):
+    for value, lost, part, height, ends in zip(
+        values, values.isna(), share, effect, band, strict=True
+    ):
         number = float(value) if is_number and not lost else None
         label = MISSING if lost else value_text(value if number is None else number)
-        points.append(CurvePoint(number, label, float(part), float(height), bool(lost)))
+        points.append(CurvePoint(number, label, float(part), float(height), bool(lost), *ends))
     return tuple(sorted(points, key=lambda p: (p.is_missing, p.value or 0.0)))
+
+
+def _band(shape: pd.DataFrame, name: str) -> list[tuple[float | None, float | None]]:
+    """Low and high at each point, None where they are not known."""
+    if f"low{name}" not in shape:
+        return [(None, None)] * len(shape)
+    ends = shape[[f"low{name}", f"high{name}"]].to_numpy().tolist()
+    return [(None, None) if low != low else (low, high) for low, high in ends]
 
 
 def _most_frequent(points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:

@@ -24,8 +24,9 @@ from treeselect.models.coefficients import coefficient_table, table_head, table_
 from treeselect.models.forest import refit_forest
 from treeselect.models.independence import independent_columns
 from treeselect.models.linear import LinearFit, fit_linear, near_certain
-from treeselect.models.linear_data import linear_data
+from treeselect.models.linear_data import LinearData, linear_data
 from treeselect.printing import Summary, SummaryContent
+from treeselect.resampling.assessing import Grow
 from treeselect.results.boosting import fit_boosted
 from treeselect.results.estimators import MODELS, refit_estimator
 from treeselect.running.machine import memory_is_told
@@ -78,10 +79,23 @@ def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
     )
     before = result.model.note  # said of the model that goes
     notes = tuple(n for n in result.notes if n != before and not n.startswith(_PREDICTS))
-    scored = getattr(result.chosen_method, "refit", "forest")  # what select() itself had predict
-    if model != scored:
+    if model != _own_model(result):
         notes += (f"{_PREDICTS} {fitted.description}; the scores are those of the model before.",)
-    return dataclasses.replace(result, model=fitted, notes=notes)
+    # Effects were those of the model that goes, in its resamples.
+    return dataclasses.replace(result, model=fitted, notes=notes, effect_record=None)
+
+
+def _own_model(result: Fit) -> str | None:
+    """What `select()` itself had predict; None is the sparse forest."""
+    own: str | None = getattr(result.chosen_method, "refit", "forest")
+    return own
+
+
+def growing(result: Fit) -> Grow | None:
+    """How the model that predicts is fitted to other rows, where it is not that of the method."""
+    grown: dict[str, Grow] = {"forest": refit_forest, "boost": fit_boosted}
+    own = "sub" if _own_model(result) is None else "forest"
+    return None if result.model.stored_as == own else grown.get(result.model.stored_as)
 
 
 # --- linear model ------------------------------------------------------------------------------
@@ -149,19 +163,9 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
     TreeselectWarning
         If the fit did not converge or the terms separate the classes.
     """
-    response = data.response
-    full = linear_data(data, result.selected, np.arange(len(data.weight)))
-    free = independent_columns(full.matrix.to_numpy())
-    left_out = tuple(str(c) for c in full.matrix.columns[~free])
-    fit = fit_linear(full.of_columns(free), response.family.name, response.name, response.classes)
-    problems = list(fit.problems)
-    if not problems and response.family.has_classes and near_certain(fit):
-        problems.append(
-            "Fitted probabilities of 0 or 1: the terms may separate the classes, and then estimates"
-            " are too large without bound."
-        )
-    if problems:
-        warnings.warn(TreeselectWarning(" ".join(problems)), stacklevel=4)
+    full, left_out, fit = fit_terms(data, result.selected)
+    if fit.problems:
+        warnings.warn(TreeselectWarning(" ".join(fit.problems)), stacklevel=4)
     n_used = len(full.y)
     table = coefficient_table(fit)
     content = SummaryContent(
@@ -170,7 +174,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
             ("Call", f"{result.call.text}.refit('glm')"),
             ("Formula", result.formula),
             ("Model", f"{fit.model} (statsmodels)"),
-            ("Response", response.in_linear_models),
+            ("Response", data.response.in_linear_models),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
@@ -179,10 +183,10 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         rows=tuple(table_row(row) for row in table.itertuples(index=False)),
         notes=(
             NOT_VALID,
-            *_group_note(result.choice.folds.groups_name),
-            *problems,
-            *_left_out_note(left_out),
-            *_weight_notes(data, fit),
+            *group_note(result.choice.folds.groups_name),
+            *fit.problems,
+            *left_out_note(left_out),
+            *weight_notes(data, fit),
         ),
     )
     return GlmFit(
@@ -196,7 +200,41 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
     )
 
 
-def _group_note(name: str | bool) -> tuple[str, ...]:
+def fit_terms(
+    data: ModelData, terms: Sequence[str]
+) -> tuple[LinearData, tuple[str, ...], LinearFit]:
+    """The linear model of some terms on all complete rows.
+
+    Returns
+    -------
+    full : LinearData
+        Of all columns.
+    left_out : tuple of str
+        Columns that are sums of others, which the model is without.
+    fit : LinearFit
+
+    Raises
+    ------
+    DataError
+        If there are too few rows, or statsmodels gives up.
+    """
+    response = data.response
+    full = linear_data(data, terms, np.arange(len(data.weight)))
+    free = independent_columns(full.matrix.to_numpy())
+    left_out = tuple(str(c) for c in full.matrix.columns[~free])
+    fit = fit_linear(full.of_columns(free), response.family.name, response.name, response.classes)
+    if not fit.problems and response.family.has_classes and near_certain(fit):
+        fit = dataclasses.replace(
+            fit,
+            problems=(
+                "Fitted probabilities of 0 or 1: the terms may separate the classes, and then"
+                " estimates are too large without bound.",
+            ),
+        )
+    return full, left_out, fit
+
+
+def group_note(name: str | bool) -> tuple[str, ...]:
     if not name:
         return ()
     of = f"one {quoted(name)}" if isinstance(name, str) else "one group"
@@ -206,13 +244,13 @@ def _group_note(name: str | bool) -> tuple[str, ...]:
     )
 
 
-def _left_out_note(left_out: Sequence[str]) -> tuple[str, ...]:
+def left_out_note(left_out: Sequence[str]) -> tuple[str, ...]:
     if not left_out:
         return ()
     return (f"Left out, as they are sums of columns before them: {listing(left_out)}.",)
 
 
-def _weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
+def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
     notes = []
     if not data.row_weights.are_copies:
         notes.append("Case weights are relative: divided by their mean (statsmodels: var_weights).")

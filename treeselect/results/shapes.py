@@ -16,7 +16,12 @@ import numpy as np
 from treeselect.arguments.checks import found_near, is_one_of
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.ensembles.dependence import Dependence, partial_dependence
+from treeselect.engine.ensembles.dependence import (
+    Dependence,
+    codes_of,
+    grid_of,
+    partial_dependence,
+)
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.frames.values import Labels, Numbers, read_column
@@ -27,14 +32,14 @@ if TYPE_CHECKING:
 
     from treeselect.resampling.fit import Fit
 
-_MOST_ROWS = 1000
+MOST_ROWS = 1000
 """Rows that effects are averaged over; of more a sample."""
 
 _MOST_POINTS = 40
 _PAIR_POINTS = 12
 """Points of the grid of a term alone, and of each of two."""
 
-_MOST_LEVELS = 100
+MOST_LEVELS = 100
 """Levels of a factor that have a point each."""
 
 _STRENGTH_POINTS = 6
@@ -44,7 +49,7 @@ _STRENGTH_TERMS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class _Sample:
+class Sample:
     """Rows to average over, binned as the model wants them, with a group for each term."""
 
     model: Model
@@ -62,7 +67,7 @@ class _Sample:
         )
 
 
-def _sample(result: Fit, most: int) -> _Sample:
+def sample_rows(result: Fit, most: int) -> Sample:
     problem, weight = result.design.problem, result.design.weight  # asks for the data
     rows = np.flatnonzero(weight)
     if len(rows) > most:
@@ -77,12 +82,12 @@ def _sample(result: Fit, most: int) -> _Sample:
     if bins is not None:
         of_column = of_column[bins.source]
     data = data._replace(group_of=of_column.astype(data.group_of.dtype))
-    along = {term: _number_behind(result, term, rows) for term in terms}
+    along = {term: number_behind(result, term, rows) for term in terms}
     known = {term: number for term, number in along.items() if number is not None}
-    return _Sample(model, data, weight[rows].astype(np.float64), rows, terms, known)
+    return Sample(model, data, weight[rows].astype(np.float64), rows, terms, known)
 
 
-def _number_behind(result: Fit, term: str, rows: IntArray) -> FloatArray | None:
+def number_behind(result: Fit, term: str, rows: IntArray) -> FloatArray | None:
     """The one number that a transform, spline or polynomial is a function of; None for columns as
     they are, whose codes are in order."""
     spec = result.design.spec
@@ -93,6 +98,19 @@ def _number_behind(result: Fit, term: str, rows: IntArray) -> FloatArray | None:
         return None
     values = result.design.sources[variables[0]].iloc[rows]
     return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def points_of(result: Fit, sample: Sample, term: str) -> tuple[IntArray, FloatArray]:
+    """The points of the shape of a term: rows of the data that stand there, in their order, and the
+    shares of the rows."""
+    most = _most_points(result, [term], sample, _MOST_POINTS)
+    columns, points, place = grid_of(
+        sample.data, sample.weight, sample.terms.index(term), most, sample.along.get(term)
+    )
+    exact = np.flatnonzero((codes_of(sample.data, columns) == points[place]).all(axis=1))
+    first = np.unique(place[exact], return_index=True)[1]
+    share = np.bincount(place, sample.weight / sample.weight.sum(), len(points))
+    return sample.rows[exact[first]], np.asarray(share, dtype=np.float64)
 
 
 def shape_table(result: Fit, term: str, other: str | None) -> pd.DataFrame:
@@ -108,28 +126,40 @@ def shape_table(result: Fit, term: str, other: str | None) -> pd.DataFrame:
         raise OptionError(
             f"`other` must have other variables than `term`.\n  Found: {listing(shared)} in both."
         )
-    sample = _sample(result, _MOST_ROWS)
+    sample = sample_rows(result, MOST_ROWS)
     usual = _MOST_POINTS if other is None else _PAIR_POINTS
     found = sample.effect(terms, _most_points(result, terms, sample, usual))
     share = found.share
     words, order = _points_in_words(result, terms, sample, found)
     frame = pd.DataFrame({name: pd.Series(values) for name, values in words.items()})
     frame["share"] = share
-    names = _output_names(result)
+    names = output_names(result)
+    band = _band(result, terms, len(share))
     for k, name in enumerate(names):
         mean = found.mean[:, k]
         frame[f"mean{name}"] = mean
         if other is None:
             frame[f"effect{name}"] = mean - share @ mean
+            if band is not None:
+                frame[f"low{name}"], frame[f"high{name}"] = band[0][:, k], band[1][:, k]
         else:
             frame[f"interaction{name}"] = _beyond_both(found, share)[:, k]
     frame = frame.iloc[order]
     return frame[frame["share"] > 0].reset_index(drop=True)
 
 
+def _band(result: Fit, terms: Sequence[str], n_points: int) -> tuple[FloatArray, FloatArray] | None:
+    """What the resamples make of the effect at each point of the shape of one term."""
+    known = result.effect_record
+    if known is None or len(terms) > 1:
+        return None
+    band = known.band(terms[0])
+    return band if len(band[0]) == n_points else None
+
+
 def value_column(result: Fit, variable: str) -> str:
     """Column of a shape's table that holds a variable: its name, unless a number has that name."""
-    taken = {f"{kind}{name}" for kind in _SHAPE_NUMBERS for name in _output_names(result)}
+    taken = {f"{kind}{name}" for kind in _SHAPE_NUMBERS for name in output_names(result)}
     taken.add("share")
     name = variable
     while name in taken or (name != variable and name in result.variables):
@@ -137,7 +167,7 @@ def value_column(result: Fit, variable: str) -> str:
     return name
 
 
-_SHAPE_NUMBERS = ("mean", "effect", "interaction")
+_SHAPE_NUMBERS = ("mean", "effect", "interaction", "low", "high")
 
 
 def given_terms(term: object, other: object) -> list[tuple[object, str]]:
@@ -156,13 +186,13 @@ def selected_term(result: Fit, term: object, argument: str) -> str:
     )
 
 
-def _output_names(result: Fit) -> list[str]:
+def output_names(result: Fit) -> list[str]:
     classes = result.design.response.classes
     return [f"_{label}" for label in classes] if len(classes) > 2 else [""]
 
 
 def _points_in_words(
-    result: Fit, terms: Sequence[str], sample: _Sample, found: Dependence
+    result: Fit, terms: Sequence[str], sample: Sample, found: Dependence
 ) -> tuple[dict[str, list[Any]], IntArray]:
     """What the points are told by, and their order: numbers rising, levels in theirs, what is
     missing last."""
@@ -180,7 +210,7 @@ def _points_in_words(
 
 
 def _stands_at_its_point(
-    sample: _Sample, term: str, found: Dependence, point: IntArray, place: IntArray
+    sample: Sample, term: str, found: Dependence, point: IntArray, place: IntArray
 ) -> BoolArray:
     """Whether each row has the codes of its point in the columns of a term."""
     own = np.flatnonzero(sample.data.group_of == sample.terms.index(term))
@@ -190,7 +220,7 @@ def _stands_at_its_point(
     return np.asarray((codes == found.points[first][:, at][place]).all(axis=1))
 
 
-def _axes(result: Fit, term: str, sample: _Sample) -> dict[str, Numbers | Labels]:
+def _axes(result: Fit, term: str, sample: Sample) -> dict[str, Numbers | Labels]:
     """What the points of a term are told by: the variables behind it, or the term itself where it
     is a product of numbers."""
     design = result.design
@@ -218,11 +248,11 @@ def _without(part: Numbers | Labels, missing: BoolArray) -> Numbers | Labels:
     return dataclasses.replace(part, codes=np.where(missing, -1, part.codes))
 
 
-def _most_points(result: Fit, terms: Sequence[str], sample: _Sample, usual: int) -> int:
+def _most_points(result: Fit, terms: Sequence[str], sample: Sample, usual: int) -> int:
     """Points for a term: levels are not thinned as numbers are."""
     axes = [axis for term in terms for axis in _axes(result, term, sample).values()]
     levels = [len(axis.levels) for axis in axes if isinstance(axis, Labels)]
-    return max([usual, *(min(n + 1, _MOST_LEVELS) for n in levels)])
+    return max([usual, *(min(n + 1, MOST_LEVELS) for n in levels)])
 
 
 def _in_words(axis: Numbers | Labels, place: IntArray, is_exact: BoolArray, n: int) -> list[Any]:
@@ -276,13 +306,13 @@ def interaction_table(result: Fit) -> pd.DataFrame:
     terms = result.selected[:_STRENGTH_TERMS]
     rows = []
     if len(terms) > 1:
-        sample = _sample(result, _STRENGTH_ROWS)
+        sample = sample_rows(result, _STRENGTH_ROWS)
         rows = [(*pair, _strength(sample, pair)) for pair in itertools.combinations(terms, 2)]
     frame = pd.DataFrame(rows, columns=["term", "other", "strength"])
     return frame.sort_values("strength", ascending=False, kind="stable", ignore_index=True)
 
 
-def _strength(sample: _Sample, pair: Sequence[str]) -> float:
+def _strength(sample: Sample, pair: Sequence[str]) -> float:
     """Root of the share of the variance of the joint effect that no sum of two effects has."""
     found = sample.effect(pair, _STRENGTH_POINTS)
     share = found.share

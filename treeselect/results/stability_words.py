@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.printing import enumeration
+from treeselect.resampling.fit import index_told
 from treeselect.resampling.model_frequencies import distinct_sets
 from treeselect.resampling.selected_sets import PAIR_LEVEL
 
@@ -22,9 +23,6 @@ _MOST_OTHERS = 4
 """Units that stood in for one of them."""
 
 _MOST_PAIRS = 3
-
-_MOST_CELLS = 5_000_000
-"""Rows times pairs of columns up to which their similarity is measured unasked: about a second."""
 
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
@@ -151,10 +149,7 @@ def pair_sentence(stability: Stability) -> str:
 
 def correlated_sentence(fit: Fit) -> str:
     """The index in which associated units stand for each other; "" where it can't be told soon."""
-    n_cells = len(fit.design.row_weights) * len(fit.design.arrays.columns) ** 2
-    if not 0 < n_cells <= _MOST_CELLS:
-        return ""
-    index = fit.stability.correlated_index
+    index = index_told(fit)
     if not np.isfinite(index):
         return ""
     return (

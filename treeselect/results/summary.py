@@ -11,6 +11,7 @@ from treeselect.algorithms.shared.decisions import WORDS
 from treeselect.algorithms.shared.method import OWN
 from treeselect.printing import MOST_ROWS, SummaryContent
 from treeselect.resampling.error_bounds import no_bound
+from treeselect.results.effects import effect_notes, effect_tables
 from treeselect.results.searched import search_notes, search_tables
 from treeselect.results.stability_words import (
     correlated_sentence,
@@ -39,7 +40,7 @@ def summarise(result: Fit) -> SummaryContent:
         columns=columns,
         rows=rows,
         notes=_notes(result),
-        more=search_tables(result),
+        more=(*effect_tables(result), *search_tables(result)),
     )
 
 
@@ -130,6 +131,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
     notes += _purpose_notes(result)
     notes.append(rows_note(result))
     notes.extend(stability_notes(result))
+    notes.extend(effect_notes(result))
     notes.extend(search_notes(result))
     notes.extend(result.notes)
     notes.extend(result.design.notes)

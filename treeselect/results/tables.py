@@ -9,6 +9,7 @@ import numpy as np
 
 from treeselect.engine.rounding import falling
 from treeselect.errors import OptionError
+from treeselect.results.effects import effect_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +68,8 @@ def tidy_table(result: Fit) -> pd.DataFrame:
         by_unit = result.resampled.table().set_index("term").loc[list(groups.names)]
         for column in ("frequency", "ci_low", "ci_high"):
             frame[column] = by_unit[column].to_numpy()[at]
+    for column, values in effect_columns(result, terms).items():
+        frame[column] = values
     return frame.sort_values(
         ["selected", "importance", "step"],
         ascending=[False, False, True],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from treeselect.reports.figures.panels import panels
 from treeselect.results.curves import Curve, CurvePoint
 
@@ -50,3 +52,25 @@ def test_panels_of_many_levels_and_of_one_value():
     places = [tick.at for tick in flat.x_ticks]
     assert 3 <= len(places) <= 6
     assert all(flat.left <= place <= flat.right for place in places)
+
+
+def test_bands_are_drawn_where_they_are_known():
+    points = [(0.0, 0.0), (1.0, 1.0), (2.0, 2.0), (3.0, 3.0), (None, 0.0)]
+    made = curve(points)
+    ends = [(-1.0, 1.0), (0.0, 6.0), (None, None), (2.0, 4.0), (-2.0, 2.0)]
+    banded = dataclasses.replace(
+        made,
+        points=tuple(
+            dataclasses.replace(point, low=low, high=high)
+            for point, (low, high) in zip(made.points, ends, strict=True)
+        ),
+    )
+    (panel,) = panels([banded])
+    assert len(panel.band) == 1  # a single point between two that are not known has no area
+    assert panel.band[0].count(",") == 4
+    assert panel.specks[1].high < panel.specks[1].y < panel.specks[1].low  # upwards is less
+    assert panel.specks[2].low is None
+    assert min(tick.at for tick in panel.y_ticks) <= panel.specks[1].high
+    assert panel.specks[1].text == "1.0: +1, +0 to +6 (20.0% of the rows)"
+    (plain,) = panels([made])
+    assert plain.band == ()

@@ -13,6 +13,7 @@ from quick import quick_fit
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.collections import PolyCollection
 
 import treeselect
 from treeselect.errors import (
@@ -24,6 +25,7 @@ from treeselect.errors import (
 )
 from treeselect.reports.plots.selection import KINDS
 from treeselect.results.inside import association_table
+from treeselect.results.shapes import shape_table
 
 HOSTILE = "$a_{b$ _%"
 
@@ -304,3 +306,20 @@ def test_the_module_of_plots_does_not_load_matplotlib():
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["False", "False"]
+
+
+def test_bands_of_shapes(fitted, monkeypatch):
+    def banded(result, term, other):
+        table = shape_table(result, term, other)
+        return table.assign(low=table["effect"] - 0.5, high=table["effect"] + 0.25)
+
+    monkeypatch.setattr("treeselect.results.curves.shape_table", banded)
+    ax = fitted.plot("shape", term="signal")
+    (band,) = [c for c in ax.collections if isinstance(c, PolyCollection)]
+    effect = fitted.shape("signal").dropna()["effect"]
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert heights.min() == pytest.approx(effect.min() - 0.5)
+    assert heights.max() == pytest.approx(effect.max() + 0.25)
+    ax = fitted.plot("shape", term="site")
+    upright = [line for line in ax.lines if len(set(line.get_xdata())) == 1]
+    assert len(upright) == len(fitted.shape("site"))

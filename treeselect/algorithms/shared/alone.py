@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.data.binning import BinnedData
 
 _CLASSES = 8
 """Classes of about equal weight that the values of a number are put into."""
@@ -23,7 +23,7 @@ class Alone:
 
     Parameters
     ----------
-    problem : Problem
+    data : BinnedData
     truth : ndarray of float, shape (n_rows, n_outputs)
         What is to be told.
     weights : RowWeights
@@ -35,9 +35,9 @@ class Alone:
     .. [1] T. L. Kelley (1935). An unbiased correlation ratio measure. PNAS 21(9), 554-559.
     """
 
-    def __init__(self, problem: Problem, truth: FloatArray, weights: RowWeights) -> None:
+    def __init__(self, data: BinnedData, truth: FloatArray, weights: RowWeights) -> None:
         rows = weights.rows
-        self._data, self._rows, self._n = problem.data, rows, weights.n_units
+        self._data, self._rows, self._n = data, rows, weights.n_units
         share = weights.values[rows] / weights.values[rows].sum()
         self._share, self._left = share, truth[rows] - share @ truth[rows]
         self._whole = float(share @ (self._left**2).sum(axis=1))

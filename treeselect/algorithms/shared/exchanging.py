@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -14,7 +13,7 @@ from treeselect.algorithms.shared.judging import (
     SCREEN_CELLS,
     Judge,
     held_out_gains,
-    some_rows,
+    rows_to_judge,
 )
 from treeselect.algorithms.shared.orders import first_units, ranking
 from treeselect.algorithms.shared.searched import Exchange, Rival, Trace, trace_of
@@ -75,12 +74,11 @@ class Search:
         self._task, self._margin = task, margin
         self._keep, self._costs = groups.keep, groups.costs
         self._rank = groups.ranks(task.seed)
-        self._weights = some_rows(task, _SURE_ROWS)
-        self._sure = Judge(task, n_trees, "sure", self._weights)
-        self._quick = Judge(task, _QUICK_TREES, "quick", some_rows(task, _QUICK_ROWS))
-        rows = dataclasses.replace(task.weights, values=self._weights)
-        self._alone = Alone(task.problem, self._sure.truth, rows)
-        gains = held_out_gains(task, self._sure.truth, self._weights, "ranking", RANKING_CELLS)
+        self._rows = rows_to_judge(task, _SURE_ROWS)
+        self._sure = Judge(task, n_trees, "sure", self._rows)
+        self._quick = Judge(task, _QUICK_TREES, "quick", rows_to_judge(task, _QUICK_ROWS))
+        self._alone = Alone(self._rows.data, self._sure.truth, self._rows.weights)
+        gains = held_out_gains(task, self._rows, self._sure.truth, "ranking", RANKING_CELLS)
         self._order = self._ranked(gains, self._keep)
         self._added: dict[bytes, IntArray] = {}
 
@@ -260,7 +258,7 @@ class Search:
     def _candidates(self, selected: BoolArray) -> IntArray:
         """Units that tell most of what a set leaves to be told, and most of all, by turns."""
         left = held_out_gains(
-            self._task, self._sure.residuals(selected), self._weights, "residuals", SCREEN_CELLS
+            self._task, self._rows, self._sure.residuals(selected), "residuals", SCREEN_CELLS
         )
         orders = [self._ranked(left, np.zeros_like(self._keep)), self._order]
         outside = [order[~selected[order]][:_CANDIDATES] for order in orders]

@@ -10,8 +10,9 @@ import numpy as np
 
 from treeselect.algorithms.shared.targets import target_of
 from treeselect.algorithms.shared.task import Task
-from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
-from treeselect.engine.data.binning import select_groups
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.data.binning import BinnedData, select_groups, take_rows
 from treeselect.engine.data.targets import copies
 from treeselect.engine.ensembles.forests import Sampling, bagged_forest
 from treeselect.engine.ensembles.permutation import out_of_bag_gains
@@ -25,8 +26,45 @@ RANKING_CELLS, SCREEN_CELLS = 10_000_000, 2_000_000
 500: few rows are ranked by many trees."""
 
 
+class Rows(NamedTuple):
+    """Rows to judge sets on, apart from the others, whose number then costs nothing.
+
+    Attributes
+    ----------
+    places : ndarray of int64, shape (n_own_rows,)
+        In rising order.
+    n_all : int
+        Rows of the task.
+    data : BinnedData
+    weights : RowWeights
+        All above 0.
+    """
+
+    places: IntArray
+    n_all: int
+    data: BinnedData
+    weights: RowWeights
+
+    def among_all(self, values: FloatArray) -> FloatArray:
+        """Values of these rows in the places of the task's; NaN elsewhere."""
+        found = np.full((self.n_all, *values.shape[1:]), np.nan)
+        found[self.places] = values
+        return found
+
+
+def rows_to_judge(task: Task, most: int | None = None) -> Rows:
+    """The rows of a task with a weight, or, if they are more than so many, some drawn at random."""
+    data, places = task.problem.data, np.flatnonzero(task.weight)
+    if most is not None and len(places) > most:
+        rng = np.random.default_rng(task.seeded("rows", most).seed)
+        places = np.sort(rng.choice(places, most, replace=False))
+    own = data if len(places) == data.n_rows else take_rows(data, places)
+    return Rows(places, data.n_rows, own, task.weights.of(places))
+
+
 class _Judged(NamedTuple):
-    """A set, what its forest says of each row out of bag, and the squared errors."""
+    """A set, what its forest says of each row out of bag, and the squared errors, shape
+    (n_own_rows, ...)."""
 
     selected: BoolArray
     prediction: FloatArray
@@ -47,22 +85,20 @@ class Judge:
     n_trees : int
     name : str
         Of the stream of random numbers.
-    weight : ndarray, shape (n_rows,), optional
-        Weights of the rows to judge on; those of the task by default.
+    rows : Rows, optional
+        To judge on; all that have a weight by default.
     """
 
-    def __init__(
-        self, task: Task, n_trees: int, name: str, weight: WeightArray | None = None
-    ) -> None:
+    def __init__(self, task: Task, n_trees: int, name: str, rows: Rows | None = None) -> None:
         problem = task.problem
-        self._data, self._family = problem.data, problem.family
-        self._weight = task.weight if weight is None else weight
-        self._weights = task.weights.valued(self._weight)
-        self._groups = self._weights.blocks
+        self._rows = rows_to_judge(task) if rows is None else rows
+        self._data, self._family = self._rows.data, problem.family
+        self._weights = self._rows.weights
+        self._weight, self._groups = self._weights.values, self._weights.blocks
         self._n_trees, self._n_threads = n_trees, task.n_threads
         self._seed = task.seeded(name).seed
         self._rank = problem.groups.ranks(task.seed)
-        self.truth = truth_of(problem, task.weight)
+        self.truth = truth_of(problem, task.weight)[self._rows.places]
         self._known: dict[bytes, _Judged] = {}
 
     def sets(self) -> list[BoolArray]:
@@ -70,17 +106,18 @@ class Judge:
         return [judged.selected for judged in self._known.values()]
 
     def errors(self, selected: BoolArray) -> FloatArray:
-        """Squared out-of-bag error of each row, shape (n_rows,); NaN where there is none."""
+        """Squared out-of-bag errors of the judge's own rows, shape (n_own_rows,); NaN where there
+        is none."""
         return self._judged(selected).errors
 
     def residuals(self, selected: BoolArray) -> FloatArray:
-        """What the forest of a set leaves to be told out of bag, shape (n_rows, n_outputs); NaN
-        where there is no prediction."""
+        """What the forest of a set leaves to be told out of bag of the judge's own rows, shape
+        (n_own_rows, n_outputs); NaN where there is no prediction."""
         return self.truth - self._judged(selected).prediction
 
     def prediction(self, selected: BoolArray) -> FloatArray:
         """Out-of-bag predictions by a set, shape (n_rows, n_outputs); NaN where there is none."""
-        return self._judged(selected).prediction
+        return self._rows.among_all(self._judged(selected).prediction)
 
     def learn(self, sets: Sequence[BoolArray]) -> None:
         """Judge some sets that are looked at next, each in a thread of its own."""
@@ -144,7 +181,7 @@ class Judge:
         truth, weight = self.truth, self._weight
         if not selected.any():
             mean = np.average(truth, axis=0, weights=weight)
-            prediction = np.where(weight[:, np.newaxis] > 0, mean, np.nan)
+            prediction = np.tile(mean, (len(weight), 1))
             return _Judged(selected, prediction, ((truth - prediction) ** 2).sum(axis=1))
         part = select_groups(self._data, selected)
         grower = Grower(
@@ -155,27 +192,27 @@ class Judge:
         return _Judged(selected, found.prediction, found.errors)
 
 
-def held_out_gains(
-    task: Task, truth: FloatArray, weight: WeightArray, name: str, cells: int
-) -> FloatArray:
+def held_out_gains(task: Task, rows: Rows, truth: FloatArray, name: str, cells: int) -> FloatArray:
     """Out-of-bag gains of all units in a forest that tells `truth`, shape (n_groups,);
     minus infinity for those that can't split.
 
     Parameters
     ----------
-    truth : ndarray of float, shape (n_rows, n_outputs)
+    rows : Rows
+        To grow it on.
+    truth : ndarray of float, shape (n_own_rows, n_outputs)
         The response, or what a set leaves to be told.
     cells : int
         Rows times columns times trees: see ``RANKING_CELLS``.
     """
-    data = task.problem.data
+    data, weight = rows.data, rows.weights.values
     counts = copies(weight) * ~np.isnan(truth[:, 0])
     known = np.where(np.isnan(truth), 0.0, truth)
     target = target_of(known, np.where(counts > 0, weight, np.zeros_like(weight)))
     n = n_able(data, counts)
     seed = task.seeded(name).seed
     affordable = cells // max(int((counts > 0).sum()) * len(data.codes), 1)
-    sampling = Sampling(groups=task.weights.groups)
+    sampling = Sampling(groups=rows.weights.groups)
     trees = bagged_forest(
         data, target, counts, n_trees=min(max(_SCREEN_TREES, affordable), _MOST_TREES), seed=seed,
         sampling=sampling,
@@ -184,15 +221,3 @@ def held_out_gains(
     )  # fmt: skip
     gains = out_of_bag_gains(trees, data, target, counts, sampling, seed, task.n_threads).mean
     return np.where(can_split(data, counts), gains, -np.inf)
-
-
-def some_rows(task: Task, most: int) -> WeightArray:
-    """The weights of a task, those of all but so many rows, drawn at random, being 0."""
-    rows = np.flatnonzero(task.weight)
-    if len(rows) <= most:
-        return task.weight
-    rng = np.random.default_rng(task.seeded("rows", most).seed)
-    drawn = rng.choice(rows, most, replace=False)
-    weight = np.zeros_like(task.weight)
-    weight[drawn] = task.weight[drawn]
-    return weight

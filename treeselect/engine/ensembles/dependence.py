@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treeselect.engine.arrays import AnyArray, FloatArray, IntArray, UInt16Array
-from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.data.binning import BinnedData, take_rows
 
 _ROWS_AT_ONCE = 2**16
 """Rows that are predicted in one call: those of several points."""
@@ -81,7 +81,7 @@ def partial_dependence(
     """
     numbers: Sequence[FloatArray | None] = along or [None] * len(groups)
     grids = [
-        _grid(data, weight, group, max_points, number)
+        grid_of(data, weight, group, max_points, number)
         for group, number in zip(groups, numbers, strict=True)
     ]
     columns = np.concatenate([columns for columns, _, _ in grids])
@@ -95,25 +95,51 @@ def partial_dependence(
     rows = np.flatnonzero(weight)
     own = weight[rows] / weight[rows].sum()
     share = np.asarray(np.bincount(place, own, len(points)), dtype=np.float64)
+    mean = mean_at(predict, data, weight, columns, points)
+    sizes = np.array([len(grid[1]) for grid in grids], dtype=np.int64)
+    return Dependence(columns, points, share, mean, place.astype(np.int64), sizes)
+
+
+def mean_at(
+    predict: Callable[[BinnedData], FloatArray],
+    data: BinnedData,
+    weight: AnyArray,
+    columns: IntArray,
+    points: UInt16Array,
+) -> FloatArray:
+    """Weighted mean predictions when some columns have given codes.
+
+    Parameters
+    ----------
+    predict, data, weight
+        As in :func:`partial_dependence`.
+    columns : ndarray of int64, shape (n_columns,)
+    points : ndarray of uint16, shape (n_points, n_columns)
+        Codes of these columns, at least one point.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_points, n_outputs)
+    """
+    rows = np.flatnonzero(weight)
+    own = weight[rows] / weight[rows].sum()
     at_once = max(1, _ROWS_AT_ONCE // len(rows))
     parts = []
     for first in range(0, len(points), at_once):
         some = points[first : first + at_once]
-        again = np.tile(rows, len(some))
-        here = data._replace(
-            codes=np.ascontiguousarray(data.codes[:, again]),
-            blocks=np.ascontiguousarray(data.blocks[:, again]),
-            wide=np.ascontiguousarray(data.wide[:, again]),
-        )
+        here = take_rows(data, np.tile(rows, len(some)))
         for j, codes in zip(columns, some.T, strict=True):
             _set_codes(here, int(j), np.repeat(codes, len(rows)))
         parts.append(own @ predict(here).reshape(len(some), len(rows), -1))
-    sizes = np.array([len(grid[1]) for grid in grids], dtype=np.int64)
-    mean = np.concatenate(parts)
-    return Dependence(columns, points, share, mean, place.astype(np.int64), sizes)
+    return np.concatenate(parts)
 
 
-def _grid(
+def codes_of(data: BinnedData, columns: IntArray) -> UInt16Array:
+    """Codes of some columns, shape (n_rows, n_columns)."""
+    return np.column_stack([data.column(int(j)) for j in columns]).astype(np.uint16)
+
+
+def grid_of(
     data: BinnedData,
     weight: AnyArray,
     group: int,
@@ -124,7 +150,7 @@ def _grid(
     weight."""
     columns = np.flatnonzero(data.group_of == group)
     rows = np.flatnonzero(weight)
-    codes = _codes_of(data, columns)[rows]
+    codes = codes_of(data, columns)[rows]
     if along is None:
         points, at = np.unique(codes, axis=0, return_inverse=True)
     else:
@@ -149,11 +175,6 @@ def _ends_of_cells(share: FloatArray, n: int) -> IntArray:
     wanted = np.linspace(share[0], inner[-1], n - 1)[1:]
     ends = np.minimum(np.searchsorted(inner, wanted), len(inner) - 1)
     return np.unique([0, *ends.tolist(), len(inner)])
-
-
-def _codes_of(data: BinnedData, columns: IntArray) -> UInt16Array:
-    """Codes of some columns, shape (n_rows, n_columns)."""
-    return np.column_stack([data.column(int(j)) for j in columns]).astype(np.uint16)
 
 
 def _set_codes(data: BinnedData, column: int, codes: UInt16Array) -> None:

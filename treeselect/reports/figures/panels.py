@@ -22,13 +22,18 @@ _LONGEST_LEVEL = 6.4
 
 @dataclass(frozen=True, slots=True)
 class Speck:
-    """A point of a curve; its area is the share of the rows."""
+    """A point of a curve; its area is the share of the rows.
+
+    Where resamples tell it, `low` and `high` are the ends of its interval.
+    """
 
     x: float
     y: float
     radius: float
     is_missing: bool
     text: str
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,8 @@ class Panel:
     x_label_y : float
     line : str
         Points of the line; of levels none.
+    band : tuple of str
+        Outlines of what resamples make of the line, where they tell it; of levels none.
     specks : tuple of Speck
     zero : float
         Where the effect is 0.
@@ -74,6 +81,7 @@ class Panel:
     x_label: str
     x_label_y: float
     line: str
+    band: tuple[str, ...]
     specks: tuple[Speck, ...]
     zero: float
     missing_from: float | None
@@ -86,7 +94,7 @@ class Panel:
 
 def panels(curves: Sequence[Curve]) -> tuple[Panel, ...]:
     """Geometry of curves, with the vertical axis that they share."""
-    effects = [point.effect for curve in curves for point in curve.points]
+    effects = [height for curve in curves for point in curve.points for height in _heights(point)]
     ticks = nice_ticks(min(0.0, *effects), max(0.0, *effects), 4)
     labels = tick_labels(ticks, signed=True)
     left = max(30.0, round(max(map(_width, labels)) + 14, 1))
@@ -112,6 +120,8 @@ def _panel(curve: Curve, title: str, left: float, ticks: list[float], labels: li
             round(max(1.6 if curve.is_number else 2.5, 9 * p.share**0.5), 1),
             p.is_missing,
             _words(p),
+            None if p.low is None else y(p.low),
+            None if p.high is None else y(p.high),
         )
         for x, p in zip(places, curve.points, strict=True)
     )
@@ -134,6 +144,7 @@ def _panel(curve: Curve, title: str, left: float, ticks: list[float], labels: li
         x_label=x_label,
         x_label_y=round(_BOTTOM + below, 1),
         line=" ".join(f"{s.x},{s.y}" for s in known) if curve.is_number else "",
+        band=_outlines(known) if curve.is_number else (),
         specks=specks,
         zero=y(0.0),
         missing_from=missing_from,
@@ -143,6 +154,21 @@ def _panel(curve: Curve, title: str, left: float, ticks: list[float], labels: li
         more=curve.more,
         text=_sentence(curve),
     )
+
+
+def _heights(point: CurvePoint) -> list[float]:
+    return [h for h in (point.effect, point.low, point.high) if h is not None]
+
+
+def _outlines(specks: Sequence[Speck]) -> tuple[str, ...]:
+    """Around the intervals of neighbours, of as many parts as there are."""
+    parts = []
+    for is_known, group in itertools.groupby(specks, key=lambda s: s.low is not None):
+        own = list(group)
+        if is_known and len(own) > 1:
+            ends = [(s.x, s.low) for s in own] + [(s.x, s.high) for s in reversed(own)]
+            parts.append(" ".join(f"{x},{y}" for x, y in ends))
+    return tuple(parts)
 
 
 def _number_axis(curve: Curve, left: float) -> tuple[tuple[Tick, ...], list[float], float | None]:
@@ -209,7 +235,8 @@ def _width(text: str) -> float:
 
 
 def _words(point: CurvePoint) -> str:
-    return f"{point.label}: {point.effect:+.3g} ({point.share:.1%} of the rows)"
+    interval = "" if point.low is None else f", {point.low:+.3g} to {point.high:+.3g}"
+    return f"{point.label}: {point.effect:+.3g}{interval} ({point.share:.1%} of the rows)"
 
 
 def _sentence(curve: Curve) -> str:

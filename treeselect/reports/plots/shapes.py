@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from treeselect.reports.colours import COLOURS, PALE, SOFT
 from treeselect.reports.figures.panels import short_scale
 from treeselect.reports.plots.drawing import MARKS, new_axes, plain, short_names
-from treeselect.results.curves import Curve, curves, number_text
+from treeselect.results.curves import Curve, CurvePoint, curves, number_text
 from treeselect.results.maps import shape_map
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def _drawable(curve: Curve) -> tuple[Curve, str]:
 
 def _number_curve(ax: Axes, curve: Curve, i: int, n: int) -> None:
     known = [(p.value, p.effect) for p in curve.points if p.value is not None]
+    _band(ax, [p for p in curve.points if p.value is not None], COLOURS[i])
     ax.plot(
         [value for value, _ in known],
         [effect for _, effect in known],
@@ -67,6 +68,17 @@ def _number_curve(ax: Axes, curve: Curve, i: int, n: int) -> None:
     _points(ax, curve, i, [_place(curve, p.value) for p in curve.points], None)
 
 
+def _band(ax: Axes, points: Sequence[CurvePoint], colour: str) -> None:
+    """What the resamples make of the line, where they tell it."""
+    if any(p.low is not None for p in points):
+        nan = float("nan")
+        lows = [nan if p.low is None else p.low for p in points]
+        highs = [nan if p.high is None else p.high for p in points]
+        ax.fill_between(
+            [p.value or 0.0 for p in points], lows, highs, color=colour, alpha=0.15, linewidth=0
+        )
+
+
 def _level_curve(ax: Axes, curve: Curve, i: int, n: int) -> None:
     shift = (i - (n - 1) / 2) * 0.6 / n
     _points(ax, curve, i, [j + shift for j in range(len(curve.points))], _class_label(curve, n))
@@ -75,6 +87,9 @@ def _level_curve(ax: Axes, curve: Curve, i: int, n: int) -> None:
 def _points(ax: Axes, curve: Curve, i: int, places: Sequence[float], label: str | None) -> None:
     """Points whose area is the share of the rows; hollow squares for missing values."""
     colour, mark = COLOURS[i], MARKS[i]
+    for x, p in zip(places, curve.points, strict=True):
+        if p.low is not None and p.high is not None and (p.is_missing or not curve.is_number):
+            ax.plot([x, x], [p.low, p.high], color=colour, linewidth=1.5)
     for missing in (False, True):
         own = [(x, p) for x, p in zip(places, curve.points, strict=True) if p.is_missing == missing]
         if own:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from treeselect.reports.figures.panels import Panel, panels
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table
-from treeselect.results.curves import MOST_LEVELS, Curve, curves, has_curve
+from treeselect.results.curves import MOST_LEVELS, Curve, CurvePoint, curves, has_curve
+from treeselect.results.effects import decimals
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -51,6 +52,11 @@ def _lead(fit: Fit, found: list[Curve], eligible: int) -> str:
         sentences.append("Of the classes the one whose effect varies most is shown.")
     if any(point.is_missing for curve in found for point in curve.points):
         sentences.append("Squares are missing values.")
+    if any(point.low is not None for curve in found for point in curve.points):
+        sentences.append(
+            "Bands and bars go from the 2.5th to the 97.5th percentile of the same effect in the"
+            " models of the resamples that selected the term, point by point."
+        )
     if any(curve.more for curve in found):
         sentences.append(f"Of factors with more levels the {MOST_LEVELS} most frequent are shown.")
     return " ".join(sentences)
@@ -65,24 +71,27 @@ def _plain_scale(found: list[Curve]) -> str:
 
 def _rows(found: list[Curve]) -> Table:
     """All points as rows, the effects to three digits of the largest."""
+    has_band = any(p.low is not None for curve in found for p in curve.points)
     several = len({curve.scale for curve in found}) > 1
-    decimals = _decimals(max(abs(p.effect) for curve in found for p in curve.points))
+    decimal_places = decimals(max(abs(p.effect) for curve in found for p in curve.points))
     rows = [
         (
             curve.term,
             *((curve.scale,) if several else ()),
             point.label,
             f"{point.share:.3f}",
-            f"{point.effect:,.{decimals}f}",
+            f"{point.effect:,.{decimal_places}f}",
+            *((_interval(point, decimal_places),) if has_band else ()),
         )
         for curve in found
         for point in curve.points
     ]
     columns = ("Term", *(("Scale",) if several else ()), "Value", "Share of rows", "Effect")
+    columns += ("2.5 to 97.5 %",) if has_band else ()
     return Table(columns, tuple(rows))
 
 
-def _decimals(largest: float) -> int:
-    """Decimals that give a number three digits."""
-    exponent = int(f"{largest:e}".partition("e")[2])
-    return min(max(0, 2 - exponent), 9)
+def _interval(point: CurvePoint, decimal_places: int) -> str:
+    if point.low is None:
+        return ""
+    return f"{point.low:,.{decimal_places}f} to {point.high:,.{decimal_places}f}"

@@ -1,0 +1,300 @@
+"""Effects of terms: simulated truth, terms of all kinds, words, files."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.designs.weights import no_weights
+from treeselect.errors import DataError, OptionError, TreeselectWarning
+from treeselect.models.probing import read_model, read_resample
+from treeselect.resampling import effects
+from treeselect.results.effect_points import effect_points, quartile_rows
+from treeselect.results.effects import effect_cells, effect_notes, effect_table, effect_tables
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    n = 160
+    frame = pd.DataFrame(
+        {
+            "x": rng.normal(size=n),
+            "z": rng.uniform(1, 5, size=n),
+            "u": rng.uniform(-2, 2, size=n),
+            "f": rng.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2]),
+            "b": rng.random(n) < 0.4,
+            "rare": np.where(rng.random(n) < 0.85, 0.0, rng.exponential(size=n)),
+            "w": rng.integers(1, 4, n),
+        }
+    )
+    frame["y"] = 2 * frame.x - frame.z + 2 * frame.u**2 + 3 * (frame.f == "c") + frame.b
+    frame["y"] += rng.normal(size=n) * 0.2
+    small = rng.normal(size=n) * 0.1
+    frame["of_x"], frame["of_z"], frame["of_u"] = frame.x + small, small - frame.z, frame.u**2
+    frame["three"] = np.select([frame.x > 0.6, frame.x < -0.6], ["hi", "lo"], "mid")
+    frame["count"] = rng.poisson(np.exp(frame.x))
+    frame["exposure"] = 0.5
+    frame.loc[::9, "z"] = np.nan
+    frame.loc[::7, "f"] = None
+    return frame
+
+
+def select(data, formula, **options):
+    return treeselect.select(formula, data, **{"method": "mrmr", "seed": 1, **options})
+
+
+@pytest.fixture(scope="module")
+def told(data):
+    """Two of three terms on each of 24 resamples, with their effects."""
+    return select(data, "y ~ x + f + b", k=2).resample(24, effects=True)
+
+
+def by_term(fit):
+    return effect_table(fit).drop_duplicates("term").set_index("term")
+
+
+def test_truth_is_found():
+    rng = np.random.default_rng(3)
+    n = 600
+    frame = pd.DataFrame(rng.uniform(-1, 1, size=(n, 3)), columns=["x", "down", "u"])
+    frame["f"] = rng.choice(["a", "b"], n, p=[0.6, 0.4])
+    frame["y"] = 2 * frame.x - frame.down + 2 * frame.u**2 + (frame.f == "b")
+    fit = select(frame, "y ~ x + down + u + f", k=4)
+    found = by_term(fit)
+    step = float(found["to"]["x"]) - float(found["from"]["x"])
+    assert found["effect"]["x"] == pytest.approx(2 * step, rel=0.25)  # forests smooth
+    assert found["effect"]["f"] == pytest.approx(1, rel=0.25)
+    assert found["effect"]["down"] == pytest.approx(-step, rel=0.25)
+    assert found["direction"].to_dict() == {
+        "x": "up", "down": "down", "u": "mixed", "f": "by level",
+    }  # fmt: skip
+    assert found["step"].to_dict() == {
+        "x": "quartiles", "down": "quartiles", "u": "quartiles", "f": "levels",
+    }  # fmt: skip
+    assert (found["from"]["f"], found["to"]["f"]) == ("a", "b")
+
+
+def test_intervals_surround_effects_and_bands_curves(told):
+    found = effect_table(told)
+    x = found[found["term"] == "x"].iloc[0]
+    assert x["n_resamples"] == 24
+    assert 0 < x["low"] < x["effect"] < x["high"] < 4
+    shape = told.shape("x")
+    assert (shape["low"] <= shape["high"]).all()
+    inside = (shape["low"] <= shape["effect"]) & (shape["effect"] <= shape["high"])
+    assert inside.mean() > 0.8
+    selected = told.stability.tidy().set_index("term")["frequency"] * 24
+    for row in found.itertuples():
+        assert row.n_resamples <= round(selected[row.term])
+        assert np.isnan(row.low) == (row.n_resamples < 20)
+
+
+def test_processes_do_not_matter(told, data):
+    again = select(data, "y ~ x + f + b", k=2).resample(24, effects=True, n_jobs=2)
+    pd.testing.assert_frame_equal(again.effects(), told.effects())
+    pd.testing.assert_frame_equal(again.shape("x"), told.shape("x"))
+    pd.testing.assert_frame_equal(again.tidy(), told.tidy())
+
+
+def test_a_checkpoint_holds_what_models_say(told, data, tmp_path):
+    fit = select(data, "y ~ x + f + b", k=2)
+    fit.resample(2, effects=True, checkpoint=tmp_path)
+    first, second = sorted(tmp_path.rglob("*.json"))[:2]
+    second.write_text(second.read_text().replace("[[", "[[0.5, ", 1))
+    taken = []
+    with pytest.warns(TreeselectWarning):
+        again = fit.resample(
+            24, effects=True, checkpoint=tmp_path, on_piece=lambda p: taken.append(p.was_saved)
+        )
+    assert sum(taken) == 1
+    assert first.exists()
+    pd.testing.assert_frame_equal(again.effects(), told.effects())
+    pd.testing.assert_frame_equal(again.shape("x"), told.shape("x"))
+
+
+def test_the_order_of_the_columns_does_not_matter(told, data):
+    turned = data[data.columns[::-1]]
+    again = select(turned, "y ~ b + f + x", k=2).resample(24, effects=True)
+    pd.testing.assert_frame_equal(again.effects(), told.effects())
+
+
+def test_selections_are_those_without_effects(told, data):
+    plain = select(data, "y ~ x + f + b", k=2, resamples=24)
+    np.testing.assert_array_equal(plain.stability.selected, told.stability.selected)
+    assert "low" not in plain.shape("x")
+    assert "direction" not in plain.tidy()
+    pd.testing.assert_frame_equal(  # the same model, without intervals
+        plain.effects()[["term", "effect", "direction"]],
+        told.effects()[["term", "effect", "direction"]],
+    )
+    assert plain.effects()["low"].isna().all()
+
+
+def test_a_file_keeps_them_without_the_data(told, tmp_path):
+    loaded = treeselect.load(told.save(tmp_path / "model"))
+    pd.testing.assert_frame_equal(loaded.effects(), told.effects())
+    pd.testing.assert_frame_equal(loaded.tidy(), told.tidy())
+    assert effect_tables(loaded) == effect_tables(told)
+    assert effect_notes(loaded) == effect_notes(told)
+    whole = treeselect.load(told.save(tmp_path / "whole", include_data=True))
+    pd.testing.assert_frame_equal(whole.shape("x"), told.shape("x"))
+
+
+def test_a_file_without_them_needs_the_data(data, tmp_path):
+    fit = select(data, "y ~ x + b", k=1)
+    loaded = treeselect.load(fit.save(tmp_path / "model"))
+    with pytest.raises(DataError, match="without the data"):
+        loaded.effects()
+
+
+def test_another_model_has_other_effects(told):
+    boosted = told.refit("boosting")
+    assert boosted.effect_record is None
+    assert "direction" not in boosted.tidy()
+    assert boosted.effects()["low"].isna().all()
+    assert told.resample(2).effect_record is None
+
+
+def test_resamples_fit_the_model_that_predicts(data, monkeypatch):
+    monkeypatch.setattr(effects, "LEAST_RESAMPLES", 2)
+    few = data.iloc[:60]
+    boosted = select(few, "b ~ x + y", keep=["x"], k=1).refit("boosting").resample(2, effects=True)
+    row = boosted.effects().iloc[0]
+    assert -1 <= row["low"] <= row["high"] <= 1  # probabilities, though the trees add log-odds
+    shape = boosted.shape(boosted.selected[0])
+    assert (shape["low"] <= shape["high"]).all()
+
+
+# --- terms of all kinds ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("formula", "direction", "step", "ends"),
+    [
+        ("of_x ~ x", "up", "quartiles", "x"),
+        ("of_z ~ log(z)", "down", "quartiles", "z"),
+        ("of_x ~ bs(x, 4)", "up", "quartiles", "x"),
+        ("of_x ~ poly(x, 2)", "up", "quartiles", "x"),
+        ("of_x ~ x:z", None, "quartiles", None),
+        ("of_u ~ u", "mixed", "quartiles", "u"),
+        ("y ~ b", "up", "values", ("False", "True")),
+        ("y ~ rare", None, "range", "rare"),
+        ("y ~ f:x", "joint", "none", (None, None)),
+        ("y ~ bs(u, 4):z", "joint", "none", (None, None)),
+    ],
+)
+def test_terms(data, formula, direction, step, ends):
+    fit = select(data, formula, k=1)
+    (row,) = fit.effects().to_dict("records")
+    assert direction in (None, row["direction"])
+    assert row["step"] == step
+    if isinstance(ends, tuple):
+        assert tuple(None if end != end else end for end in (row["from"], row["to"])) == ends
+        assert np.isnan(row["effect"]) == (ends[0] is None)
+    elif ends is not None:
+        values = data[ends].dropna()
+        levels = [0, 1] if step == "range" else [0.25, 0.75]
+        found = [float(row["from"]), float(row["to"])]
+        np.testing.assert_allclose(found, values.quantile(levels), atol=0.1)
+
+
+def test_factors_start_at_the_most_frequent_level_and_missing_is_one(data):
+    found = select(data, "y ~ f", k=1).effects()
+    assert found["from"].tolist() == ["a"] * 3
+    assert found["to"].tolist() == ["b", "c", "missing"]
+    assert found["effect"][1] > 1
+
+
+def test_levels_of_two_factors_and_many_levels(data):
+    rng = np.random.default_rng(0)
+    wide = data.assign(g=rng.choice(["p", "q"], len(data)), many=rng.integers(0, 300, len(data)))
+    fit = select(wide, "y ~ f:g + C(many)", k=2, new_levels="missing")
+    found = fit.effects()
+    both = found[found["term"] == "f:g"]
+    assert set(both["to"]) | set(both["from"]) >= {"a:p", "a:q", "c:p", "missing"}
+    assert (found["term"] == "C(many)").sum() == 99
+    cells = [own for own in effect_cells(found) if own.term == "C(many)"]
+    assert len(cells) == 7
+    assert cells[-1].step == "93 with smaller changes, see `.effects()`"
+
+
+def test_terms_of_a_group_each_have_an_effect(data):
+    fit = select(data, "y ~ x + z + b", groups={"both": ["x", "z"]}, keep=["both"], k=1)
+    assert by_term(fit)["direction"].to_dict() == {"x": "up", "z": "down"}
+
+
+def test_classes_each_have_an_effect(data):
+    found = select(data, "three ~ x", k=1).effects()
+    assert found["class"].tolist() == ["hi", "lo", "mid"]
+    assert found["direction"].tolist()[:2] == ["up", "down"]
+    assert found["effect"].sum() == pytest.approx(0, abs=1e-9)  # probabilities sum to 1
+
+
+def test_with_an_offset_and_weights(data):
+    fit = select(data, "count ~ x", k=1, offset="exposure", weights="w")
+    assert by_term(fit)["effect"]["x"] > 0.3
+    record = dataclasses.replace(fit, effect_record=fit.resample(2, effects=True).effect_record)
+    assert "changes of the linear predictor" in effect_notes(record)[0]
+
+
+def test_nothing_selected(data):
+    fit = dataclasses.replace(select(data, "y ~ x", k=1))
+    none = treeselect.select("w ~ rare", data, method="importance", seed=1, family="gaussian")
+    if none.k == 0:
+        assert len(none.effects()) == 0
+    assert len(fit.effects()) == 1
+
+
+def test_copies_count_in_quartiles():
+    values = np.array([1.0, 2.0, 3.0, 4.0])
+    assert quartile_rows(values, np.ones(4)) == (0, 3)
+    assert quartile_rows(values, np.array([1.0, 6.0, 1.0, 1.0])) == (1, 1)
+    assert quartile_rows(np.arange(7.0), np.ones(7)) == (1, 5)
+
+
+# --- what resamples know -----------------------------------------------------------------------
+
+
+def test_readings_are_those_of_shapes(data):
+    fit = select(data, "y ~ x + f + bs(u, 4)", k=3)
+    points = effect_points(fit)
+    found = read_model(fit.model, points.probes, fit.design.problem)
+    sizes = [len(probe.grid) for probe in points.probes.terms]
+    parts = dict(zip(points.terms, np.split(found.curve[:, 0], np.cumsum(sizes)[:-1]), strict=True))
+    for term in points.terms:
+        np.testing.assert_allclose(np.sort(parts[term]), np.sort(fit.shape(term)["mean"]))
+
+
+def test_a_resample_does_not_know_levels_that_it_does_not_hold(data):
+    fit = select(data, "y ~ f + b", k=2)
+    points, problem = effect_points(fit), fit.design.problem
+    rows = np.flatnonzero((data["f"] != "c") & data["b"])
+    found = read_resample(fit.model, points.probes, problem, rows)
+    known = {
+        (points.terms[own.term], own.end): bool(np.isfinite(found.ends[ends]).all())
+        for own, ends in zip(points.contrasts, points.ends, strict=True)
+    }
+    assert known == {
+        ("f", "b"): True, ("f", "c"): False, ("f", "missing"): True, ("b", "True"): False,
+    }  # fmt: skip
+    assert np.isnan(found.curve).sum() == 3  # one level of the factor, both values of the other
+    everything = read_resample(fit.model, points.probes, problem, no_weights(len(data)).rows)
+    assert np.isfinite(everything.curve).all()
+
+
+def test_a_term_that_a_resample_leaves_out_is_missing(data):
+    fit = select(data, "y ~ x + f", k=2)
+    other = select(data, "y ~ x + f", k=1)
+    found = read_model(other.model, effect_points(fit).probes, fit.design.problem)
+    assert np.isnan(found.ends).any(axis=1).sum() in (2, 6)
+
+
+def test_what_is_asked_is_checked(data):
+    fit = select(data, "y ~ x", k=1)
+    with pytest.raises(OptionError, match="effects"):
+        fit.resample(2, effects="yes")

@@ -1,0 +1,283 @@
+"""The linear model of the selected terms, fitted to each imputed frame and pooled."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeselect.errors import DataError, TreeselectWarning, listing
+from treeselect.frames.libraries import in_library
+from treeselect.imputation.alike import in_frame
+from treeselect.imputation.record import Imputed
+from treeselect.models.linear import LinearFit
+from treeselect.models.linear_data import LinearData
+from treeselect.models.pooling import Pooled, pool
+from treeselect.printing import Summary, SummaryContent, p_text
+from treeselect.results.refitting import (
+    fit_terms,
+    group_note,
+    left_out_note,
+    weight_notes,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_SELECTED_HERE = (
+    "These p-values and intervals are not valid: the terms were selected on the same rows, so that"
+    " they look better than they are."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PooledFit:
+    """A linear model of the selected terms, pooled over imputed frames by Rubin's rules.
+
+    Attributes
+    ----------
+    results : tuple of statsmodels results
+        Of each frame.
+    n_used, n_dropped : int
+        Rows that were fitted in each frame, and rows left out because a selected term is missing.
+    left_out : tuple of str
+        Columns that are sums of others, which have no coefficient of their own.
+    content : SummaryContent
+        What :meth:`summary` says.
+    table : pandas.DataFrame
+        What :meth:`tidy` gives.
+    library : str
+        Library in which tables are given.
+    """
+
+    results: tuple[Any, ...]
+    n_used: int
+    n_dropped: int
+    left_out: tuple[str, ...]
+    content: SummaryContent
+    table: pd.DataFrame
+    library: str = "pandas"
+
+    def tidy(self) -> Any:
+        """One row per coefficient.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``term``, ``column``, ``estimate``, ``std_error``, ``statistic``, ``df`` (degrees of
+            freedom of its t distribution, infinite where that is normal), ``p_value``, ``ci_low``,
+            ``ci_high`` (95 %), ``riv`` (relative increase in variance due to missing values) and
+            ``fmi`` (fraction of missing information). P-values and intervals are not valid after a
+            selection on the same rows. Of more than two classes ``column`` begins with the class
+            that is compared with the first one.
+        """
+        return in_library(self.table, self.library)
+
+    def summary(self) -> Summary:
+        """Printed summary."""
+        return Summary(self.content)
+
+    def __repr__(self) -> str:
+        n = len(self.results)
+        return f"<PooledFit over {n} frames of {self.n_used:,} rows, {self.n_dropped:,} dropped>"
+
+
+def pool_glm(found: Imputed) -> PooledFit:
+    """See ``ImputedSelection.pooled``."""
+    fitted = []
+    for number, one in enumerate(found.fits):
+        with in_frame(number, found.n_imputations):
+            fitted.append(fit_terms(one.design, found.selected))
+    data, left_out, fits = zip(*fitted, strict=True)
+    _check_rows(data)
+    _check_names(fits)
+    problems = _problems(fits)
+    if problems:
+        warnings.warn(TreeselectWarning(" ".join(problems)), stacklevel=3)
+    estimates = np.array([fit.estimate for fit in fits])
+    with np.errstate(invalid="ignore"):
+        variances = np.array([np.diag(fit.covariance) for fit in fits])
+        # Of a singular fit a variance may be negative, of an exact one 0: it has none.
+        variances[~(variances > 0)] = np.nan
+    known = [fit.df for fit in fits if fit.df is not None]
+    pooled = pool(estimates, variances, min(known) if known else None)
+    table = _table(fits[0], pooled)
+    notes = (
+        _SELECTED_HERE,
+        *_rule_notes(found, known=bool(known)),
+        *group_note(found.fits[0].choice.folds.groups_name),
+        *problems,
+        *left_out_note(left_out[0]),
+        *weight_notes(found.fits[0].design, fits[0]),
+        *_learned_note(found),
+    )
+    return PooledFit(
+        results=tuple(fit.result for fit in fits),
+        n_used=len(data[0].y),
+        n_dropped=data[0].n_dropped,
+        left_out=left_out[0],
+        content=_content(found, fits[0], data[0], table, notes),
+        table=table,
+        library=found.library,
+    )
+
+
+# --- what must be the same ---------------------------------------------------------------------
+
+
+def _check_rows(data: Sequence[LinearData]) -> None:
+    """Rules for missing values hold if each frame stands for all the same rows."""
+    for number, other in enumerate(data[1:], start=2):
+        sides = ((data[0], 1, other, number), (other, number, data[0], 1))
+        for complete, there, lacking, here in sides:
+            lost = len(np.setdiff1d(complete.rows, lacking.rows))
+            if lost:
+                raise DataError(
+                    "The selected terms must be known in the same rows of all frames, to be"
+                    f" pooled.\n  Found: {lost:,} row{'s' if lost > 1 else ''} with a missing value"
+                    f" in frame {here}, complete in frame {there}. Impute all selected terms in all"
+                    " frames."
+                )
+
+
+def _check_names(fits: Sequence[LinearFit]) -> None:
+    first = fits[0].names
+    for number, fit in enumerate(fits[1:], start=2):
+        if fit.names == first:
+            continue
+        lost = [name for name in first if name not in fit.names]
+        new = [name for name in fit.names if name not in first]
+        said = [f"{listing(lost)} in frame 1 and not in frame {number}"] if lost else []
+        said += [f"{listing(new)} in frame {number} and not in frame 1"] if new else []
+        raise DataError(
+            "The linear model must have the same coefficients in all frames, to be pooled.\n"
+            f"  Found: {'; '.join(said)}.\n"
+            "  A level that occurs in some imputations only makes such a difference: join rare"
+            " levels, or take frames in which all levels occur."
+        )
+
+
+def _problems(fits: Sequence[LinearFit]) -> list[str]:
+    """What is wrong with the fits, with the numbers of the frames."""
+    where: dict[str, list[str]] = {}
+    for number, fit in enumerate(fits, start=1):
+        for problem in fit.problems:
+            where.setdefault(problem, []).append(str(number))
+    return [
+        f"{problem} (Frame{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}.)"
+        for problem, numbers in where.items()
+    ]
+
+
+# --- what is told ------------------------------------------------------------------------------
+
+
+def _table(fit: LinearFit, pooled: Pooled) -> pd.DataFrame:
+    import pandas as pd
+    from scipy import stats
+
+    statistic = pooled.estimate / pooled.std_error
+    half = stats.t.ppf(0.975, pooled.df) * pooled.std_error
+    return pd.DataFrame(
+        {
+            "term": fit.terms,
+            "column": fit.names,
+            "estimate": pooled.estimate,
+            "std_error": pooled.std_error,
+            "statistic": statistic,
+            "df": pooled.df,
+            "p_value": 2 * stats.t.sf(np.abs(statistic), pooled.df),
+            "ci_low": pooled.estimate - half,
+            "ci_high": pooled.estimate + half,
+            "riv": pooled.riv,
+            "fmi": pooled.fmi,
+        }
+    )
+
+
+def _rule_notes(found: Imputed, *, known: bool) -> tuple[str, ...]:
+    law = (
+        "degrees of freedom of Barnard and Rubin (1999)"
+        if known
+        else "degrees of freedom of Rubin (1987), as the linear model of one frame has normal tests"
+    )
+    return (
+        f"Pooled over {found.n_imputations} imputed frames by Rubin's rules, with {law}. FMI: the"
+        " fraction of the information on a coefficient that is missing.",
+    )
+
+
+def _learned_note(found: Imputed) -> tuple[str, ...]:
+    """Terms that mean something else in each frame, as what they learned there differs."""
+    specs = [fit.design.spec for fit in found.fits]
+    odd = [
+        name
+        for name in found.selected
+        if any(
+            not _equal(specs[0].state[factor.name], other.state[factor.name])
+            for factor in specs[0][name].term.factors
+            for other in specs[1:]
+        )
+    ]
+    if not odd:
+        return ()
+    return (
+        f"What {listing(odd)} learned from the data (a mean, knots) differs between frames, and so"
+        " do the meanings of the coefficients that were pooled: compare fitted values, or write the"
+        " numbers into the formula.",
+    )
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Whether two frames taught a transform the same."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return bool(np.array_equal(one, other))
+
+
+def _content(
+    found: Imputed, fit: LinearFit, data: LinearData, table: pd.DataFrame, notes: tuple[str, ...]
+) -> SummaryContent:
+    letter = "t" if np.isfinite(table["df"]).any() else "z"
+    return SummaryContent(
+        title="Linear model of the selected terms, pooled over imputations",
+        facts=(
+            ("Call", f"{found.call}.pooled()"),
+            ("Formula", found.formula),
+            ("Model", f"{fit.model} (statsmodels)"),
+            ("Response", found.fits[0].design.response.in_linear_models),
+            ("Rows used", f"{len(data.y):,} in each frame"),
+            ("Rows dropped", f"{data.n_dropped:,}, with a missing value in a selected term"),
+            ("Seed", str(found.seed)),
+        ),
+        columns=(
+            "Column", "Estimate", "Std. error", letter, "df", f"P(>|{letter}|)", "95 % interval",
+            "FMI",
+        ),
+        rows=table_rows(table),
+        notes=notes,
+    )  # fmt: skip
+
+
+def table_rows(table: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
+    """Printed rows of a table of pooled coefficients."""
+    return tuple(map(_row, table.itertuples(index=False)))
+
+
+def _row(row: Any) -> tuple[str, ...]:
+    return (
+        row.column,
+        f"{row.estimate:.4g}",
+        f"{row.std_error:.4g}",
+        f"{row.statistic:.3f}",
+        f"{row.df:.4g}",
+        p_text(row.p_value),
+        f"{row.ci_low:.4g} to {row.ci_high:.4g}",
+        f"{row.fmi:.2f}",
+    )

@@ -1,0 +1,173 @@
+"""What the summary of selections on imputed frames says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeselect.imputation.record import Imputed
+from treeselect.printing import MOST_ROWS, SummaryContent
+from treeselect.results.summary import options_text, rows_note
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_SIZES = 20
+"""Imputations whose sizes are listed one by one."""
+
+
+def summarise_imputed(found: Imputed) -> SummaryContent:
+    """What the summary says."""
+    table = found.tidy_table()
+    seen = table[table["imputations"] > 0]
+    return SummaryContent(
+        title=f"Selected terms over imputations: {found.fits[0].chosen_method.title}",
+        facts=_facts(found),
+        columns=_columns(found, seen),
+        rows=tuple(_row(found, row, seen) for _, row in seen.head(MOST_ROWS).iterrows()),
+        notes=_notes(found, len(seen)),
+    )
+
+
+# --- head and table ----------------------------------------------------------------------------
+
+
+def _facts(found: Imputed) -> tuple[tuple[str, str], ...]:
+    first, m = found.fits[0], found.n_imputations
+    response = first.design.response
+    family = f"{response.family.name} ({response.reason})"
+    if len(response.classes) == 2:
+        family += f"; positive class: {response.classes[-1]}"
+    method = first.chosen_method
+    options = options_text(method.changed()) or "default options"
+    p, needed = len(found.kept), found.needed
+    share = f"in all {m} imputations" if needed == m else f"in at least {needed} of {m} imputations"
+    return (
+        ("Call", found.call),
+        ("Data", found.data),
+        ("Family", family),
+        ("Method", f"{method.title}, {options}"),
+        ("Units kept", f"{found.kept.sum()} of {p}, selected {share}"),
+        ("Each imputation", f"{_sizes(found)} of {p} units"),
+        ("Seed", str(found.seed)),
+    )
+
+
+def _sizes(found: Imputed) -> str:
+    sizes = found.chosen.sum(axis=1)
+    if sizes.min() == sizes.max():
+        return str(sizes[0])
+    if len(sizes) > _MOST_SIZES:
+        return f"{sizes.min()} to {sizes.max()}"
+    return f"{', '.join(map(str, sizes[:-1]))} and {sizes[-1]}"
+
+
+def _columns(found: Imputed, seen: pd.DataFrame) -> tuple[str, ...]:
+    return (
+        "Term",
+        *(("Group",) if _is_grouped(seen) else ()),
+        "Type",
+        *(("Kept",) if not seen["selected"].all() else ()),
+        "Imputations",
+        "Importance",
+        *(("Frequency", "95 % interval") if found.n_resampled else ()),
+    )
+
+
+def _row(found: Imputed, row: pd.Series, seen: pd.DataFrame) -> tuple[str, ...]:
+    cells = [row["term"]]
+    cells += [row["group"]] if _is_grouped(seen) else []
+    cells.append(found.fits[0].design.spec[row["term"]].kind)
+    cells += [] if seen["selected"].all() else ["yes" if row["selected"] else "no"]
+    cells += [f"{row['imputations']} of {found.n_imputations}", f"{row['importance']:.3f}"]
+    if found.n_resampled:
+        cells += [f"{row['frequency']:.2f}", f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"]
+    return tuple(cells)
+
+
+def _is_grouped(seen: pd.DataFrame) -> bool:
+    return bool((seen["term"] != seen["group"]).any())
+
+
+# --- notes -------------------------------------------------------------------------------------
+
+
+def _notes(found: Imputed, n_seen: int) -> tuple[str, ...]:
+    notes = [_agreement(found)]
+    if n_seen and not found.kept.any():
+        notes.append("Nothing is kept: no unit was selected in so many imputations.")
+    if n_seen > MOST_ROWS:
+        notes.append(f"{n_seen - MOST_ROWS:,} more terms that were selected are in `.tidy()`.")
+    if np.isfinite(found.index):
+        notes.append(
+            f"Stability index (Nogueira) of the imputations: {found.index:.2f}; 1 is the same"
+            " selection each time, 0 is chance. The seed is the same in each: what differs comes"
+            " from the imputed values."
+        )
+    notes += _resample_notes(found)
+    notes.append(f"In each frame: {rows_note(found.fits[0])}")
+    notes += _shared_notes(found)
+    return tuple(notes)
+
+
+def _agreement(found: Imputed) -> str:
+    """How many different sets there are, and whether the kept one is among them."""
+    m, chosen = found.n_imputations, found.chosen
+    distinct = len(np.unique(chosen, axis=0))
+    if not chosen.any():
+        return f"Nothing is selected: all {m} imputations selected no unit."
+    if distinct == 1:
+        return f"All {m} imputations selected the same units."
+    same = int((chosen == found.kept).all(axis=1).sum())
+    which = f"{same or 'no'} imputation{'s' if same > 1 else ''}"
+    return (
+        f"The {m} imputations selected {distinct} different sets of units; {which} selected exactly"
+        " those that are kept."
+    )
+
+
+def _resample_notes(found: Imputed) -> list[str]:
+    if not found.resamples:
+        return []
+    n, m = found.n_resampled, found.n_imputations
+    empty = m - n
+    notes = []
+    if n:
+        drawn = next(fit.resampled for fit in found.fits if fit.resampled is not None)
+        notes.append(
+            f"Frequency: share of {n * drawn.n_resamples:,} resamples: {drawn.words} from each"
+            f" imputed frame{' that selected anything' if empty else ''}."
+            + (
+                " Intervals take a frame as a cluster of resamples (Korn and Graubard 1998), so"
+                " that few imputations make them wide."
+                if n > 1
+                else " Intervals are those of one frame, and hold for no other imputation."
+            )
+        )
+    if empty:
+        notes.append(
+            f"{empty} of {m} imputations selected nothing, and were not resampled: frequencies are"
+            " those of the others."
+            if n
+            else "No imputation selected anything, so that none was resampled."
+        )
+    if np.isfinite(found.resample_index):
+        notes.append(f"Stability index (Nogueira) of all resamples: {found.resample_index:.2f}.")
+    return notes
+
+
+def _shared_notes(found: Imputed) -> list[str]:
+    """What the selections and their data say of themselves, once, and of which imputations."""
+    where: dict[str, list[int]] = {}
+    for number, fit in enumerate(found.fits, start=1):
+        for note in dict.fromkeys((*fit.notes, *fit.design.notes)):
+            where.setdefault(note, []).append(number)
+    notes = []
+    for note, numbers in where.items():
+        if len(numbers) == found.n_imputations:
+            notes.append(note)
+        else:
+            some = "Imputation" if len(numbers) == 1 else "Imputations"
+            notes.append(f"{some} {', '.join(map(str, numbers))}: {note}")
+    return notes

@@ -1,0 +1,171 @@
+"""What a model says of some terms at given points: read of the fit's model and of those of
+resamples alike, over the same rows and at the same points, so that only the model differs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.designs.design import CodedColumns
+from treeselect.designs.families import Family
+from treeselect.designs.problem import Problem
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.data.binning import BinnedData, take_rows
+from treeselect.engine.ensembles.dependence import codes_of, mean_at
+from treeselect.models.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class TermProbe:
+    """Where one term is read.
+
+    A point is a row that is there: models that bin in ways of their own all know its codes.
+
+    Attributes
+    ----------
+    columns : ndarray of int64
+        Its columns in the design.
+    grid, ends : ndarray of int64
+        Rows of ``Probes.coded`` that stand for the points of its shape, and for the ends of its
+        steps.
+    share : ndarray of float, shape of `grid`
+        Share of the rows at each point of the shape, summing to 1.
+    by_level : bool
+        Whether a model knows of a point only by rows that are there.
+    """
+
+    columns: IntArray
+    grid: IntArray
+    ends: IntArray
+    share: FloatArray
+    by_level: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """Where models are read.
+
+    Attributes
+    ----------
+    coded : CodedColumns
+        Of the rows that are averaged over, and of others that stand for points.
+    rows : ndarray of int64, shape (n_rows,)
+        What these are among the rows of the data.
+    weight : ndarray of float, shape (n_rows,)
+        Of the former; 0 for the latter.
+    terms : tuple of TermProbe
+    """
+
+    coded: CodedColumns
+    rows: IntArray
+    weight: FloatArray
+    terms: tuple[TermProbe, ...]
+
+    def shapes(self, family: Family) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Shapes of the arrays of :class:`ResampledReadings`."""
+        n = n_outputs_of(family)
+        grid, ends = (sum(len(getattr(t, name)) for t in self.terms) for name in ("grid", "ends"))
+        return (grid, n), (ends, n)
+
+
+def n_outputs_of(family: Family) -> int:
+    """One for each of more than two classes, else one."""
+    return family.n_classes if family.n_classes > 2 else 1
+
+
+class Readings(NamedTuple):
+    """What a model says, term after term; missing for terms that it does not have.
+
+    Attributes
+    ----------
+    curve : ndarray of float, shape (n_grid, n_outputs)
+        On the model's own scale, that of shapes.
+    response : ndarray of float, shape (n_grid, n_outputs)
+    ends : ndarray of float, shape (n_ends, n_outputs)
+        Both on the scale of the response; with an offset on that of the linear predictor.
+    """
+
+    curve: FloatArray
+    response: FloatArray
+    ends: FloatArray
+
+
+class ResampledReadings(NamedTuple):
+    """What the model of a resample says.
+
+    Attributes
+    ----------
+    curve : ndarray of float, shape (n_grid, n_outputs)
+        About the mean of each term's curve.
+    ends : ndarray of float, shape (n_ends, n_outputs)
+    """
+
+    curve: FloatArray
+    ends: FloatArray
+
+
+def read_model(model: Model, probes: Probes, problem: Problem) -> Readings:
+    """Partial dependence of a model on each term (Friedman 2001, section 8.2)."""
+    own = np.flatnonzero(model.groups[probes.coded.groups.ids])
+    n_outputs = n_outputs_of(problem.family)
+    becomes_mean = model.is_link and problem.offset is None
+    if len(own):
+        data = model.bin(probes.coded, tuple(probes.coded.columns[j] for j in own))
+        bins = model.own_bins(probes.coded)
+        source = own if bins is None else own[bins.source]
+
+    def predict(here: BinnedData) -> FloatArray:
+        score = model.score(here)
+        if not becomes_mean:
+            return score
+        mean = problem.family.mean(score if n_outputs > 1 else score[:, 0])
+        return np.hstack([score, mean.reshape(len(score), -1)])
+
+    curves, responses, ends = [], [], []
+    for probe in probes.terms:
+        rows = np.concatenate([probe.grid, probe.ends])
+        found = np.full((len(rows), n_outputs), np.nan)
+        if len(rows) and np.isin(probe.columns, own).all():
+            columns = np.flatnonzero(np.isin(source, probe.columns))
+            codes = codes_of(take_rows(data, rows), columns)
+            points, at = np.unique(codes, axis=0, return_inverse=True)
+            found = mean_at(predict, data, probes.weight, columns, points)[at.ravel()]
+        grid = len(probe.grid)
+        curves.append(found[:grid, :n_outputs])
+        responses.append(found[:grid, -n_outputs:])
+        ends.append(found[grid:, -n_outputs:])
+    return Readings(np.concatenate(curves), np.concatenate(responses), np.concatenate(ends))
+
+
+def read_resample(
+    model: Model, probes: Probes, problem: Problem, rows: IntArray
+) -> ResampledReadings:
+    """The same of the model of a resample.
+
+    Parameters
+    ----------
+    rows : ndarray of int64
+        Rows of the data that are in the resample. What it can't know is missing: levels that it
+        does not hold, and all of a term that does not vary there.
+    """
+    curve, _, ends = read_model(model, probes, problem)
+    n_curve = n_ends = 0
+    for probe in probes.terms:
+        here = slice(n_curve, n_curve + len(probe.grid))
+        there = slice(n_ends, n_ends + len(probe.ends))
+        curve[here] -= probe.share @ curve[here]
+        curve[here][~_known(probe, probes.rows[probe.grid], problem.data, rows)] = np.nan
+        ends[there][~_known(probe, probes.rows[probe.ends], problem.data, rows)] = np.nan
+        n_curve, n_ends = here.stop, there.stop
+    return ResampledReadings(curve, ends)
+
+
+def _known(probe: TermProbe, points: IntArray, data: BinnedData, rows: IntArray) -> BoolArray:
+    """Whether a resample knows of some points, which are rows of the data."""
+    codes = codes_of(data, probe.columns)
+    held = np.unique(codes[rows], axis=0)
+    if not probe.by_level:
+        return np.full(len(points), len(held) > 1)
+    return np.asarray((codes[points][:, np.newaxis] == held).all(axis=2).any(axis=1))
