@@ -297,9 +297,10 @@ class SelectionResult(ReadableFit):
             rows, each with all its rows, and so they are in the bags of the method. The fit's by
             default. A column that is neither the fit's nor behind the terms needs `data`.
         effects : bool
-            Fit the model of each resample, too, for the intervals of :meth:`effects` and the bands
-            of :meth:`shape`; summary, tables, report and model files then have them. It takes the
-            time of one more forest, and of forty predictions of each term for up to 1000 rows.
+            Fit the model of each resample, too, for the intervals of :meth:`effects` and
+            :meth:`interactions` and the bands of :meth:`shape`; summary, tables, report and model
+            files then have them. It takes the time of one more forest, of forty predictions of each
+            term for up to 1000 rows, and of up to 36 of each pair of the first ten for up to 200.
         checkpoint : path, optional
             Folder for what is finished, a small file for each resample; made if it is not there.
             A call that was killed or stopped goes on from there: the next one on the same data,

@@ -69,7 +69,10 @@ ROUND_EFFECTS = pd.DataFrame(
     ],
     columns=["term", "direction", "step", "from", "to", "effect"],
 ).assign(low=np.nan, high=np.nan)
-ROUND_PAIRS = pd.DataFrame({"term": ["signal"], "other": ["site"], "strength": [0.125]})
+ROUND_PAIRS = pd.DataFrame(
+    [("signal", "site", 0.125, np.nan, np.nan, 0)],
+    columns=["term", "other", "strength", "low", "high", "n_resamples"],
+)
 
 
 def round_shape(result, term, other):
@@ -315,6 +318,15 @@ def test_the_sparse_forest_may_predict_by_itself(mixed):
     assert "refitted on the selection" not in page
     assert "How much the trees that use a unit move the prediction" in page
     assert "How the linear predictor changes with each term" in page
+
+
+def test_intervals_of_interactions_stand_beside_the_strengths(fixed, monkeypatch):
+    table = ROUND_PAIRS.assign(low=0.0625, high=0.25, n_resamples=20)
+    sections = "treeselect.reports.selection"
+    monkeypatch.setattr(f"{sections}.interactions.interaction_table", lambda fit: table)
+    page = page_of(fixed)
+    assert "<title>signal × site: 0.125 (0.062 to 0.250)</title>" in page
+    assert "In brackets percentiles 2.5 and 97.5 of the strength" in page
 
 
 def test_without_the_data_shapes_are_left_out(fitted, tmp_path):

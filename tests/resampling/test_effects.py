@@ -11,6 +11,7 @@ from treeselect.resampling.effects import (
     Contrast,
     direction,
     effect_record,
+    interaction_record,
     intervals,
     steps,
 )
@@ -76,6 +77,7 @@ def test_record_of_given_curves():
         ResampledReadings(
             curve=np.array([[-1.0 * b], [1.0 * b]]),
             ends=np.array([[0.0], [float(b)], [1.0], [np.nan if b % 2 else 3.0]]),
+            strengths=np.empty((0, 1)),
         )
         for b in range(41)
     ]
@@ -100,3 +102,12 @@ def test_record_of_given_curves():
 def test_steps_without_ends_are_missing():
     found = steps(np.array([[1.0, 2.0], [4.0, 1.0]]), np.array([[0, 1], [-1, -1]]))
     np.testing.assert_array_equal(found, [[3.0, -1.0], [np.nan, np.nan]])
+
+
+def test_intervals_of_strengths_are_percentiles():
+    resampled = [np.array([[b / 40], [np.nan if b < 22 else 0.5]]) for b in range(41)]
+    found = interaction_record([("x", "z"), ("x", "f")], np.array([0.4, 0.6]), resampled)
+    np.testing.assert_allclose(found.low, [1 / 40, np.nan])
+    np.testing.assert_allclose(found.high, [39 / 40, np.nan])
+    assert found.count.tolist() == [41, 19]
+    assert found.strength.tolist() == [0.4, 0.6]

@@ -16,12 +16,13 @@ from treeselect.resampling.effects import (
     STEPS,
     Contrast,
     EffectRecord,
+    InteractionRecord,
 )
 
 
 def pack_effects(record: EffectRecord) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """What JSON can say of the effects, and arrays."""
-    said = {
+    said: dict[str, Any] = {
         "terms": record.terms,
         "directions": record.directions,
         "contrasts": [[c.term, c.step, c.start, c.end] for c in record.contrasts],
@@ -33,6 +34,11 @@ def pack_effects(record: EffectRecord) -> tuple[dict[str, Any], dict[str, NDArra
         "effect_bands": np.hstack([record.curve_low, record.curve_high]),
         "effect_points": record.curve_size,
     }
+    own = record.interactions
+    if own is not None:
+        said["pairs"] = own.pairs
+        arrays["interaction_values"] = np.column_stack([own.strength, own.low, own.high])
+        arrays["interaction_count"] = own.count
     return said, arrays
 
 
@@ -88,9 +94,50 @@ def effects_of(
         and not (curve_low > curve_high).any(),
         "effects",
     )
+    pairs = _interactions_of(said, arrays, set(terms), n)
     return EffectRecord(
-        terms, directions, contrasts, effect, low, high, count, curve_low, curve_high, sizes, n
+        terms,
+        directions,
+        contrasts,
+        effect,
+        low,
+        high,
+        count,
+        curve_low,
+        curve_high,
+        sizes,
+        n,
+        pairs,
     )
+
+
+def _interactions_of(
+    said: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], terms: set[str], n_resamples: int
+) -> InteractionRecord | None:
+    if "pairs" not in said:
+        return None
+    pairs = tuple((first, second) for first, second in said["pairs"])
+    values, count = arrays["interaction_values"], arrays["interaction_count"]
+    check(
+        all(len({*pair}) == 2 and {*pair} <= terms for pair in pairs)
+        and len({frozenset(pair) for pair in pairs}) == len(pairs)
+        and values.dtype == np.float64
+        and count.dtype == np.int64
+        and values.shape == (len(pairs), 3)
+        and count.shape == (len(pairs),)
+        and bool(((count >= 0) & (count <= n_resamples)).all()),
+        "interactions",
+    )
+    strength, low, high = values.T
+    few = count < LEAST_RESAMPLES
+    check(
+        bool(((strength >= 0) & (strength <= 1)).all())
+        and np.array_equal(np.isnan(low), few)
+        and np.array_equal(np.isnan(high), few)
+        and bool(((low >= 0) & (low <= high) & (high <= 1))[~few].all()),
+        "interactions",
+    )
+    return InteractionRecord(pairs, strength, low, high, count)
 
 
 def _is_contrast(own: Contrast, n_terms: int) -> bool:

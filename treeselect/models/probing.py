@@ -11,10 +11,12 @@ import numpy as np
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.data.binning import BinnedData, take_rows
 from treeselect.engine.ensembles.dependence import codes_of, mean_at
+from treeselect.models.known import known
 from treeselect.models.model import Model
+from treeselect.models.pair_probing import PairProbes, read_resampled_strengths
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +58,21 @@ class Probes:
     weight : ndarray of float, shape (n_rows,)
         Of the former; 0 for the latter.
     terms : tuple of TermProbe
+    pairs : PairProbes
+        Where interactions of two terms are read, over rows of their own.
     """
 
     coded: CodedColumns
     rows: IntArray
     weight: FloatArray
     terms: tuple[TermProbe, ...]
+    pairs: PairProbes
 
-    def shapes(self, family: Family) -> tuple[tuple[int, int], tuple[int, int]]:
+    def shapes(self, family: Family) -> tuple[tuple[int, int], ...]:
         """Shapes of the arrays of :class:`ResampledReadings`."""
         n = n_outputs_of(family)
         grid, ends = (sum(len(getattr(t, name)) for t in self.terms) for name in ("grid", "ends"))
-        return (grid, n), (ends, n)
+        return (grid, n), (ends, n), (len(self.pairs.pairs), 1)
 
 
 def n_outputs_of(family: Family) -> int:
@@ -100,10 +105,13 @@ class ResampledReadings(NamedTuple):
     curve : ndarray of float, shape (n_grid, n_outputs)
         About the mean of each term's curve.
     ends : ndarray of float, shape (n_ends, n_outputs)
+    strengths : ndarray of float, shape (n_pairs, 1)
+        Of interactions, from 0 to 1.
     """
 
     curve: FloatArray
     ends: FloatArray
+    strengths: FloatArray
 
 
 def read_model(model: Model, probes: Probes, problem: Problem) -> Readings:
@@ -156,16 +164,10 @@ def read_resample(
         here = slice(n_curve, n_curve + len(probe.grid))
         there = slice(n_ends, n_ends + len(probe.ends))
         curve[here] -= probe.share @ curve[here]
-        curve[here][~_known(probe, probes.rows[probe.grid], problem.data, rows)] = np.nan
-        ends[there][~_known(probe, probes.rows[probe.ends], problem.data, rows)] = np.nan
+        at = probes.rows[probe.grid], probes.rows[probe.ends]
+        for values, points in zip((curve[here], ends[there]), at, strict=True):
+            is_known = known(probe.columns, points, probe.by_level, problem.data, rows)
+            values[~is_known] = np.nan
         n_curve, n_ends = here.stop, there.stop
-    return ResampledReadings(curve, ends)
-
-
-def _known(probe: TermProbe, points: IntArray, data: BinnedData, rows: IntArray) -> BoolArray:
-    """Whether a resample knows of some points, which are rows of the data."""
-    codes = codes_of(data, probe.columns)
-    held = np.unique(codes[rows], axis=0)
-    if not probe.by_level:
-        return np.full(len(points), len(held) > 1)
-    return np.asarray((codes[points][:, np.newaxis] == held).all(axis=2).any(axis=1))
+    strengths = read_resampled_strengths(model, probes.pairs, problem.data, rows)
+    return ResampledReadings(curve, ends, strengths[:, np.newaxis])

@@ -202,7 +202,10 @@ def _kind_of(
         if len(readings) != (0 if shapes is None else len(shapes)):
             raise ValueError("other readings")
         tables = [table_read(one, of) for one, of in zip(readings, shapes or (), strict=True)]
-        return Resample(selected, tuple(sets), ResampledReadings(*tables) if tables else None)
+        found = ResampledReadings(*tables) if tables else None
+        if found is not None and ((found.strengths < 0) | (found.strengths > 1)).any():
+            raise ValueError("strengths that none has")
+        return Resample(selected, tuple(sets), found)
 
     def write(found: Resample) -> Any:
         sets = [units.tolist() for units in found.sets]

@@ -48,6 +48,27 @@ class Contrast:
 
 
 @dataclass(frozen=True, slots=True)
+class InteractionRecord:
+    """Strengths of interactions.
+
+    Attributes
+    ----------
+    pairs : tuple of (str, str)
+        Terms.
+    strength, low, high : ndarray of float, shape (n_pairs,)
+        From 0 to 1, and what the resamples make of it; missing where there is none.
+    count : ndarray of int64, shape (n_pairs,)
+        Resamples in which the strength was found.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+    strength: FloatArray
+    low: FloatArray
+    high: FloatArray
+    count: IntArray
+
+
+@dataclass(frozen=True, slots=True)
 class EffectRecord:
     """Effects of terms.
 
@@ -69,6 +90,8 @@ class EffectRecord:
     curve_size : ndarray of int64, shape (n_terms,)
         Points of each.
     n_resamples : int
+    interactions : InteractionRecord or None
+        None if they were not read in resamples.
     """
 
     terms: tuple[str, ...]
@@ -82,6 +105,7 @@ class EffectRecord:
     curve_high: FloatArray
     curve_size: IntArray
     n_resamples: int
+    interactions: InteractionRecord | None = None
 
     def band(self, term: str) -> tuple[FloatArray, FloatArray]:
         """Low and high of the shape of a term, each of shape (n_points, n_outputs)."""
@@ -132,6 +156,22 @@ def effect_record(
         curve_size=np.array(curve_size, dtype=np.int64),
         n_resamples=len(resampled),
     )
+
+
+def interaction_record(
+    pairs: Sequence[tuple[str, str]], fitted: FloatArray, resampled: Sequence[FloatArray]
+) -> InteractionRecord:
+    """Strengths of the fit, with intervals from the resamples.
+
+    Parameters
+    ----------
+    fitted : ndarray of float, shape (n_pairs,)
+        In the fit's model.
+    resampled : sequence of ndarray of float, shape (n_pairs, 1)
+        In the models of resamples, missing where it is not known.
+    """
+    low, high, count = intervals(_stacked(resampled, (len(pairs), 1)))
+    return InteractionRecord(tuple(pairs), fitted, low[:, 0], high[:, 0], count[:, 0])
 
 
 def steps(at_ends: FloatArray, ends: IntArray) -> FloatArray:

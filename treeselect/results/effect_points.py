@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,12 +9,21 @@ import numpy as np
 
 from treeselect.designs.columns import TermSpec
 from treeselect.engine.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from treeselect.engine.data.binning import MAX_BINS, OTHER, take_rows
+from treeselect.engine.data.binning import MAX_BINS, OTHER
 from treeselect.engine.rounding import at_least, falling
 from treeselect.models.probing import Probes, TermProbe
 from treeselect.resampling.effects import LEVELS, NONE, QUARTILES, RANGE, VALUES, Contrast
 from treeselect.results.curves import MISSING, value_text
-from treeselect.results.shapes import MOST_LEVELS, MOST_ROWS, number_behind, points_of, sample_rows
+from treeselect.results.interactions import pair_points
+from treeselect.results.shapes import (
+    MOST_LEVELS,
+    MOST_ROWS,
+    coded_rows,
+    columns_of,
+    number_behind,
+    points_of,
+    sample_rows,
+)
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -80,23 +88,19 @@ def effect_points(result: Fit, most: int | None = None) -> Points:
         first += len(own)
         probes.append(
             TermProbe(
-                columns=_columns(result, term),
+                columns=columns_of(result, term),
                 grid=at[: len(grid)],
                 ends=at[len(grid) :],
                 share=share,
                 by_level=values is None,
             )
         )
-    arrays = result.design.arrays
-    coded = dataclasses.replace(
-        arrays,
-        columns=tuple(column[rows] for column in arrays.columns),
-        binned=take_rows(arrays.binned, rows),
-    )
     own_weight = np.where(np.arange(len(rows)) < len(sample.rows), weight[rows], 0.0)
     return Points(
         terms=terms,
-        probes=Probes(coded, rows, own_weight, tuple(probes)),
+        probes=Probes(
+            coded_rows(result, rows), rows, own_weight, tuple(probes), pair_points(result)
+        ),
         along=tuple(
             None if values is None else values[grid]
             for (values, _), (grid, _) in zip(found, grids, strict=True)
@@ -120,14 +124,9 @@ def _pairs(steps: list[_Step]) -> IntArray:
     return np.array(pairs, dtype=np.int64).reshape(len(pairs), 2)
 
 
-def _columns(result: Fit, term: str) -> IntArray:
-    names = result.design.arrays.column_names
-    return np.array([j for j, name in enumerate(names) if name == term], dtype=np.int64)
-
-
 def _steps(result: Fit, term: str, weight: FloatArray) -> tuple[FloatArray | None, list[_Step]]:
     """The number that a term goes along, of all rows, if there is one; and its steps."""
-    spec, columns = result.design.spec[term], _columns(result, term)
+    spec, columns = result.design.spec[term], columns_of(result, term)
     own = [result.design.arrays.columns[j] for j in columns]
     if spec.kind == "factor":
         return None, _level_steps(spec, own, weight)

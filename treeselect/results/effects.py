@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ from treeselect.resampling.effects import (
     effect_record,
 )
 from treeselect.results.effect_points import Points, effect_points
+from treeselect.results.interactions import interactions_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,9 +57,13 @@ def make_record(
             points.along, points.is_factor, parts, points.probes.terms, strict=True
         )
     ]
-    return effect_record(
+    record = effect_record(
         points.terms, directions, points.contrasts, points.ends, found.ends, sizes, resampled
     )
+    if not resampled:
+        return record
+    pairs = interactions_of(result, points.probes.pairs, resampled)
+    return dataclasses.replace(record, interactions=pairs)
 
 
 def _direction(

@@ -23,9 +23,10 @@ from treeselect.frames.libraries import as_column, as_frame, in_library, with_co
 from treeselect.frames.reading import read_data
 from treeselect.results.effects import effect_table
 from treeselect.results.inside import importance_path_table, node_table, tree_table
+from treeselect.results.interactions import interaction_table
 from treeselect.results.neighbours import neighbour_table
 from treeselect.results.searched import alternative_table, exchange_table
-from treeselect.results.shapes import interaction_table, shape_table
+from treeselect.results.shapes import shape_table
 from treeselect.results.tables import glance_table, history_table, path_table, tidy_table
 from treeselect.results.trees import rules
 from treeselect.running.machine import memory_is_told
@@ -409,14 +410,19 @@ class ReadableFit(Fit):
         Returns
         -------
         frame, in the library of the data
-            One row per pair of the ten most important terms, strongest first: ``term``, ``other``,
-            ``strength``, from 0 (the effects of the two add up) to 1, on the scale of
-            :meth:`shape`: probabilities of effects that add up in log-odds do not add up.
+            One row per pair of the ten most important terms that have no variable in common,
+            strongest first: ``term``, ``other``, ``strength``, from 0 (the effects of the two add
+            up) to 1, on the scale of :meth:`shape`: probabilities of effects that add up in
+            log-odds do not add up. After :meth:`SelectionResult.resample` with ``effects=True``
+            ``low`` and ``high`` are its 2.5 and 97.5 percentiles in the models of the resamples, at
+            the same points over the same rows, and ``n_resamples`` tells of how many: those that
+            selected both terms, in which both vary and no level is missing that is a point of the
+            grid. Of fewer than 20 there is no interval; without such resamples `n_resamples` is 0.
 
         Raises
         ------
         DataError
-            If the model was saved without its data.
+            If the model was saved without its data and has no strengths from resamples.
 
         Notes
         -----

@@ -1,4 +1,4 @@
-"""Shapes of terms and their interactions: partial dependence of the model that predicts, in words.
+"""Shapes of terms, and of two together: partial dependence of the model that predicts, in words.
 
 Numbers only; figures are made of them by ``plots`` and ``reports``.
 """
@@ -6,7 +6,6 @@ Numbers only; figures are made of them by ``plots`` and ``reports``.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import found_near, is_one_of
+from treeselect.designs.design import CodedColumns
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
-from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.data.binning import BinnedData, take_rows
 from treeselect.engine.ensembles.dependence import (
     Dependence,
     codes_of,
     grid_of,
     partial_dependence,
 )
+from treeselect.engine.ensembles.interaction import beyond_both
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.frames.values import Labels, Numbers, read_column
@@ -41,11 +42,6 @@ _PAIR_POINTS = 12
 
 MOST_LEVELS = 100
 """Levels of a factor that have a point each."""
-
-_STRENGTH_POINTS = 6
-_STRENGTH_ROWS = 200
-_STRENGTH_TERMS = 10
-"""The strengths of all pairs take n (n - 1) / 2 grids: these are coarser, of the first terms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +99,36 @@ def number_behind(result: Fit, term: str, rows: IntArray) -> FloatArray | None:
 def points_of(result: Fit, sample: Sample, term: str) -> tuple[IntArray, FloatArray]:
     """The points of the shape of a term: rows of the data that stand there, in their order, and the
     shares of the rows."""
-    most = _most_points(result, [term], sample, _MOST_POINTS)
+    rows, place = grid_rows(sample, term, _most_points(result, [term], sample, _MOST_POINTS))
+    share = np.bincount(place, sample.weight / sample.weight.sum(), len(rows))
+    return rows, np.asarray(share, dtype=np.float64)
+
+
+def grid_rows(sample: Sample, term: str, most: int) -> tuple[IntArray, IntArray]:
+    """Rows of the data that stand at the points of a grid, in their order, and the point of each
+    row of the sample."""
     columns, points, place = grid_of(
         sample.data, sample.weight, sample.terms.index(term), most, sample.along.get(term)
     )
     exact = np.flatnonzero((codes_of(sample.data, columns) == points[place]).all(axis=1))
     first = np.unique(place[exact], return_index=True)[1]
-    share = np.bincount(place, sample.weight / sample.weight.sum(), len(points))
-    return sample.rows[exact[first]], np.asarray(share, dtype=np.float64)
+    return sample.rows[exact[first]], place
+
+
+def columns_of(result: Fit, term: str) -> IntArray:
+    """Columns of a term in the design."""
+    names = result.design.arrays.column_names
+    return np.array([j for j, name in enumerate(names) if name == term], dtype=np.int64)
+
+
+def coded_rows(result: Fit, rows: IntArray) -> CodedColumns:
+    """Some rows of the coded data, as often as they are named."""
+    arrays = result.design.arrays
+    return dataclasses.replace(
+        arrays,
+        columns=tuple(column[rows] for column in arrays.columns),
+        binned=take_rows(arrays.binned, rows),
+    )
 
 
 def shape_table(result: Fit, term: str, other: str | None) -> pd.DataFrame:
@@ -143,7 +161,8 @@ def shape_table(result: Fit, term: str, other: str | None) -> pd.DataFrame:
             if band is not None:
                 frame[f"low{name}"], frame[f"high{name}"] = band[0][:, k], band[1][:, k]
         else:
-            frame[f"interaction{name}"] = _beyond_both(found, share)[:, k]
+            beyond = beyond_both(found.mean, share, (int(found.sizes[0]), int(found.sizes[1])))
+            frame[f"interaction{name}"] = beyond[:, k]
     frame = frame.iloc[order]
     return frame[frame["share"] > 0].reset_index(drop=True)
 
@@ -280,44 +299,3 @@ def _order_of(values: Sequence[Any], axis: Numbers | Labels) -> FloatArray:
         return np.array(values, dtype=np.float64)
     place = {level: float(k) for k, level in enumerate(axis.levels)}
     return np.array([place.get(value, np.inf) for value in values])
-
-
-def _beyond_both(found: Dependence, share: FloatArray) -> FloatArray:
-    """What the joint effect of two terms has beyond the best sum of an effect of each, by least
-    squares over the cells of the grid with the shares of their rows; shape (n_points, n_outputs).
-    """
-    n, m = found.sizes
-    first, second = np.divmod(np.arange(n * m), m)
-    each = np.zeros((n * m, n + m))
-    each[np.arange(n * m), first] = 1.0
-    each[np.arange(n * m), n + second] = 1.0
-    root = np.sqrt(share)[:, np.newaxis]
-    sums = each @ np.linalg.lstsq(each * root, found.mean * root, rcond=None)[0]
-    return np.asarray(found.mean - sums)
-
-
-# --- interactions ------------------------------------------------------------------------------
-
-
-def interaction_table(result: Fit) -> pd.DataFrame:
-    """One row per pair of terms (see ``SelectionResult.interactions``)."""
-    import pandas as pd
-
-    terms = result.selected[:_STRENGTH_TERMS]
-    rows = []
-    if len(terms) > 1:
-        sample = sample_rows(result, _STRENGTH_ROWS)
-        rows = [(*pair, _strength(sample, pair)) for pair in itertools.combinations(terms, 2)]
-    frame = pd.DataFrame(rows, columns=["term", "other", "strength"])
-    return frame.sort_values("strength", ascending=False, kind="stable", ignore_index=True)
-
-
-def _strength(sample: Sample, pair: Sequence[str]) -> float:
-    """Root of the share of the variance of the joint effect that no sum of two effects has."""
-    found = sample.effect(pair, _STRENGTH_POINTS)
-    share = found.share
-    centred = found.mean - share @ found.mean
-    total = float((share @ centred**2).sum())
-    beyond = float((share @ _beyond_both(found, share) ** 2).sum())
-    nothing = 1e-20 * float((share @ found.mean**2).sum())  # what rounding leaves
-    return float(np.sqrt(beyond / total)) if total > nothing else 0.0

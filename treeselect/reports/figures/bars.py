@@ -41,6 +41,7 @@ def bar_figure(
     labels: Sequence[str] | None = None,
     full: float | None = None,
     texts: Sequence[str] | None = None,
+    text_room: float = 70.0,
 ) -> BarFigure:
     """Geometry of horizontal bars; values at least 0.
 
@@ -56,9 +57,11 @@ def bar_figure(
         Value of the longest possible bar, by default the largest of the values.
     texts : sequence of str, optional
         The values in words, by default with three decimals.
+    text_room : float
+        How wide they may be.
     """
     left = LABELS
-    room = WIDTH - left - 70
+    room = WIDTH - left - text_room
     largest = full or max(values, default=0.0) or 1.0
     beside = labels or distinct(names)
     words = texts or [f"{value:.3f}" for value in values]

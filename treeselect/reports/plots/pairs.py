@@ -9,8 +9,8 @@ import numpy as np
 from treeselect.reports.plots.drawing import new_axes, short_names
 from treeselect.reports.plots.units import need_terms
 from treeselect.results.inside import association_table
+from treeselect.results.interactions import interaction_table
 from treeselect.results.maps import pair_map
-from treeselect.results.shapes import interaction_table
 
 if TYPE_CHECKING:
     import pandas as pd

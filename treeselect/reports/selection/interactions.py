@@ -2,28 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
 from treeselect.reports.figures.bars import BarFigure, bar_figure
 from treeselect.reports.figures.labels import distinct
 from treeselect.reports.material import FitMaterial
-from treeselect.results.shapes import interaction_table
+from treeselect.results.interactions import are_kept, interaction_table, interval_note
 
 MOST_PAIRS = 10
 
 
-def gather(material: FitMaterial) -> BarFigure | None:
-    """Strengths of the strongest pairs; None without the data, or a pair."""
-    if not material.fit.design.has_data:
+@dataclass(frozen=True, slots=True)
+class InteractionSection:
+    """Strengths of interactions: what their intervals are, empty without any, and a figure."""
+
+    note: str
+    figure: BarFigure
+
+
+def gather(material: FitMaterial) -> InteractionSection | None:
+    """Strengths of the strongest pairs; None without the data or kept strengths, or a pair."""
+    if not (material.fit.design.has_data or are_kept(material.fit)):
         return None
     table = interaction_table(material.fit)
     if table.empty:
         return None
-    pairs = list(zip(table["term"], table["other"], strict=True))[:MOST_PAIRS]
+    shown = table.head(MOST_PAIRS)
+    pairs = list(zip(shown["term"], shown["other"], strict=True))
     terms = list(dict.fromkeys(name for pair in pairs for name in pair))
     short = dict(zip(terms, distinct(terms, 5.7), strict=True))
-    return bar_figure(
+    note = interval_note(shown)
+    figure = bar_figure(
         names=[f"{a} × {b}" for a, b in pairs],
-        values=table["strength"].head(MOST_PAIRS).to_list(),
+        values=shown["strength"].to_list(),
         more=len(table) - len(pairs),
         labels=[f"{short[a]} × {short[b]}" for a, b in pairs],
         full=1.0,
+        texts=[_text(row) for row in shown.to_dict("records")],
+        text_room=170.0 if note else 70.0,
     )
+    return InteractionSection(note, figure)
+
+
+def _text(row: Mapping[Hashable, Any]) -> str:
+    if np.isnan(row["low"]):
+        return f"{row['strength']:.3f}"
+    return f"{row['strength']:.3f} ({row['low']:.3f} to {row['high']:.3f})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from treeselect.reports.material import FitMaterial
+from treeselect.results.interactions import are_kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ def gather(material: FitMaterial) -> LearnedSection | None:
         predicts=f"Predictions are those of {fit.model.description}.",
         without_data=""
         if fit.design.has_data
-        else "Shapes of the terms and their interactions need the data of the fit, which were not"
-        " saved with it: `fit.save(path, include_data=True)` keeps them.",
+        else f"Shapes of the terms{'' if are_kept(fit) else ' and their interactions'} need the"
+        " data of the fit, which were not saved with it: `fit.save(path, include_data=True)` keeps"
+        " them.",
     )

@@ -1,0 +1,123 @@
+"""Strengths of interactions: of terms that do and do not depend on each other; their intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import treeselect
+from treeselect.errors import DataError
+from treeselect.models.pair_probing import read_resampled_strengths, read_strengths
+from treeselect.results.interactions import interaction_table, interval_note, pair_points
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.uniform(-1, 1, size=(150, 3)), columns=["x1", "x2", "add"])
+    frame["f"] = rng.choice(["a", "b", "c"], 150)
+    frame["y"] = frame.x1 * frame.x2 + frame["add"] + (frame.f == "a")
+    return frame
+
+
+def fit_of(data, formula, **options):
+    given = {"method": "importance", "seed": 1, "k": 4, **options}
+    return treeselect.select(formula, data, **given)
+
+
+FORMULA = "y ~ x1 + x2 + add + f"
+
+
+@pytest.fixture(scope="module")
+def told(data):
+    return fit_of(data, FORMULA).resample(20, effects=True)
+
+
+def by_pair(fit):
+    table = interaction_table(fit)
+    table.index = [frozenset(pair) for pair in zip(table["term"], table["other"], strict=True)]
+    return table
+
+
+def test_a_true_interaction_is_surely_stronger_than_none(told):
+    found = by_pair(told)
+    assert (found["n_resamples"] == 20).all()
+    assert ((found["low"] >= 0) & (found["low"] <= found["high"]) & (found["high"] <= 1)).all()
+    true = found.loc[[frozenset({"x1", "x2"})]].iloc[0]
+    none = found.loc[[frozenset({"x1", "add"})]].iloc[0]
+    assert true["low"] > none["high"]
+    assert "where there are at least 20" in interval_note(found)
+
+
+def test_processes_and_the_order_of_the_columns_do_not_matter(told, data):
+    turned = data[data.columns[::-1]]
+    again = fit_of(turned, "y ~ f + add + x2 + x1").resample(20, effects=True, n_jobs=2)
+    expected, found = by_pair(told), by_pair(again).reindex(by_pair(told).index)
+    numbers = ["strength", "low", "high", "n_resamples"]
+    pd.testing.assert_frame_equal(found[numbers], expected[numbers])
+
+
+def test_a_checkpoint_keeps_them(data, tmp_path):
+    fit = fit_of(data.iloc[:60], "y ~ x1 + x2", k=2)
+    seen = []
+    first = fit.resample(2, effects=True, checkpoint=tmp_path)
+    again = fit.resample(
+        2, effects=True, checkpoint=tmp_path, on_piece=lambda piece: seen.append(piece.was_saved)
+    )
+    assert seen == [True, True]
+    pd.testing.assert_frame_equal(again.interactions(), first.interactions())
+    assert first.interactions()["n_resamples"].tolist() == [2]
+    assert first.interactions()["low"].isna().all()
+
+
+def test_a_file_keeps_them_without_the_data(told, data, tmp_path):
+    loaded = treeselect.load(told.save(tmp_path / "model"))
+    pd.testing.assert_frame_equal(loaded.interactions(), told.interactions())
+    plain = treeselect.load(fit_of(data, "y ~ x1 + x2", k=2).save(tmp_path / "plain"))
+    with pytest.raises(DataError, match="without the data"):
+        plain.interactions()
+
+
+def test_without_effects_there_are_strengths_alone(told, data):
+    table = fit_of(data, FORMULA).interactions()
+    pd.testing.assert_frame_equal(
+        table[["term", "other", "strength"]], told.interactions()[["term", "other", "strength"]]
+    )
+    assert table[["low", "high"]].isna().all(axis=None)
+    assert (table["n_resamples"] == 0).all()
+    assert interval_note(table) == ""
+
+
+def test_terms_that_share_a_variable_are_no_pair(data):
+    found = by_pair(fit_of(data, "y ~ x1 + x1:x2 + add", k=3))
+    assert set(found.index) == {frozenset({"x1", "add"}), frozenset({"x1:x2", "add"})}
+    assert len(fit_of(data, "y ~ x1 + x1:x2", k=2).interactions()) == 0
+
+
+def test_what_a_resample_can_not_know_is_missing(data):
+    fit = fit_of(data, FORMULA)
+    probes, every = pair_points(fit), np.arange(len(data))
+    terms = fit.selected
+
+    def unknown(rows, model=fit.model):
+        found = read_resampled_strengths(model, probes, fit.design.problem.data, rows)
+        missing = [pair for pair, value in zip(probes.pairs, found, strict=True) if value != value]
+        return {frozenset(terms[i] for i in pair) for pair in missing}
+
+    of_f = {frozenset({"f", term}) for term in ("x1", "x2", "add")}
+    assert unknown(every) == set()
+    assert unknown(np.flatnonzero(data["f"] != "b")) == of_f
+    assert unknown(every[:1]) == {frozenset(terms[i] for i in pair) for pair in probes.pairs}
+    without = fit_of(data, "y ~ x1 + x2 + add + f", keep=["x1", "x2", "add"], k=3)
+    assert unknown(every, without.model) == of_f
+
+
+def test_strengths_are_those_of_the_whole_joint_shape(data):
+    """A grid on which nothing is thinned: that of the table of the joint shape."""
+    fit = fit_of(data.assign(b=data["x1"] > 0), "y ~ f + b", k=2)
+    shape = fit.shape(*fit.selected)
+    share, mean = shape["share"], shape["mean"]
+    total = (share * (mean - (share * mean).sum()) ** 2).sum()
+    expected = np.sqrt((share * shape["interaction"] ** 2).sum() / total)
+    np.testing.assert_allclose(read_strengths(fit.model, pair_points(fit)), [expected])

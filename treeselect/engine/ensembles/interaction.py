@@ -1,0 +1,44 @@
+"""What the joint effect of two groups has beyond a sum of one of each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treeselect.engine.arrays import FloatArray
+
+
+def beyond_both(mean: FloatArray, share: FloatArray, sizes: tuple[int, int]) -> FloatArray:
+    """The joint effect less the best sum of an effect of each, by least squares over the cells of
+    the grid with the shares of their rows.
+
+    Parameters
+    ----------
+    mean : ndarray of float, shape (n_points, n_outputs)
+        At all pairs of points, those of the first group slowest.
+    share : ndarray of float, shape (n_points,)
+        Summing to 1.
+    sizes : tuple of two ints
+        Points of each group.
+
+    Returns
+    -------
+    ndarray of float, shape (n_points, n_outputs)
+    """
+    n, m = sizes
+    first, second = np.divmod(np.arange(n * m), m)
+    each = np.zeros((n * m, n + m))
+    each[np.arange(n * m), first] = 1.0
+    each[np.arange(n * m), n + second] = 1.0
+    root = np.sqrt(share)[:, np.newaxis]
+    sums = each @ np.linalg.lstsq(each * root, mean * root, rcond=None)[0]
+    return np.asarray(mean - sums)
+
+
+def strength(mean: FloatArray, share: FloatArray, sizes: tuple[int, int]) -> float:
+    """Root of the share of the variance of the joint effect that no sum of two effects has; from 0
+    to 1. Parameters as of :func:`beyond_both`."""
+    centred = mean - share @ mean
+    total = float((share @ centred**2).sum())
+    beyond = float((share @ beyond_both(mean, share, sizes) ** 2).sum())
+    nothing = 1e-20 * float((share @ mean**2).sum())  # what rounding leaves
+    return min(1.0, float(np.sqrt(beyond / total))) if total > nothing else 0.0

@@ -1,0 +1,31 @@
+"""What a resample can know of a term."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treeselect.engine.arrays import BoolArray, IntArray
+from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.ensembles.dependence import codes_of
+
+
+def known(
+    columns: IntArray, points: IntArray, by_level: bool, data: BinnedData, rows: IntArray
+) -> BoolArray:
+    """Whether a resample knows of some points.
+
+    Parameters
+    ----------
+    columns : ndarray of int64
+        Of the term.
+    points, rows : ndarray of int64
+        Rows of the data: those that stand for the points, and those in the resample.
+    by_level : bool
+        Whether the codes of a point must be in the resample; else it is enough that the term
+        varies there.
+    """
+    codes = codes_of(data, columns)
+    held = np.unique(codes[rows], axis=0)
+    if not by_level:
+        return np.full(len(points), len(held) > 1)
+    return np.asarray((codes[points][:, np.newaxis] == held).all(axis=2).any(axis=1))
