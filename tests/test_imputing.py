@@ -124,7 +124,7 @@ def test_the_call_can_be_typed_again(frames):
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
-        ({"resamples": 1}, OptionError, "`resamples` must be 0, or from 2 on"),
+        ({"resamples": 1}, OptionError, "`resamples` must be 0 or at least 2"),
         ({"least_share": 0}, OptionError, "`least_share` must be a number above 0, at most 1"),
         ({"data": 1}, MethodError, "`frames` are the data"),
         ({"n_tree": 1}, MethodError, "n_trees"),

@@ -131,10 +131,6 @@ def select_imputed(
     frames = read_frames(frames)
     least_share = _check_share(least_share)
     resamples = check_resamples(resamples)
-    if resamples == 1:
-        raise OptionError(
-            "`resamples` must be 0, or from 2 on.\n  Found: 1, which can't differ from others."
-        )
     seed = read_seed(seed)
     if "data" in arguments:
         raise MethodError("`data` must not be given.\n  `frames` are the data.")

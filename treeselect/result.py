@@ -286,8 +286,8 @@ class SelectionResult(ReadableFit):
             was given, that value).
         path : bool or int
             Units up to which the path is followed on each resample, for ``stability.path()`` and
-            ``stability.q_values()``; True for as many as q-values look at. False, the default,
-            follows it to `k` alone. Where it is followed `k` is a size of that path.
+            ``stability.q_values()``; True for as many as q-values look at, at least `k`. False,
+            the default, does not record it. Where it is followed `k` is a size of that path.
         seed : int, optional
             The fit's by default.
         n_jobs : int, optional

@@ -311,7 +311,7 @@ def _fold_notes(folds: Folds) -> tuple[str, ...]:
         return ()
     return (
         f"Folds, bags of trees and resamples keep the rows of each {quoted(folds.groups_name)}"
-        " together; the column is not among the terms of `.`.",
+        " together; `.` in a formula does not stand for it.",
     )
 
 

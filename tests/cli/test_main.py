@@ -128,6 +128,30 @@ def test_performance_is_printed_and_written(run, folder):
     assert page.count("Performance: selection repeated inside each fold") == 1
 
 
+def test_what_can_have_no_coefficients_is_written_without_them(folder, capsys, monkeypatch):
+    """An empty selection, and resamples that were stopped."""
+    monkeypatch.chdir(folder)
+    more = ["--seed", "3", "--resamples", "6", "--coefficients", "--json", "n.json"]
+    assert main(["select", "died ~ noise", "data.csv", "-m", "stepwise", *more]) == 0
+    assert "No coefficients on resamples: nothing is selected." in capsys.readouterr().out
+    from treeselect.resampling import assessing
+
+    resample = assessing._one_resample
+
+    def stopped(*call, **how):
+        if call[4] == 3:
+            raise KeyboardInterrupt
+        return resample(*call, **how)
+
+    monkeypatch.setattr(assessing, "_one_resample", stopped)
+    with pytest.warns(treeselect.errors.TreeselectWarning, match="3 of 6"):
+        assert main(["select", "died ~ signal", "data.csv", "-m", "mrmr", "-k", "1", *more]) == 2
+    assert "No coefficients on resamples: these were stopped." in capsys.readouterr().out
+    tables = json.loads((folder / "n.json").read_text(encoding="utf-8"))
+    assert tables["partial"] is True
+    assert "coefficients" not in tables
+
+
 def test_coefficients_are_printed_and_written(folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     arguments = ["select", "died ~ signal + noise + flag", "data.csv", "-m", "stepwise", "-k", "1"]
@@ -143,6 +167,7 @@ def test_coefficients_are_printed_and_written(folder, capsys, monkeypatch):
     tables = json.loads((folder / "c.json").read_text(encoding="utf-8"))
     assert tables["coefficients"] == records(fit.coefficient_stability().tidy())
     assert tables["pairs"] == records(fit.stability.pairs())
+    assert tables["partial"] is False
     assert [row["terms"] for row in tables["models"]] == [
         list(terms) for terms in fit.stability.models(None)["terms"]
     ]

@@ -481,9 +481,11 @@ def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
     of_signal = found.table.set_index("column").loc["signal"]
     assert rows["signal"][4] == f"{of_signal['rmsd_ratio']:.2f}"
     assert report.coefficients.sentences == found.notes()
-    assert report.coefficients.lead.endswith("fitted to 10 of 10 bootstrap resamples.")
+    assert "fitted to 10 of 10 bootstrap resamples. Response: died;" in report.coefficients.lead
+    assert found.response in report.coefficients.lead
     page = fit.report(tmp_path / "r.html", coefficients=found).read_text()
     assert "What the selection does to coefficients" in page
+    assert "Which units came together" in page
     assert "<b>" not in page
     assert "<script" not in page
     assert "&lt;b&gt;York" in page
@@ -516,6 +518,7 @@ def test_the_pairs_of_many_units_are_those_of_the_most_frequent():
 
 
 def test_no_pairs_where_nothing_comes_and_goes(fixed):
+    assert gathered(fixed).pairs is None  # one of two that stand for each other
     always = dataclasses.replace(fixed.resampled, selected=np.tile(fixed.resampled.fitted, (20, 1)))
     report = gathered(dataclasses.replace(fixed, resampled=always))
     assert report.pairs is None

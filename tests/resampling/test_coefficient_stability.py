@@ -101,6 +101,8 @@ def test_classes_and_counts(small, response):
     assert np.isfinite(table["full_std_error"]).all()
     assert len(table) == (6 if response == "kind" else 3)
     assert table["column"].str.startswith(("q: ", "r: ")).all() == (response == "kind")
+    said = {"ill": "; positive class: True", "visits": "", "kind": "; compared with the class: p"}
+    assert dict(found.facts())["Response"] == response + said[response]
 
 
 def test_weights_offset_and_groups_go_along(small):
@@ -141,8 +143,7 @@ def test_a_saved_model_refits_the_same_resamples(fit, small, tmp_path):
     bare = treeselect.load(fit.save(tmp_path / "bare"))
     with pytest.raises(DataError, match="without the data"):
         bare.coefficient_stability()
-    assert np.isnan(bare.stability.correlated_index)
-    assert "Sechidis" not in str(bare.summary())
+    assert bare.stability.correlated_index == fit.stability.correlated_index
     pd.testing.assert_frame_equal(bare.coefficient_stability(data=small).table, table)
 
 
@@ -239,3 +240,25 @@ def test_resamples_of_a_call_that_was_stopped_are_refused(fit):
     partial = dataclasses.replace(fit.stability, asked=100)
     with pytest.raises(StabilityError, match="Found: 12 of 100, as the call was stopped"):
         dataclasses.replace(fit, resampled=partial).coefficient_stability()
+
+
+def test_no_model_at_all_is_a_table_without_rows(small):
+    """Classes that a term separates everywhere."""
+    data = small.assign(late=small["a"] > 0)
+    fit = treeselect.select("late ~ a + c", data, method="mrmr", k=1, seed=1).resample(3)
+    found = fit.coefficient_stability()
+    assert len(found.tidy()) == found.n_refitted == 0
+    assert "none could be fitted" in found.summary().as_text()
+    assert sum(n for _, n in found.failures) == 3
+
+
+def test_rows_that_models_leave_out_are_told(small):
+    data = small.assign(a=small["a"].mask(np.arange(90) < 7))
+    fit = treeselect.select("y ~ a + c", data, method="mrmr", k=1, seed=1).resample(3)
+    found = fit.coefficient_stability()
+    assert found.n_dropped == 7
+    said = " ".join(found.summary().as_text().split())
+    assert "where one of its terms is missing, that of all terms 7:" in said
+    full = smf.ols("y ~ a + c", data).fit()
+    table = found.tidy().set_index("column")
+    np.testing.assert_allclose(table.loc["c", "full_estimate"], full.params["c"])

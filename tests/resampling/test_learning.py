@@ -51,6 +51,11 @@ def test_the_table_and_its_words_by_hand():
     assert "from -1.00 to 1.00; larger parts have more rows in common" in found.words
 
 
+def test_an_index_that_stays_is_not_said_to_change():
+    found = curve([[0.2, 0.4], [0.5, 0.5]], [[[1, 0, 1], [0, 1, 1]]] * 2, (0.5, 1.0))
+    assert "The stability index of the selected sets stayed at -1.00; larger" in found.words
+
+
 def test_one_share_is_said_without_a_difference():
     found = curve([[0.2, 0.4]], [[[1, 0, 1], [0, 1, 1]]], (0.5,))
     assert found.words == "With 50 training rows the mean R2 on held-out rows is 0.300."

@@ -109,6 +109,8 @@ def test_summaries_and_reports_say_that_a_result_is_partial(fit, data, tmp_path)
     words = said.format(2, 3, "folds")
     assert words in " ".join(str(comparison.summary()).split())
     assert words in comparison.report(tmp_path / "methods.html").read_text()
+    assert repr(performance).endswith(", partial>")
+    assert repr(inference).endswith(", partial>")
     loaded = treeselect.load(part.save(tmp_path / "model"))
     assert loaded.stability.asked == 6
 

@@ -82,6 +82,8 @@ def test_true_is_as_many_sizes_as_q_values_look_at(data):
     paths = [fit.resample(4, scheme="complementary", path=p).stability for p in (True, 7)]
     assert paths[0].path()["k"].max() < 7
     pd.testing.assert_frame_equal(paths[0].q_values(), paths[1].q_values())
+    wide = fit.resample(4, scheme="complementary", path=True, k=6).stability
+    assert wide.path()["k"].max() == 6  # that of the resamples is among them
 
 
 def test_kept_units_are_not_judged(data):
@@ -172,8 +174,9 @@ def test_q_values_refuse_half_a_pair(found):
 
 
 def test_a_path_needs_resamples_that_followed_it(found):
-    with pytest.raises(StabilityError, match="without the paths"):
+    with pytest.raises(StabilityError, match="without the paths") as error:
         dataclasses.replace(found, along=None).path()
+    assert "complementary" not in str(error.value)  # any resamples serve
 
 
 @pytest.mark.parametrize("path", [0, 8, 2.5, "all", None])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.errors import NewDataError, NotBuiltError, OptionError, StabilityError
+from treeselect.errors import NewDataError, OptionError, StabilityError
 
 
 def test_answer_names_terms_variables_and_formula(fitted):
@@ -140,8 +140,6 @@ def test_resample_returns_a_new_result(fitted):
 def test_stability_needs_resamples(cross_validated):
     with pytest.raises(StabilityError, match=r"fit = fit\.resample\(100\)"):
         _ = cross_validated.stability
-    with pytest.raises(NotBuiltError, match="checkpoint"):
-        cross_validated.resample(3, checkpoint="folder")
 
 
 def test_model_matrix_is_formulaics_own(fitted, mixed):

@@ -139,6 +139,24 @@ def test_sets_in_words():
     assert model_sentence(stability_of([[True, False]], ["age"])) == ""
 
 
+def test_ties_among_the_most_frequent_sets():
+    each = stability_of(rows(("101", 1), ("011", 1), ("001", 1)), ["age"])
+    assert model_sentence(each) == (
+        "3 different sets came up, each once, and that of the fit not at all."
+    )
+    tied = stability_of(rows(("101", 4), ("011", 4), ("001", 2)), ["sex"])
+    assert model_sentence(tied) == (
+        "3 different sets came up, that of the fit in 2 of 10, the 2 most frequent in 4 each."
+    )
+
+
+def test_pairs_are_not_told_where_there_is_room_for_one():
+    """Of sets that differ in one unit no two that come and go can meet."""
+    stability = stability_of(rows(("101", 50), ("011", 50)), ["age", "sex"])
+    assert (stability.pair_table()["sign"] == "-").all()
+    assert pair_sentence(stability) == ""
+
+
 def test_pairs_in_words():
     stability = stability_of(rows(("110", 50), ("001", 50)), ["age"])
     assert pair_sentence(stability) == (
@@ -177,4 +195,7 @@ def test_counts_in_the_sentence_are_those_of_the_resamples(selected, fitted, kep
             times = str(count or "none")
             assert any(f"{unit}{verb} in {times}" in text for verb in ("", " was selected"))
     n_sets = len({tuple(row) for row in selected.tolist()})
-    assert f"{n_sets} different sets" in model_sentence(stability) or n_sets == 1
+    said = model_sentence(stability)
+    assert f"{n_sets} different sets" in said or n_sets == 1
+    counts = stability.models(None)["count"].to_list()
+    assert "the most frequent one" not in said or counts[0] > counts[1]

@@ -49,6 +49,25 @@ def test_a_minimal_set_is_a_part_of_the_terms(mixed, k, said):
     assert ("Minimal selection" in fit.summary().as_text()) == said
 
 
+def test_an_index_that_is_not_defined_says_what_was_selected(mixed):
+    fit = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=1, keep="signal")
+    said = " ".join(fit.resample(3).summary().as_text().split())
+    assert "as 3 bootstrap resamples all selected no unit beyond those that are kept." in said
+    said = " ".join(fit.resample(3, k=2).summary().as_text().split())
+    assert "as 3 bootstrap resamples all selected every unit beyond those that are kept." in said
+
+
+def test_columns_for_which_the_point_does_not_stand(mixed):
+    """True of a formula without a point, too."""
+    data = mixed.assign(times=1, patient=[i // 2 for i in range(len(mixed))])
+    fit = treeselect.select(
+        "dose ~ signal + site", data, method="mrmr", k=1, weights="times", fold_groups="patient"
+    )
+    said = " ".join(fit.summary().as_text().split())
+    assert "Case weights: `times`; `.` in a formula does not stand for it." in said
+    assert "each `patient` together; `.` in a formula does not stand for it." in said
+
+
 def test_full_latex(made, snapshot):
     assert made.summary().as_latex() == snapshot
 

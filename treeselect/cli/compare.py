@@ -115,6 +115,7 @@ def _tables(found: Comparison) -> dict[str, Any]:
     return {
         "call": found.call,
         "seed": found.seed,
+        "partial": found.partial,
         "score": found.score_name,
         "best": found.best,
         "glance": records(found.glance()),

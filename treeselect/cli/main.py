@@ -249,7 +249,11 @@ def _select(options: argparse.Namespace) -> None:
         found = result.performance(options.performance, checkpoint=options.checkpoint)
         put("", str(found.summary()))
     coefficients = None
-    if options.coefficients:
+    if options.coefficients and result.resampled is None:
+        put("", "No coefficients on resamples: nothing is selected.")
+    elif options.coefficients and result.stability.partial:
+        put("", "No coefficients on resamples: these were stopped.")
+    elif options.coefficients:
         coefficients = result.coefficient_stability()
         put("", str(coefficients.summary()))
     written = []
@@ -292,10 +296,12 @@ def _tables(
         tables["models"] = records(result.stability.models(None))
         tables["pairs"] = records(result.stability.pairs())
         tables["substitutes"] = records(result.stability.substitutes)
+        tables["partial"] = result.stability.partial
     if coefficients is not None:
         tables["coefficients"] = records(coefficients.tidy())
     if performance is not None:
         tables["performance"] = {
+            "partial": performance.partial,
             "glance": records(performance.glance())[0],
             "tidy": records(performance.tidy()),
         }

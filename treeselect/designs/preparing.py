@@ -67,7 +67,7 @@ def prepare(request: Request, frame: pd.DataFrame) -> ModelData:
         parsed, used, units, own.values, new_levels=request.new_levels
     )
     if isinstance(weights, str):
-        notes.append(f"Case weights: {quoted(weights)}, which is not among the terms of `.`.")
+        notes.append(f"Case weights: {quoted(weights)}; `.` in a formula does not stand for it.")
     if offset is not None:
         name = quoted(offset) if isinstance(offset, str) else "an array"
         notes.append(f"Offset: {name}, added to the linear predictor of every model.")

@@ -61,6 +61,15 @@ class Response:
     classes: tuple[Any, ...]
     n_dropped: int
 
+    @property
+    def in_linear_models(self) -> str:
+        """Its name, and which class coefficients speak of, or are compared with."""
+        if not self.classes:
+            return self.name
+        if len(self.classes) == 2:
+            return f"{self.name}; positive class: {self.classes[-1]}"
+        return f"{self.name}; compared with the class: {self.classes[0]}"
+
 
 def read_response(formula: ParsedFormula, frame: pd.DataFrame, family: str) -> Response:
     """Evaluate the left-hand side and settle the family.

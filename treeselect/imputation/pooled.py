@@ -21,7 +21,6 @@ from treeselect.results.refitting import (
     fit_terms,
     group_note,
     left_out_note,
-    response_facts,
     weight_notes,
 )
 
@@ -252,7 +251,7 @@ def _content(
             ("Call", f"{found.call}.pooled()"),
             ("Formula", found.formula),
             ("Model", f"{fit.model} (statsmodels)"),
-            *response_facts(found.fits[0].design),
+            ("Response", found.fits[0].design.response.in_linear_models),
             ("Rows used", f"{len(data.y):,} in each frame"),
             ("Rows dropped", f"{data.n_dropped:,}, with a missing value in a selected term"),
             ("Seed", str(found.seed)),

@@ -122,7 +122,7 @@ def assess(
             "  Give `k`, the number of units to select on each resample."
         )
     k = check_size(k, problem.groups)
-    n_sizes = sizes_to_follow(path, n_resamples, method, problem.groups.keep)
+    n_sizes = sizes_to_follow(path, k, n_resamples, method, problem.groups.keep)
     problem = dataclasses.replace(problem, wants_scores=False)
     calls = [
         (problem, method, weights, scheme, number, k, n_sizes, seed, probes, grow)
@@ -155,9 +155,11 @@ def assess(
     return stability, tuple(own for own in readings if own is not None)
 
 
-def sizes_to_follow(path: bool | int, n_resamples: int, method: Method, keep: BoolArray) -> int:
-    """How many sizes, beyond that of the kept units, `path` asks for: 0 for False, as many as
-    q-values look at for True.
+def sizes_to_follow(
+    path: bool | int, k: int, n_resamples: int, method: Method, keep: BoolArray
+) -> int:
+    """How many sizes, beyond that of the kept units, `path` asks for: 0 for False; for True as many
+    as q-values look at, and those up to k, which each resample has anyway.
 
     Raises
     ------
@@ -175,7 +177,8 @@ def sizes_to_follow(path: bool | int, n_resamples: int, method: Method, keep: Bo
             "  Found: `forest=` that was fitted. Select with trees that are grown on each resample."
         )
     if path is True:
-        return sizes_looked_at(p, min(max(n_resamples // 2, 1), PAIRS), POWER, CUTOFF)
+        looked_at = sizes_looked_at(p, min(max(n_resamples // 2, 1), PAIRS), POWER, CUTOFF)
+        return max(looked_at, k - n_kept)
     return check_count("path", path, least=n_kept + 1, most=n_kept + p) - n_kept
 
 

@@ -40,8 +40,12 @@ class CoefficientStability:
         Why the others have none, each with its number.
     full_failure : str
         Why there is no model of all terms to compare with; "" if there is one.
+    n_dropped : int
+        Rows that the model of all terms leaves out, as a term is missing there.
     model : str
         What was fitted, in words.
+    response : str
+        Of what, and which class coefficients speak of, or are compared with.
     call : str
         That of the fit.
     k_of_fit : int
@@ -58,7 +62,9 @@ class CoefficientStability:
     n_refitted: int
     failures: tuple[tuple[str, int], ...]
     full_failure: str
+    n_dropped: int
     model: str
+    response: str
     call: str
     k_of_fit: int
     seed: int
@@ -99,7 +105,8 @@ class CoefficientStability:
     def facts(self) -> tuple[tuple[str, str], ...]:
         """What was fitted, and to what."""
         return (
-            ("Call", f"{self.call}.coefficient_stability()"),
+            ("Call", self.call),
+            ("Response", self.response),
             ("Model", f"{self.model} (statsmodels)" if self.model else "none could be fitted"),
             ("Resamples", self.resamples),
             ("Refitted", f"{self.n_refitted:,} of {self.n_resamples:,}"),
@@ -121,6 +128,11 @@ class CoefficientStability:
                 " other sign. Terms that are selected by a narrow margin look too important where"
                 " they are.",
             ]
+            if self.n_dropped:
+                said.append(
+                    "A model leaves out the rows where one of its terms is missing, that of all"
+                    f" terms {self.n_dropped:,}: what it differs by is in RMSD ratio and bias, too."
+                )
         else:
             said.append(
                 "The linear model of all terms, with which coefficients would be compared, can't be"
@@ -186,7 +198,9 @@ def coefficient_stability(
         n_refitted=sum(not refit.failure for refit in refits),
         failures=tuple(failures.most_common()),
         full_failure=full.failure,
+        n_dropped=full.n_dropped,
         model=next(models, ""),
+        response=data.response.in_linear_models,
         call=result.call.text,
         k_of_fit=result.k,
         seed=result.seed,

@@ -148,8 +148,8 @@ def _notes(*, is_mixed: bool) -> tuple[str, ...]:
         "In each fold a forest on the selected terms, and one without the term, is grown on the"
         f" training rows and scored on the others.{added} Where others tell the same as a term,"
         " nothing is lost without it.",
-        "One-sided corrected resampled t tests (Nadeau and Bengio 2003), not adjusted for their"
-        " number.",
+        "Corrected resampled t (Nadeau and Bengio 2003): intervals are two-sided, tests"
+        " one-sided, neither adjusted for their number.",
         "The terms were selected on all rows, those that are held out here included: of terms that"
         " were picked from many, importances are too large and p-values too small. `inference()`"
         " tests on rows that the selection has not seen.",

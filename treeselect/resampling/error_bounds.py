@@ -62,8 +62,9 @@ class ErrorBound:
         return f"Shah and Samworth 2013, {self.assumption}"
 
     def __str__(self) -> str:
+        units = f"{len(self.units)} unit{'' if len(self.units) == 1 else 's'}"
         return (
-            f"At most {self.bound:.3g} false among the {len(self.units)} units with frequency"
+            f"At most {self.bound:.3g} false among the {units} with frequency"
             f" {self.threshold:g} or more (expected number; q = {self.q} of p = {self.p} units on"
             f" each of {self.n_resamples} resamples; {self.paper})"
         )

@@ -156,7 +156,8 @@ class Inference:
         return Summary(self.content)
 
     def __repr__(self) -> str:
-        return f"<Inference, {self.n_splits} split{'s' if self.n_splits > 1 else ''}>"
+        partial = ", partial" if self.partial else ""
+        return f"<Inference, {self.n_splits} split{'s' if self.n_splits > 1 else ''}{partial}>"
 
 
 # --- selecting ----------------------------------------------------------------------------------

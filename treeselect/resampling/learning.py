@@ -48,7 +48,9 @@ def learn(
     if is_lost(family):
         raise OptionError(
             f"The score of the fit, {quoted(family.score_name)}, is a function, which is not in the"
-            " file that the model was loaded from: no learning curve can be drawn by it."
+            " file that the model was loaded from: no learning curve can be drawn by it.\n"
+            "  Use the fit before it is saved, or select with the name of a scorer, which a file"
+            " holds."
         )
     frame = here.all_rows() if data is None else read_data(data)
     outer = outer_folds(

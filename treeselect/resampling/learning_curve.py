@@ -116,10 +116,11 @@ class LearningCurve:
             f" {last['score']:.3f}."
         )
         if np.isfinite([before["stability"], last["stability"]]).all():
+            old, new = f"{before['stability']:.2f}", f"{last['stability']:.2f}"
+            moved = f"stayed at {new}" if old == new else f"changed from {old} to {new}"
             said += (
-                f" The stability index of the selected sets changed from {before['stability']:.2f}"
-                f" to {last['stability']:.2f}; larger parts have more rows in common, which alone"
-                " makes sets more alike."
+                f" The stability index of the selected sets {moved}; larger parts have more rows in"
+                " common, which alone makes sets more alike."
             )
         return said
 

@@ -163,7 +163,7 @@ class Performance:
     def __repr__(self) -> str:
         return (
             f"<Performance: {self.score_name} {self.mean:.3f} (s.e. {self.standard_error:.3f}),"
-            " selection repeated inside each fold>"
+            f" selection repeated inside each fold{', partial' if self.partial else ''}>"
         )
 
 

@@ -13,11 +13,14 @@ from treeselect.resampling.resampled import Resampled
 _WAY = '`fit.resample(100, scheme="complementary", path=True)`'
 
 
-def followed(stability: Resampled, wanted: str) -> StabilityPath:
-    """The paths of the resamples; a StabilityError says what can't be told without them."""
+def followed(
+    stability: Resampled, wanted: str, way: str = "`fit.resample(100, path=True)`"
+) -> StabilityPath:
+    """The paths of the resamples; a StabilityError says what can't be told without them, and which
+    call gives it."""
     if stability.along is None:
         raise StabilityError(
-            f"Can't tell {wanted} without the paths of the resamples.\n  Use {_WAY}."
+            f"Can't tell {wanted} without the paths of the resamples.\n  Use {way}."
         )
     return stability.along
 
@@ -36,7 +39,7 @@ def efp_of(stability: Resampled, power: int, cutoff: float, independent_pairs: i
             "Q-values need complementary pairs, whole ones.\n"
             f"  Found: {stability.words}. Use {_WAY}."
         )
-    path = followed(stability, "q-values")
+    path = followed(stability, "q-values", _WAY)
     n_pairs = min(stability.n_resamples // 2, pairs)
     return efp_scores(path.frequency[:, stability.assessed], n_pairs, exponent, wanted)
 

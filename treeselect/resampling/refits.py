@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -40,6 +41,8 @@ class Refit:
         Why there is none, in a sentence; "" if there is one.
     model : str
         What it is, in words.
+    n_dropped : int
+        Rows that are left out of that of all rows, as a term is missing there.
     """
 
     terms: tuple[str, ...]
@@ -47,6 +50,7 @@ class Refit:
     std_error: dict[Key, float]
     failure: str = ""
     model: str = ""
+    n_dropped: int = 0
 
 
 def fit_terms(data: ModelData, terms: Sequence[str]) -> Refit:
@@ -59,7 +63,8 @@ def fit_terms(data: ModelData, terms: Sequence[str]) -> Refit:
     try:
         here = linear_data(data, terms, np.arange(len(data.weight)), data.row_weights.groups)
         free = independent_columns(here.matrix.to_numpy())
-        return _read(terms, _fitted(data, here.of_columns(free)))
+        fit = _fitted(data, here.of_columns(free))
+        return dataclasses.replace(_read(terms, fit), n_dropped=here.n_dropped)
     except OptionError:
         raise
     except (TreeselectError, np.linalg.LinAlgError) as error:
@@ -173,6 +178,7 @@ def estimates_of(refits: Sequence[Refit], keys: Sequence[Key]) -> tuple[FloatArr
             absent = np.nan if key[0] in inside else 0.0
             estimate[i, j] = refit.estimate.get(key, absent)
     has_term = np.array(
-        [[key[0] == INTERCEPT or key[0] in refit.terms for key in keys] for refit in refits]
+        [[key[0] == INTERCEPT or key[0] in refit.terms for key in keys] for refit in refits],
+        dtype=bool,  # of no keys, too
     ).reshape(estimate.shape)
     return estimate, has_term & np.isfinite(estimate)

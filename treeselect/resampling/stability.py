@@ -194,9 +194,8 @@ class Stability(SelectedSets):
         1  2  sex        1.0
         2  3  sex        1.0
         """
-        return in_library(
-            followed(self, "the frequencies along them").table(self.units), self.library
-        )
+        path = followed(self, "frequencies by the number of units")
+        return in_library(path.table(self.units), self.library)
 
     def q_values(
         self, power: int = POWER, cutoff: float = CUTOFF, independent_pairs: int = PAIRS

@@ -174,7 +174,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
             ("Call", f"{result.call.text}.refit('glm')"),
             ("Formula", result.formula),
             ("Model", f"{fit.model} (statsmodels)"),
-            *response_facts(data),
+            ("Response", data.response.in_linear_models),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
@@ -232,15 +232,6 @@ def fit_terms(
             ),
         )
     return full, left_out, fit
-
-
-def response_facts(data: ModelData) -> tuple[tuple[str, str], ...]:
-    classes = data.response.classes
-    if not classes:
-        return (("Response", data.response.name),)
-    if len(classes) == 2:
-        return (("Response", f"{data.response.name}; positive class: {classes[-1]}"),)
-    return (("Response", f"{data.response.name}; compared with the class: {classes[0]}"),)
 
 
 def group_note(name: str | bool) -> tuple[str, ...]:

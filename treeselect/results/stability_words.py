@@ -9,6 +9,7 @@ import numpy as np
 
 from treeselect.printing import enumeration
 from treeselect.resampling.fit import index_told
+from treeselect.resampling.model_frequencies import distinct_sets
 from treeselect.resampling.selected_sets import PAIR_LEVEL
 
 if TYPE_CHECKING:
@@ -96,10 +97,16 @@ def model_sentence(stability: Stability) -> str:
         which = "that of the fit" if own else f"not that of the fit but {_set_text(first['terms'])}"
         return f"All {n:,} selected the same set, {which}." if n > 1 else ""
     most = int(first["count"])
+    n_first = int((distinct_sets(stability.selected)[1] == most).sum())
     text = f"{n_models:,} different sets came up"
     if own == most:
         return f"{text}, that of the fit in {own:,} of {n:,} and no other in more."
+    if most == 1:
+        return f"{text}, each once, and that of the fit not at all."
     times = f"in {own:,}" if own else "in none"
+    if n_first > 1:
+        tied = f"the {n_first:,} most frequent in {most:,} each"
+        return f"{text}, that of the fit {times} of {n:,}, {tied}."
     return (
         f"{text}, that of the fit {times} of {n:,}, the most frequent one in {most:,}:"
         f" {_set_text(first['terms'])}."
@@ -110,8 +117,19 @@ def _set_text(terms: Sequence[str]) -> str:
     return enumeration(terms, _MOST_UNITS) if len(terms) else "the empty set"
 
 
+def has_pairs(stability: Stability) -> bool:
+    """Whether two units that come and go were ever selected together: where there is room for one
+    of them only, pairs tell no more than the frequencies."""
+    count = stability.selected.sum(axis=0)
+    varying = (count > 0) & (count < stability.n_resamples)
+    return bool((stability.selected[:, varying].sum(axis=1) > 1).any())
+
+
 def pair_sentence(stability: Stability) -> str:
-    """Which pairs came together more or less often than by chance; "" if none did."""
+    """Which pairs came together more or less often than by chance; "" if none did, or none
+    could."""
+    if not has_pairs(stability):
+        return ""
     table = stability.pair_table()
     clauses = []
     for sign, how in (("+", "more often"), ("-", "less often")):

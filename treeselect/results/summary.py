@@ -209,9 +209,12 @@ def stability_notes(result: Fit) -> list[str]:
             f"{correlated_sentence(result)}"
         )
     else:
+        free = stability.assessed
+        which = "no unit" if not stability.selected[:, free].any() else "every unit"
+        beyond = "" if free.all() else " beyond those that are kept"
         text = (
-            f"Stability index (Nogueira): not defined, every one of {stability.words} selected"
-            " every unit or none."
+            f"Stability index (Nogueira): not defined, as {stability.words} all selected"
+            f" {which}{beyond}."
         )
     said = [
         _partial_note(stability),
@@ -243,8 +246,11 @@ def _bound_notes(stability: Stability) -> list[str]:
         return [f"No unit was selected {passed}, so there is none that an error bound speaks of."]
     first = ", ".join(found.units[:_MOST_NAMES])
     more = len(found.units) - _MOST_NAMES
+    bound = f"{found.bound:.2g}"
+    false = (
+        f"{bound} unit without signal is" if bound == "1" else f"{bound} units without signal are"
+    )
     return [
-        f"Selected {passed}: {first}{f' and {more} more' if more > 0 else ''}. At most"
-        f" {found.bound:.2g} units without signal are expected to pass ({found.paper}; if such"
-        " units are exchangeable)."
+        f"Selected {passed}: {first}{f' and {more} more' if more > 0 else ''}. At most {false}"
+        f" expected to pass ({found.paper}; if such units are exchangeable)."
     ]

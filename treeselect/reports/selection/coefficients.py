@@ -27,7 +27,7 @@ def gather(material: FitMaterial) -> CoefficientSection | None:
     model = found.model or "none could be fitted"
     lead = (
         f"The linear model ({model}) of what each resample selected,"
-        f" fitted to {found.n_refitted:,} of {found.resamples}."
+        f" fitted to {found.n_refitted:,} of {found.resamples}. Response: {found.response}."
     )
     rows = tuple(cells(row) for row in shown.to_dict("records"))
     return CoefficientSection(lead, Table(HEAD, rows, len(found.table) - len(rows)), found.notes())

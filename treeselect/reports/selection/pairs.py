@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table
 from treeselect.resampling.selected_sets import PAIR_LEVEL
+from treeselect.results.stability_words import has_pairs
 
 _MOST_UNITS = 15
 
@@ -23,16 +24,14 @@ class PairSection:
 
 
 def gather(material: FitMaterial) -> PairSection | None:
-    """The co-selection of units that came and went; None if there are not two of them."""
+    """The co-selection of units that came and went; None if no two of them came together."""
     stability = material.fit.resampled
-    if stability is None:
+    if stability is None or not has_pairs(stability):
         return None
     found = stability.co_selection()
     together = found.to_numpy()
     units = [i for i in range(len(together)) if 0 < together[i, i] < 1]
     names = [str(found.columns[i]) for i in units]
-    if len(names) < 2:
-        return None
     pairs = stability.pair_table().to_dict("records")
     sign = {(pair["term"], pair["other"]): pair["sign"] for pair in pairs}
     shown = names[:_MOST_UNITS]
