@@ -289,3 +289,24 @@ def test_summary_says_what_passed_where_a_bound_holds(fitted):
     assert found.units
     assert f"Selected in 75% of the 10 resamples or more: {', '.join(found.units)}. At most" in text
     assert f"At most {found.bound:.2g} units without signal are expected to pass" in text
+
+
+def test_constant_terms_are_none_to_select_from():
+    """Forty of them would let any noise pass."""
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd")).assign(
+        y=rng.normal(size=60)
+    )
+    wide = data.assign(**{f"same{i}": 1.0 for i in range(40)})
+    draw = {"k": 1, "scheme": "complementary", "seed": 1}
+    plain, more = (
+        treeselect.select("y ~ .", frame, method="lasso", k=1, keep="d", seed=1)
+        .resample(10, **draw | {"k": 2}, path=True)
+        .stability
+        for frame in (data, wide)
+    )
+    assert more.assessed.sum() == 3
+    assert more.kept.sum() == 1
+    assert (more.index, more.pfer().bound) == (plain.index, plain.pfer().bound)
+    ours, theirs = (s.q_values().set_index("term")["efp"] for s in (more, plain))
+    assert ours.to_dict() == theirs.to_dict()

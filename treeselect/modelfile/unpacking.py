@@ -245,22 +245,22 @@ def _stability(
         fixed_size=fixed_size,
         asked=asked,
         measured_index=float("nan") if index is None else index,
-        along=_stability_path(arrays, assessed, len(selected)),
+        along=_stability_path(arrays, assessed, selected),
     )
 
 
 def _stability_path(
-    arrays: Mapping[str, NDArray[Any]], assessed: NDArray[np.bool_], n_resamples: int
+    arrays: Mapping[str, NDArray[Any]], assessed: NDArray[np.bool_], selected: NDArray[np.bool_]
 ) -> StabilityPath | None:
     if "resample_path" not in arrays:
         return None
-    counts, n_kept = arrays["resample_path"], int((~assessed).sum())
+    counts, n_kept = arrays["resample_path"], int((~assessed & selected.all(axis=0)).sum())
     check(
         counts.dtype == np.int64
         and counts.ndim == 2
         and counts.shape[1] == len(assessed)
-        and 1 <= len(counts) <= len(assessed) - n_kept
-        and bool(((counts >= 0) & (counts <= n_resamples)).all()),
+        and 1 <= len(counts) <= assessed.sum()
+        and bool(((counts >= 0) & (counts <= len(selected))).all()),
         "resamples",
     )
-    return StabilityPath(counts, n_resamples, n_kept)
+    return StabilityPath(counts, len(selected), n_kept)

@@ -18,6 +18,7 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.random import stream_seed
+from treeselect.engine.splitting.candidates import can_split
 from treeselect.errors import OptionError, StabilityError
 from treeselect.models.model import Model
 from treeselect.models.probing import Probes, ResampledReadings, read_resample
@@ -122,14 +123,16 @@ def assess(
             "  Give `k`, the number of units to select on each resample."
         )
     k = check_size(k, problem.groups)
-    n_sizes = sizes_to_follow(path, k, n_resamples, method, problem.groups.keep)
+    keep = problem.groups.keep
+    able = ~keep & can_split(problem.data, weights.values)
+    n_sizes = sizes_to_follow(path, k, n_resamples, method, keep, able)
     problem = dataclasses.replace(problem, wants_scores=False)
     calls = [
         (problem, method, weights, scheme, number, k, n_sizes, seed, probes, grow)
         for number in range(n_resamples)
     ]
     most = k if method.tuning_value is None else None
-    n_kept = int(problem.groups.keep.sum())
+    n_kept = int(keep.sum())
     sizes = [n_kept + 1 + i for i in range(n_sizes)]
     shapes = None if probes is None else probes.shapes(problem.family)
     kind = _kind_of(problem.groups.names, scheme, most, sizes, shapes)
@@ -138,11 +141,12 @@ def assess(
     for resample in found.values():
         for i, units in enumerate(resample.sets):
             counts[i, units] += 1
+    selected = np.array([resample.selected for resample in found.values()])
     stability = Stability(
         units=problem.groups.names,
         fitted=fitted,
-        assessed=~problem.groups.keep,
-        selected=np.array([resample.selected for resample in found.values()]),
+        assessed=able | (selected.any(axis=0) & ~keep),
+        selected=selected,
         scheme=scheme,
         k=k,
         seed=seed,
@@ -156,10 +160,15 @@ def assess(
 
 
 def sizes_to_follow(
-    path: bool | int, k: int, n_resamples: int, method: Method, keep: BoolArray
+    path: bool | int, k: int, n_resamples: int, method: Method, keep: BoolArray, able: BoolArray
 ) -> int:
     """How many sizes, beyond that of the kept units, `path` asks for: 0 for False; for True as many
     as q-values look at, and those up to k, which each resample has anyway.
+
+    Parameters
+    ----------
+    keep, able : ndarray of bool, shape (n_groups,)
+        Units that are always in, and others that can be selected.
 
     Raises
     ------
@@ -168,9 +177,11 @@ def sizes_to_follow(
     """
     if path is False:
         return 0
-    n_kept, p = int(keep.sum()), int((~keep).sum())
+    n_kept, p = int(keep.sum()), int(able.sum())
     if p == 0:
-        raise OptionError("`path` must be False where all units are kept: there is none to follow.")
+        raise OptionError(
+            "`path` must be False where all units are kept or constant: there is none to follow."
+        )
     if method.was_fitted:
         raise OptionError(
             "`path` must be False where the trees were grown before, perhaps on all rows.\n"
@@ -178,7 +189,7 @@ def sizes_to_follow(
         )
     if path is True:
         looked_at = sizes_looked_at(p, min(max(n_resamples // 2, 1), PAIRS), POWER, CUTOFF)
-        return max(looked_at, k - n_kept)
+        return min(max(looked_at, k - n_kept), p)
     return check_count("path", path, least=n_kept + 1, most=n_kept + p) - n_kept
 
 

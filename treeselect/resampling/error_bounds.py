@@ -171,8 +171,8 @@ def no_bound(stability: Resampled) -> str | None:
 
 
 def _sizes(stability: Resampled) -> tuple[int, int]:
-    """Numbers of units selected and of units to select from, kept ones not counted."""
-    return stability.k - int((~stability.assessed).sum()), int(stability.assessed.sum())
+    """Numbers of units selected and of units to select from, kept and constant ones not counted."""
+    return stability.k - int(stability.kept.sum()), int(stability.assessed.sum())
 
 
 def _check_threshold(threshold: object) -> None:

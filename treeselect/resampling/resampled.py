@@ -32,7 +32,7 @@ class Resampled:
     fitted : ndarray of bool, shape (n_groups,)
         What the fit on all rows selected.
     assessed : ndarray of bool, shape (n_groups,)
-        Units that the method was free to select: those that are not kept.
+        Units that can be selected or not: those that are neither kept nor constant.
     selected : ndarray of bool, shape (n_resamples, n_groups)
     scheme : {"bootstrap", "subsample", "complementary"}
     k : int
@@ -82,6 +82,11 @@ class Resampled:
         whole = f" of whole groups{name}" if self.groups_name else ""
         one, more = _NOUNS[self.scheme]
         return f"{self.n_resamples:,} {one if self.n_resamples == 1 else more}{whole}"
+
+    @property
+    def kept(self) -> BoolArray:
+        """Units that are in each selection by request, shape (n_groups,)."""
+        return np.asarray(~self.assessed & self.selected.all(axis=0))
 
     @property
     def partial(self) -> bool:

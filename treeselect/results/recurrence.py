@@ -51,8 +51,8 @@ def recurrence(fit: Fit, stability: Stability) -> Recurrence:
 
 def kept_units(stability: Stability) -> frozenset[str]:
     """Units that are in each selection by request."""
-    free = zip(stability.units, stability.assessed, strict=True)
-    return frozenset(unit for unit, is_free in free if not is_free)
+    named = zip(stability.units, stability.kept, strict=True)
+    return frozenset(unit for unit, is_kept in named if is_kept)
 
 
 def sizes_of_resamples(stability: Stability) -> tuple[int, int]:

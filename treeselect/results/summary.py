@@ -210,8 +210,9 @@ def stability_notes(result: Fit) -> list[str]:
         )
     else:
         free = stability.assessed
-        which = "no unit" if not stability.selected[:, free].any() else "every unit"
-        beyond = "" if free.all() else " beyond those that are kept"
+        every = "every unit" if (free | stability.kept).all() else "every unit that varies"
+        which = "no unit" if not stability.selected[:, free].any() else every
+        beyond = " beyond those that are kept" if stability.kept.any() else ""
         text = (
             f"Stability index (Nogueira): not defined, as {stability.words} all selected"
             f" {which}{beyond}."
