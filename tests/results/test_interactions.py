@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import treeselect
-from treeselect.errors import DataError
+from treeselect.errors import DataError, OptionError
 from treeselect.models.pair_probing import read_resampled_strengths, read_strengths
 from treeselect.resampling import assessing
 from treeselect.results.interactions import interaction_table, interval_note, pair_points
@@ -103,7 +103,10 @@ def test_without_effects_there_are_strengths_alone(told, data):
 def test_terms_that_share_a_variable_are_no_pair(data):
     found = by_pair(fit_of(data, "y ~ x1 + x1:x2 + add", k=3))
     assert set(found.index) == {frozenset({"x1", "add"}), frozenset({"x1:x2", "add"})}
-    assert len(fit_of(data, "y ~ x1 + x1:x2", k=2).interactions()) == 0
+    nothing = fit_of(data, "y ~ x1 + x1:x2", k=2)
+    assert len(nothing.interactions()) == 0
+    with pytest.raises(OptionError, match="each two of the first ten terms have a variable"):
+        nothing.plot("interactions")
 
 
 def test_what_a_resample_can_not_know_is_missing(data):

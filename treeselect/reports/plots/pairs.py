@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeselect.errors import OptionError, listing
 from treeselect.reports.plots.drawing import new_axes, short_names
 from treeselect.reports.plots.units import need_terms
 from treeselect.results.inside import association_table
@@ -30,6 +31,11 @@ def interactions(result: Fit, ax: Axes | None) -> Axes:
     """Strengths of all pairs."""
     need_terms(result, 2)
     table = interaction_table(result)
+    if table.empty:
+        raise OptionError(
+            "There is nothing to plot: each two of the first ten terms have a variable in common.\n"
+            f"  Selected: {listing(result.selected)}."
+        )
     return _pairs(result, table, "strength", "Strength of interactions in the model", ax)
 
 
