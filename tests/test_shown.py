@@ -104,6 +104,7 @@ def test_no_error_holds_a_control_character(kind):
     error = kind(f"Can't.\n  {HOSTILE['escape']}{BROKEN}")
     assert str(error) == "Can't.\n  a\\x1b[31mRED\\x1b[0mh\\ud800"
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert type(kind.__new__(kind, "text")) is kind  # as errors are unpickled where Dask is
     assert is_plain(errors.quoted(HOSTILE["line end"]))
     assert is_plain(errors.listing(HOSTILE.values(), most=99))
 

@@ -76,6 +76,10 @@ class MissingPackageError(TreeselectError, ImportError):
 class OutOfMemoryError(TreeselectError, MemoryError):
     """The machine has not the memory that the call needs."""
 
+    def __new__(cls, *arguments: object) -> OutOfMemoryError:
+        # MemoryError's own refuses this class, and those who unpickle errors may call it.
+        return TreeselectError.__new__(cls, *arguments)
+
 
 class WorkerError(TreeselectError, RuntimeError):
     """A process that worked for the call ended, or can't be given its work."""
