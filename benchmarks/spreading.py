@@ -107,6 +107,11 @@ def measured(name, case, n_jobs):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def ratio(one, other):
+    """Missing where the other is nothing, as the memory of small data may be."""
+    return one / other if other > 0 else np.nan
+
+
 def line_of(name, case, rounds, measured=measured):
     """A row of the results: medians of one process, and its ratio to two, round by round."""
     rows, columns, method, n_resamples = case
@@ -115,9 +120,9 @@ def line_of(name, case, rounds, measured=measured):
         alone.append(measured(name, case, 1))
         if rows < LARGE:
             two.append(measured(name, case, 2))
-    faster = [a["wall s"] / b["wall s"] for a, b in zip(alone, two, strict=False)]
-    work = [b["CPU s"] / a["CPU s"] for a, b in zip(alone, two, strict=False)]
-    larger = [b["MB"] / a["MB"] for a, b in zip(alone, two, strict=False)]
+    faster = [ratio(a["wall s"], b["wall s"]) for a, b in zip(alone, two, strict=False)]
+    work = [ratio(b["CPU s"], a["CPU s"]) for a, b in zip(alone, two, strict=False)]
+    larger = [ratio(b["MB"], a["MB"]) for a, b in zip(alone, two, strict=False)]
     line = {
         "case": name, "rows": rows, "columns": columns, "method": method,
         "resamples": n_resamples,
