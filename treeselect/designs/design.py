@@ -58,6 +58,11 @@ class FeatureGroups:
             total[units] += cost
         return total
 
+    @property
+    def unit_of(self) -> dict[str, int]:
+        """Number of the unit of each term."""
+        return {term: unit for unit, own in enumerate(self.terms) for term in own}
+
     def prices(self, uses: BoolArray, discount: FloatArray) -> FloatArray:
         """Price of sets of units: each item once, kept units for nothing.
 

@@ -148,9 +148,9 @@ class Imputed:
 
         design = self.fits[0].design
         groups = design.arrays.groups
-        unit = {term: g for g, members in enumerate(groups.terms) for term in members}
         terms = [spec.term.name for spec in design.spec.terms]
-        at = np.array([unit[term] for term in terms])
+        unit_of = groups.unit_of
+        at = np.array([unit_of[term] for term in terms])
         frame = pd.DataFrame(
             {
                 "term": terms,

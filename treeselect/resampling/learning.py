@@ -16,11 +16,15 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.reading import read_data
-from treeselect.resampling.asked_folds import in_own_groups
 from treeselect.resampling.folds import Split, Splitter, mean_repeats
 from treeselect.resampling.halves import part_rows
 from treeselect.resampling.learning_curve import LearningCurve
-from treeselect.resampling.measuring import _inner_choice, _one_fold, outer_folds
+from treeselect.resampling.outer_folds import (
+    inner_choice,
+    inside_weights,
+    one_fold,
+    outer_folds,
+)
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:
@@ -57,10 +61,8 @@ def learn(
         result, here, frame, folds, repeats=repeats, fold_groups=fold_groups, scoring=None,
         data=data, seed=stream_seed(seed, "learning"),
     )  # fmt: skip
-    choice = _inner_choice(result.choice, here, frame, inner_folds)
-    inside = in_own_groups(here, result.choice.folds, data).row_weights
-    if inside.groups is None and result.choice.folds.groups_name is not False:
-        inside = outer.weights  # those of the fit are in no file
+    choice = inner_choice(result.choice, here, frame, inner_folds)
+    inside = inside_weights(result, here, outer, data)
     problem = dataclasses.replace(here.problem_for(result.chosen_method), wants_scores=False)
     splits = [
         _part(problem, outer.weights, split, share, stream_seed(seed, "learning", number))
@@ -81,7 +83,7 @@ def learn(
         )
         for number, split in enumerate(splits)
     ]
-    found = run_all(_one_fold, calls, workers, "Fits", result.progress)
+    found = run_all(one_fold, calls, workers, "Fits", result.progress)
     shape = len(parts), n_folds
     selected = np.zeros((len(splits), len(here.arrays.groups.names)), dtype=bool)
     for own, (_, units) in zip(selected, found, strict=True):
@@ -90,7 +92,7 @@ def learn(
     return LearningCurve(
         shares=parts,
         n_train=np.array([used[s.train].sum() for s in splits], dtype=np.int64).reshape(shape),
-        test_share=float(np.mean([used[s.test].sum() / used[s.train].sum() for s in outer.splits])),
+        test_share=outer.test_share,
         scores=np.array([score for score, _ in found]).reshape(shape),
         selected=selected.reshape(*shape, -1),
         assessed=~here.arrays.groups.keep,

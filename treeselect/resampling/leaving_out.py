@@ -23,7 +23,7 @@ from treeselect.models.forest import refit_forest
 from treeselect.resampling.conditional import ConditionalImportance
 from treeselect.resampling.cross_validation import held_out_score
 from treeselect.resampling.folds import Split, Splitter
-from treeselect.resampling.measuring import outer_folds
+from treeselect.resampling.outer_folds import outer_folds
 from treeselect.running.parallel import Workers, run_all
 
 if TYPE_CHECKING:
@@ -68,15 +68,13 @@ def leave_out(
     scores = np.array(run_all(_scores, calls, workers, "Folds", result.progress))
     lost = (scores[:, :1] - scores[:, 1:]).mean(axis=0) * np.where(own[units], 1, -1)
     order = falling(lost)
-    used = here.row_weights.used
-    shares = [used[s.test].sum() / used[s.train].sum() for s in outer.splits]
     names = here.arrays.groups.names
     return ConditionalImportance(
         units=tuple(names[units[i]] for i in order),
         selected=own[units][order],
         score=scores[:, 0],
         others=scores[:, 1:][:, order],
-        test_share=float(np.mean(shares)),
+        test_share=outer.test_share,
         score_name=outer.family.score_name,
         scheme=outer.folds.words(len(outer.splits)),
         call=result.call.text,
@@ -96,8 +94,7 @@ def _units(result: Fit, here: ModelData, terms: str | Sequence[str] | None) -> l
                 f"  Known: {listing(known.names)}."
             )
         return np.flatnonzero(result.step.selected).tolist()
-    unit_of = {term: unit for unit, own in enumerate(known.terms) for term in own}
-    unit_of |= {name: unit for unit, name in enumerate(known.names)}
+    unit_of = known.unit_of | {name: unit for unit, name in enumerate(known.names)}
     found = []
     for term in read_names("terms", terms):
         if term not in unit_of:

@@ -49,7 +49,7 @@ def tidy_table(result: Fit) -> pd.DataFrame:
     import pandas as pd
 
     groups = result.design.arrays.groups
-    unit = {t: g for g, members in enumerate(groups.terms) for t in members}
+    unit = groups.unit_of
     terms = [spec.term.name for spec in result.design.spec.terms]
     at = np.array([unit[t] for t in terms])
     entry = np.array([_entry(result, g) for g in range(len(groups.names))])

@@ -1,0 +1,157 @@
+"""Folds around a whole selection: how rows are held out, and what the others come to."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from treeselect.algorithms.shared.method import Method
+from treeselect.designs.families import Family
+from treeselect.designs.modeldata import ModelData
+from treeselect.designs.problem import Problem
+from treeselect.designs.scoring import Scoring, check_scoring, is_lost, with_scoring
+from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import IntArray
+from treeselect.engine.rounding import falling
+from treeselect.errors import MethodError, OptionError, quoted
+from treeselect.resampling.asked_folds import in_own_groups, read_folds, with_groups
+from treeselect.resampling.choosing import Choice, run_selection
+from treeselect.resampling.cross_validation import held_out_score
+from treeselect.resampling.folds import Folds, Split, Splitter
+from treeselect.resampling.splitting import split_rows
+from treeselect.running.parallel import Workers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.resampling.fit import Fit
+
+
+class OuterFolds(NamedTuple):
+    """How rows are held out to be predicted by what the others give.
+
+    Attributes
+    ----------
+    folds : Folds
+        As they were asked for.
+    splits : tuple of Split
+    weights : RowWeights
+        Of the rows, in the groups that are held out whole.
+    family : Family
+        With the score of the held-out rows.
+    """
+
+    folds: Folds
+    splits: tuple[Split, ...]
+    weights: RowWeights
+    family: Family
+
+    @property
+    def test_share(self) -> float:
+        """Held-out rows for each training row, mean over the folds."""
+        used = self.weights.used
+        return float(np.mean([used[s.test].sum() / used[s.train].sum() for s in self.splits]))
+
+
+def outer_folds(
+    result: Fit,
+    here: ModelData,
+    frame: pd.DataFrame,
+    folds: int | Splitter | Sequence[int],
+    *,
+    repeats: int,
+    fold_groups: str | Sequence[Any] | None,
+    scoring: Scoring,
+    data: Any,
+    seed: int,
+) -> OuterFolds:
+    """Split the rows of a fit as an argument `folds` says, in the fit's groups or others.
+
+    Raises
+    ------
+    OptionError
+        If an argument is not allowed, or the rows can't be split.
+    """
+    in_groups, grouped = with_groups(here, result.choice.folds, fold_groups, data)
+    asked = dataclasses.replace(
+        read_folds(folds, repeats, None, frame).for_rows(here.response.rows),
+        groups_name=grouped.groups_name,
+        choose=False,
+    )
+    _, family = families(here.response.family, scoring)
+    check_scoring(family, here.response.y, here.weight)
+    problem = dataclasses.replace(here.problem, family=family, wants_scores=False)
+    splits = split_rows(problem, in_groups.row_weights, asked, seed)
+    return OuterFolds(asked, splits, in_groups.row_weights, family)
+
+
+def one_fold(
+    problem: Problem,
+    method: Method,
+    weights: RowWeights,
+    split: Split,
+    choice: Choice,
+    family: Family,
+    seed: int,
+    where: str,
+    *,
+    n_threads: int = 1,
+) -> tuple[float, IntArray]:
+    """Score on the held-out rows, and the units selected on the others, most important first."""
+    train, test = split.weights(weights)
+    try:
+        found = run_selection(
+            problem, method, train, choice, seed=seed, workers=Workers(1, n_threads), progress=False
+        )
+    except MethodError:  # it is not about the folds
+        raise
+    except OptionError as error:
+        raise OptionError(
+            f"{error}\n  This was among the training rows of fold {where}, which are split again to"
+            " choose `k`; `inner_folds` says how."
+        ) from None
+    score = held_out_score(
+        dataclasses.replace(problem, family=family), found.model, test, n_threads
+    )
+    units = np.flatnonzero(found.step.selected)
+    return score, units[falling(found.model.importance[units])]
+
+
+def inner_choice(
+    of_fit: Choice,
+    here: ModelData,
+    frame: pd.DataFrame,
+    inner_folds: int | Splitter | Sequence[int] | None,
+) -> Choice:
+    """The fit's choice of size, with other folds if they are given."""
+    asked = None if inner_folds is None else read_folds(inner_folds, 1, None, frame, "inner_folds")
+    if asked is None or not isinstance(of_fit.k, str):
+        return of_fit
+    own = asked.for_rows(here.response.rows)
+    return dataclasses.replace(
+        of_fit, folds=dataclasses.replace(of_fit.folds, folds=own.folds, repeats=1)
+    )
+
+
+def families(of_fit: Family, scoring: Scoring) -> tuple[Family, Family]:
+    """The family with the score that chooses k, and with that of the held-out rows."""
+    outside = with_scoring(of_fit, scoring)
+    if not is_lost(of_fit):
+        return of_fit, outside
+    if scoring is None:
+        raise OptionError(
+            f"`scoring` must be given: that of the fit, {quoted(of_fit.score_name)}, is a function,"
+            " which is not in the file that the model was loaded from."
+        )
+    return outside, outside
+
+
+def inside_weights(result: Fit, here: ModelData, outer: OuterFolds, data: Any) -> RowWeights:
+    """The rows in the groups that the selection inside a fold keeps together: those of the fit, or
+    the ones that are held out whole, where those are in no file."""
+    inside = in_own_groups(here, result.choice.folds, data).row_weights
+    are_lost = inside.groups is None and result.choice.folds.groups_name is not False
+    return outer.weights if are_lost else inside
