@@ -17,7 +17,7 @@ import pytest
 from treeselect.errors import OptionError, TreeselectWarning
 from treeselect.resampling.saved import number_read, some, units_read
 from treeselect.running import checkpoint
-from treeselect.running.checkpoint import read_checkpoint
+from treeselect.running.checkpoint import Checkpoint, read_checkpoint
 from treeselect.running.parallel import ALONE, Workers
 from treeselect.running.pieces import Course, Kind, check_on_piece, run_pieces
 
@@ -168,7 +168,9 @@ def test_a_damaged_file_is_told_and_done_again(tmp_path, damage):
     run(tmp_path)
     path = files(tmp_path)[0]
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
-    with pytest.warns(TreeselectWarning, match=rf"\n  Damaged, and done again: `{path.name}`\.$"):
+    with pytest.warns(
+        TreeselectWarning, match=rf"\n  Damaged or not readable, and done again: `{path.name}`\.$"
+    ):
         found, done = run(tmp_path)
     assert found == WHOLE
     assert len(done) == 1
@@ -283,3 +285,14 @@ def test_units_are_numbers_of_units(said):
     assert units_read([2, 0], 3).tolist() == [2, 0]
     with pytest.raises(ValueError, match="units"):
         units_read([2, 0], 3, most=1)
+
+
+def test_memory_that_runs_out_is_no_damage(tmp_path):
+    saved = Checkpoint(tmp_path, "resample", {0: "ab" * 32})
+    saved.save(0, [1])
+
+    def read(number, said):
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        saved.read(read)

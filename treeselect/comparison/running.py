@@ -22,7 +22,7 @@ from treeselect.errors import OptionError, TreeselectError, quoted
 from treeselect.resampling.choosing import most_units
 from treeselect.resampling.cross_validation import FoldPath, follow_fold
 from treeselect.resampling.folds import Folds, Split
-from treeselect.resampling.saved import number_read, units_read
+from treeselect.resampling.saved import FEWEST, number_read, units_read
 from treeselect.running.pieces import Course, Found, Kind, run_pieces
 from treeselect.shown import is_broken
 
@@ -187,7 +187,7 @@ def _kind_of(labels: Sequence[str], sizes: Sequence[tuple[int, ...] | None], n_u
     def whole_folds(found: Found) -> Found:
         have = Counter(number // n for number in found)
         whole = {fold for fold, count in have.items() if count == n}
-        if len(whole) < _FEWEST_FOLDS:
+        if len(whole) < FEWEST:
             return {}
         return {number: own for number, own in found.items() if number // n in whole}
 
@@ -214,9 +214,6 @@ def _kind_of(labels: Sequence[str], sizes: Sequence[tuple[int, ...] | None], n_u
 
 _LONGEST = 100_000
 """Most characters of all warnings of a path, in a file that may be anybody's."""
-
-_FEWEST_FOLDS = 2
-"""Of one fold nothing is told of how scores vary."""
 
 
 def _written(path: FoldPath) -> dict[str, Any]:

@@ -62,6 +62,12 @@ class Response:
     n_dropped: int
 
     @property
+    def family_text(self) -> str:
+        """The family with the reason for it, and of two classes the positive one."""
+        text = f"{self.family.name} ({self.reason})"
+        return text + (f"; positive class: {self.classes[-1]}" if len(self.classes) == 2 else "")
+
+    @property
     def in_linear_models(self) -> str:
         """Its name, and which class coefficients speak of, or are compared with."""
         if not self.classes:

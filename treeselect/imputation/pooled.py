@@ -18,6 +18,7 @@ from treeselect.models.linear_data import LinearData
 from treeselect.models.pooling import Pooled, pool
 from treeselect.printing import Summary, SummaryContent, p_text
 from treeselect.results.refitting import (
+    SELECTED_HERE,
     fit_terms,
     group_note,
     left_out_note,
@@ -26,12 +27,6 @@ from treeselect.results.refitting import (
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-_SELECTED_HERE = (
-    "These p-values and intervals are not valid: the terms were selected on the same rows, so that"
-    " they look better than they are."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +102,7 @@ def pool_glm(found: Imputed) -> PooledFit:
     pooled = pool(estimates, variances, min(known) if known else None)
     table = _table(fits[0], pooled)
     notes = (
-        _SELECTED_HERE,
+        SELECTED_HERE,
         *_rule_notes(found, known=bool(known)),
         *group_note(found.fits[0].choice.folds.groups_name),
         *problems,

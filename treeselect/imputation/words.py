@@ -8,7 +8,7 @@ import numpy as np
 
 from treeselect.imputation.record import Imputed
 from treeselect.printing import MOST_ROWS, SummaryContent
-from treeselect.results.summary import options_text, rows_note
+from treeselect.results.summary import method_words, rows_note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,19 +35,13 @@ def summarise_imputed(found: Imputed) -> SummaryContent:
 
 def _facts(found: Imputed) -> tuple[tuple[str, str], ...]:
     first, m = found.fits[0], found.n_imputations
-    response = first.design.response
-    family = f"{response.family.name} ({response.reason})"
-    if len(response.classes) == 2:
-        family += f"; positive class: {response.classes[-1]}"
-    method = first.chosen_method
-    options = options_text(method.changed()) or "default options"
     p, needed = len(found.kept), found.needed
     share = f"in all {m} imputations" if needed == m else f"in at least {needed} of {m} imputations"
     return (
         ("Call", found.call),
         ("Data", found.data),
-        ("Family", family),
-        ("Method", f"{method.title}, {options}"),
+        ("Family", first.design.response.family_text),
+        ("Method", method_words(first.chosen_method)),
         ("Units kept", f"{found.kept.sum()} of {p}, selected {share}"),
         ("Each imputation", f"{_sizes(found)} of {p} units"),
         ("Seed", str(found.seed)),

@@ -117,9 +117,8 @@ def _steps(
         and selected.dtype == np.bool_
         and tuning.dtype == score.dtype == importance.dtype == np.float64
         and not np.isnan(tuning).any()
-        and not np.isinf(
-            score
-        ).any()  # NaN: a score of the user's own is not defined for a constant
+        # Some are missing: a score of the user's own may not be defined for a constant.
+        and not np.isinf(score).any()
         and are_shares(importance)
         and not importance[~selected].any(),
         "the path",

@@ -88,8 +88,8 @@ def correlated_index(selected: BoolArray, similarity: FloatArray) -> float:
     -------
     float
         At most 1. Nogueira's index where no two units resemble each other; lower than that where
-        alike units come in and go out together. NaN when every resample
-        selected no unit, or every unit, or as many as any other of units that are all alike.
+        alike units come in and go out together. NaN when every resample selected no unit, or every
+        unit, or as many as any other of units that are all alike.
 
     Raises
     ------

@@ -118,8 +118,8 @@ class CoefficientStability:
         said = []
         if not self.full_failure:
             said += [
-                "Full: the model of all terms, on all rows; selected: that of the selection, on all"
-                " rows.",
+                "Full: the model of all terms; selected: that of the selection; both fitted to the"
+                " data, not to a resample.",
                 "RMSD ratio: how far coefficients on the resamples are from that of the full model"
                 " (root mean squared difference), over its standard error. Above 1 the selection"
                 " adds to the uncertainty of a coefficient, below 1 it takes from it.",
@@ -243,11 +243,8 @@ def _table(
 
 def _frequencies(data: ModelData, stability: Stability) -> dict[str, float]:
     """How often each term was selected, the intercept always; the most frequent first."""
-    by_unit = dict(zip(stability.units, stability.frequency.tolist(), strict=True))
-    groups = data.arrays.groups
-    unit_of = {t: u for u, own in zip(groups.names, groups.terms, strict=True) for t in own}
-    names = [spec.term.name for spec in data.spec.terms]
-    found = {name: by_unit[unit_of[name]] for name in names}
+    share, unit_of = stability.frequency.tolist(), data.arrays.groups.unit_of
+    found = {spec.term.name: share[unit_of[spec.term.name]] for spec in data.spec.terms}
     return {INTERCEPT: 1.0} | dict(sorted(found.items(), key=lambda item: -item[1]))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.running.pieces import Found
 
-_FEWEST = 2
+FEWEST = 2
 """Of one resample, fold or split alone nothing is told, as nothing is of how it varies."""
 
 
@@ -55,4 +55,4 @@ def table_read(said: Any, shape: tuple[int, int]) -> FloatArray:
 
 def some(found: Found) -> Found:
     """The finished pieces, if there are two or more: see ``running.pieces.Kind.part``."""
-    return found if len(found) >= _FEWEST else {}
+    return found if len(found) >= FEWEST else {}

@@ -322,8 +322,7 @@ class ReadableFit(Fit):
             from resamples (percentiles as in :meth:`effects`, point by point); for two terms
             ``interaction``, what is beyond the best sum of an effect of each. Of more than two
             classes a column for each, ``mean_<class>``. A forest gives the mean response, the
-            sparse forest, boosted trees (and a forest with
-            an offset) the linear predictor.
+            sparse forest, boosted trees (and a forest with an offset) the linear predictor.
 
         Raises
         ------

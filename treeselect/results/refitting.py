@@ -40,10 +40,14 @@ if TYPE_CHECKING:
 
 _PREDICTS = "Refitted: predicts with"
 
-NOT_VALID = (
+SELECTED_HERE = (
     "These p-values and intervals are not valid: the terms were selected on the same rows, so that"
-    " they look better than they are. Use `inference()`, which selects on one part of the rows and"
-    " fits on the other."
+    " they look better than they are."
+)
+
+NOT_VALID = (
+    f"{SELECTED_HERE} Use `inference()`, which selects on one part of the rows and fits on the"
+    " other."
 )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.algorithms.shared.decisions import WORDS
-from treeselect.algorithms.shared.method import OWN
+from treeselect.algorithms.shared.method import OWN, Method
 from treeselect.printing import MOST_ROWS, SummaryContent
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.results.effects import effect_notes, effect_tables
@@ -45,16 +45,12 @@ def summarise(result: Fit) -> SummaryContent:
 
 
 def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
-    response = result.design.response
-    family = f"{response.family.name} ({response.reason})"
-    if len(response.classes) == 2:
-        family += f"; positive class: {response.classes[-1]}"
     glance = glance_table(result).iloc[0]
     facts = [
         ("Call", result.call.text),
         ("Data", result.call.data),
-        ("Family", family),
-        ("Method", f"{result.chosen_method.title}, {_options(result)}"),
+        ("Family", result.design.response.family_text),
+        ("Method", method_words(result.chosen_method)),
         ("Units kept (k)", f"{result.k} of {glance['p']}, {result.call.rule}"),
     ]
     if np.isfinite(glance["cv_score"]):
@@ -69,9 +65,9 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
     return tuple(facts)
 
 
-def _options(result: Fit) -> str:
-    """The options that were set otherwise than by default, or "default options"."""
-    return options_text(result.chosen_method.changed()) or "default options"
+def method_words(method: Method) -> str:
+    """Its title, and the options that were set otherwise than by default."""
+    return f"{method.title}, {options_text(method.changed()) or 'default options'}"
 
 
 def options_text(options: Mapping[str, object]) -> str:

@@ -43,6 +43,10 @@ _LARGEST = 16 * 2**20
 _DIGITS = 32
 """Of the key that are in a name."""
 
+_TRIED_AGAIN = (
+    "What is not saved is tried again after each piece; if the call is stopped before, it is lost."
+)
+
 _NAME = re.compile(rf"([a-z]+)-[0-9a-f]{{{_DIGITS}}}\.json")
 
 _STALE = 3600.0
@@ -109,6 +113,8 @@ class Checkpoint:
                 found[number] = read(number, _result(self.folder / self._name(key), key))
             except FileNotFoundError:
                 continue
+            except MemoryError:
+                raise
             except Exception:  # anything can stand in the file of a stranger
                 damaged.append(self._name(key))
         self._tell_ignored(damaged, none_found=not found)
@@ -131,7 +137,8 @@ class Checkpoint:
         key = self.keys[number]
         text = _document(key, result)
         if len(text) > _LARGEST:
-            self._tell_unsaved(f"It takes {len(text):,} bytes, and {_LARGEST:,} are the most.")
+            why = f"It takes {len(text):,} bytes, and {_LARGEST:,} are the most."
+            self._tell_unsaved(why, "It is lost if the call is stopped.")
             return
         self._unsaved[self._name(key)] = text
         try:
@@ -139,17 +146,16 @@ class Checkpoint:
                 replace_file(self.folder / name, text.encode("ascii"))
                 del self._unsaved[name]
         except OSError as error:
-            self._tell_unsaved(reason(error))
+            self._tell_unsaved(reason(error), _TRIED_AGAIN)
 
-    def _tell_unsaved(self, why: str) -> None:
+    def _tell_unsaved(self, why: str, then: str) -> None:
         if self._was_told:
             return
         self._was_told = True
         warn(
             f"A finished {self.kind} can't be saved in {quoted(str(self.folder))}.\n"
             f"  Found: {why}\n"
-            "  The call goes on, and its answer will be whole. What is not saved is tried again"
-            " after each piece; if the call is stopped before, it is lost."
+            f"  The call goes on, and its answer will be whole. {then}"
         )
 
     def _name(self, key: str) -> str:
@@ -159,7 +165,7 @@ class Checkpoint:
         foreign, others = self._others()
         lines = []
         if damaged:
-            lines.append(f"  Damaged, and done again: {listing(damaged, 3)}.")
+            lines.append(f"  Damaged or not readable, and done again: {listing(damaged, 3)}.")
         if foreign:
             lines.append(f"  Not written by treeselect: {listing(foreign, 3)}.")
         if others and none_found and not damaged:
@@ -182,7 +188,7 @@ class Checkpoint:
                 _remove_stale(self.folder / name)
             elif known is None:
                 foreign.append(name)
-            elif known is not None and known[1] == self.kind and name not in own:
+            elif known[1] == self.kind and name not in own:
                 others += 1
         return sorted(foreign), others
 

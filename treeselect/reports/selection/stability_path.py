@@ -82,8 +82,9 @@ def _lead(stability: Stability, lines: PathLines, k: int, *, drawn: bool) -> str
 
 _Q_LEAD = (
     "Integrated path stability selection (Melikechi, Dunson and Miller 2025) over the first of"
-    " these numbers of units: at most how many units without signal are expected if a unit and all"
-    " above it are taken, and the least false discovery rate at which it is taken. It is assumed"
-    " that no unit without signal is selected with a greater chance than one drawn at random; near"
-    " copies of a unit with signal are."
+    " these numbers of units: how many units without signal to expect if a unit and all above it"
+    " are taken, and the least false discovery rate at which it is taken. It is assumed that no"
+    " unit without signal is selected with a greater chance than one drawn at random, which near"
+    " copies of a unit with signal are; pairs count as at most 25, since they are splits of the"
+    " same rows."
 )
