@@ -49,6 +49,8 @@ class Family:
         Their number; 0 for numbers.
     score_needs_variation : bool
         Whether the score is defined only for rows whose response varies.
+    has_times : bool
+        Whether the response is times until events, of which no mean is known.
     min_leaf : int
         Least weight of a leaf of boosted trees that are refitted: 5 for a number, 10 for
         probabilities.
@@ -65,6 +67,7 @@ class Family:
     has_classes: bool
     n_classes: int = 0
     score_needs_variation: bool = True
+    has_times: bool = False
 
 
 def r_squared(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
