@@ -38,7 +38,7 @@ def from_arff(wheels, name):
     path = f"sksurv/datasets/data/{name}.arff"
     values, _ = arff.loadarff(io.StringIO(member(wheels, "scikit_survival", path).read().decode()))
     frame = pd.DataFrame(values)
-    texts = frame.columns[frame.dtypes == object]
+    texts = frame.select_dtypes("object").columns
     return frame.assign(**{name: frame[name].str.decode("utf-8") for name in texts})
 
 
@@ -47,7 +47,7 @@ def with_response_last(frame, event):
     frame = frame.rename(columns=lambda name: name.replace(".", "_"))
     others = [name for name in frame if name not in ("time", event)]
     frame = frame[[*others, "time", event]]
-    for name in frame.columns[frame.dtypes == float]:
+    for name in frame.select_dtypes("float"):
         values = frame[name]
         if (values.dropna() % 1 == 0).all():
             frame = frame.assign(**{name: values.astype("Int64")})
@@ -93,9 +93,13 @@ def pbc(wheels):
         frame[name] = frame[name].map(NO_YES)
     frame["trt"] = frame["trt"].map({1: "penicillamine", 2: "placebo"})
     frame["sex"] = frame["sex"].map({"m": "male", "f": "female"})
-    frame["edema"] = frame["edema"].map({0: "none", 0.5: "treated", 1: "despite_treatment"})
+    frame["edema"] = frame["edema"].map(
+        {0: "none", 0.5: "untreated_or_resolved", 1: "despite_treatment"}
+    )
     frame["event"] = (frame["status"] == 2).astype(int)
-    return with_response_last(frame.drop(columns=["id", "status", "rownames"], errors="ignore"), "event")
+    return with_response_last(
+        frame.drop(columns=["id", "status", "rownames"], errors="ignore"), "event"
+    )
 
 
 SETS = {function.__name__: function for function in (lung, veteran, pbc, gbsg2, whas500)}
