@@ -96,7 +96,7 @@ def read_times(
     start = None if node.start is None else _values(node.start, columns)
     labels = strata_labels(formula.strata, frame)
     parts = [("event", event), ("stop", stop), *([("start", start)] if start is not None else [])]
-    missing = missing_rows(dict(parts))  # type: ignore[arg-type]
+    missing = missing_rows(dict(parts))
     for own in labels:
         missing |= own.codes < 0
     rows = np.flatnonzero(~missing)
