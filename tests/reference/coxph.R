@@ -1,5 +1,5 @@
 # What R's coxph() says: writes coxph.csv (a row per coefficient), coxph_fits.csv (a row per model)
-# and coxph_hazard.csv (baseline cumulative hazards) beside this script.
+# and coxph_hazard.csv (cumulative hazards where all numbers and the offset are 0) beside this script.
 # Rscript coxph.R    (needs the package survival; reads benchmarks/data/survival)
 #
 # Efron's ties unless the model says otherwise. Rows with a missing value in the model's columns are
@@ -75,9 +75,10 @@ for (number in seq_along(models)) {
   at_same <- do.call(coxph, c(modifyList(call, list(ties = "breslow", control = coxph.control(iter.max = 0))),
                               list(init = coef(plain))))
   by_breslow <- basehaz(at_same, centered = FALSE)
+  at_zero <- if (is.null(plain$offset)) 1 else exp(-mean(plain$offset))    # basehaz() is at its mean
   hazards[[number]] <- data.frame(
     model = number, stratum = hazard$strata[shown], time = hazard$time[shown],
-    efron = hazard$hazard[shown], breslow = by_breslow$hazard[shown]
+    efron = hazard$hazard[shown] * at_zero, breslow = by_breslow$hazard[shown] * at_zero
   )
 }
 write <- function(parts, name) {
