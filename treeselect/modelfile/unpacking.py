@@ -54,7 +54,9 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
     subforest = subforest_of(arrays, design, family)
     model: Model | None = subforest
     if "forest_groups" in arrays:
-        model = forest_of(arrays, design, family, has_offset=data.offset is not None)
+        model = forest_of(
+            arrays, design, family, on_link=data.offset is not None or family.has_times
+        )
     if "boost_groups" in arrays:
         model = boosted_of(arrays, design, family)
     if model is None:

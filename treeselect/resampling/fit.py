@@ -121,13 +121,11 @@ class Fit:
     @property
     def formula(self) -> str:
         """The selection as a formula: ``'survived ~ sex + pclass'``."""
-        terms = [self.design.spec[name].term.text for name in self.selected]
-        response = self.design.spec.formula.response.text
-        return f"{response} ~ {' + '.join(terms) or '1'}"
+        return self.design.spec.formula.text_of(self.selected)
 
     @property
     def family(self) -> str:
-        """``"gaussian"``, ``"binomial"``, ``"multinomial"`` or ``"poisson"``."""
+        """``"gaussian"``, ``"binomial"``, ``"multinomial"``, ``"poisson"`` or ``"cox"``."""
         return self.design.response.family.name
 
     @property

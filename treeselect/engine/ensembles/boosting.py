@@ -105,7 +105,7 @@ def boost(
     ----------
     data : BinnedData
     loss : Loss
-    y : ndarray of float64, shape (n_rows,)
+    y : ndarray of float64, shape (n_rows,), or (n_rows, 4) for times of survival
     weight : ndarray of int64 or float64, shape (n_rows,)
         Whole numbers count copies of rows, real ones weight them; 0 leaves a row out.
     base : float or ndarray of float64, of a shape that broadcasts to that of `eta`
@@ -174,13 +174,14 @@ class _Round:
         rank: IntArray,
         n_threads: int,
     ) -> None:
-        self._data, self._loss, self._y, self._rules = data, loss, y, rules
+        self._data, self._loss, self._rules = data, loss, rules
+        self._rows = loss.of(y, weight)
         self._opening = Opening(price_list(penalty, data, is_open), is_open, rank, True)
         self._growth = rules.growth
         self._copies = copies(weight)
         self._real = None if are_copies(weight) else weight / weight[weight > 0].mean()
         check_weight(self._copies, data.n_rows)
-        check_array("y", y, np.float64, (data.n_rows,))
+        check_array("y", y, np.float64, (data.n_rows, *y.shape[1:]))
         target = self._targets(np.zeros((loss.n_outputs, data.n_rows)))[0]
         check_target(target, data.n_rows)
         self._bags = bags_of(self._copies, ALL_ROWS, np.zeros(1, dtype=np.uint64))
@@ -202,11 +203,11 @@ class _Round:
 
     def _derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Negative gradient and curvature, each of shape (n_outputs, n_rows)."""
-        loss, n = self._loss, len(eta)
+        n = len(eta)
         at = eta.T if n > 1 else eta[0]
-        gradient = np.atleast_2d(loss.negative_gradient(self._y, at).T)
-        curvature = np.atleast_2d(loss.curvature(self._y, at).T)
-        if n > 1 and not loss.is_squared:  # they move together: Friedman 2001, equation 34
+        gradient = np.atleast_2d(self._rows.negative_gradient(at).T)
+        curvature = np.atleast_2d(self._rows.curvature(at).T)
+        if n > 1 and not self._loss.is_squared:  # they move together: Friedman 2001, equation 34
             curvature = curvature * (n / (n - 1))
         return gradient, curvature
 
