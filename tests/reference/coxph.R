@@ -75,7 +75,8 @@ for (number in seq_along(models)) {
   at_same <- do.call(coxph, c(modifyList(call, list(ties = "breslow", control = coxph.control(iter.max = 0))),
                               list(init = coef(plain))))
   by_breslow <- basehaz(at_same, centered = FALSE)
-  at_zero <- if (is.null(plain$offset)) 1 else exp(-mean(plain$offset))    # basehaz() is at its mean
+  offset <- model.offset(model.frame(formula, data))
+  at_zero <- if (is.null(offset)) 1 else exp(-mean(offset))    # basehaz() is at its mean
   hazards[[number]] <- data.frame(
     model = number, stratum = hazard$strata[shown], time = hazard$time[shown],
     efron = hazard$hazard[shown] * at_zero, breslow = by_breslow$hazard[shown] * at_zero
