@@ -29,7 +29,7 @@ from treeselect.engine.ensembles.boosting import BoostedTrees, Boosting, boost
 from treeselect.engine.ensembles.prediction import predict_sum
 from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import Trees, group_gains
-from treeselect.engine.losses import GradientOnly, Loss
+from treeselect.engine.losses import GradientOnly, mean_loss
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import first_smallest
 from treeselect.engine.splitting.penalty import SplitPenalty
@@ -281,14 +281,14 @@ class _Judge:
     def __init__(
         self, problem: Problem, weight: WeightArray, base: FloatArray, rows: IntArray
     ) -> None:
-        self._loss: Loss = problem.family.loss
         self._data = take_rows(problem.data, rows)
-        self._y, self._weight = problem.y[rows], weight[rows]
+        self._weight = weight[rows]
+        self._rows = problem.family.loss.of(problem.y[rows], self._weight)
         self._eta = base[rows]
         self.losses = [self._value()]
 
     def _value(self) -> float:
-        return float(np.average(self._loss.value(self._y, self._eta), weights=self._weight))
+        return mean_loss(self._rows, self._eta, self._weight)
 
     def after_round(self, number: int, eta: FloatArray, trees: Sequence[Trees]) -> bool:
         """Whether boosting should end."""

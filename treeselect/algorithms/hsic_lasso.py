@@ -289,10 +289,10 @@ def response_kernel(
     problem: Problem, weight: WeightArray, rows: IntArray, mass: FloatArray
 ) -> Kernel:
     """The kernel of the response, or of the negative gradient at the constant model."""
-    if problem.family.has_classes and problem.offset is None:
+    if problem.splits_classes:
         labels = joint_cells([problem.y[rows].astype(np.int64)], len(rows))
         return Kernel(np.empty((0, len(rows))), labels, _scale(labels, mass))
-    left = problem.family.loss.negative_gradient(problem.y, problem.constant(weight))[rows]
+    left = problem.gradient(weight)[rows]
     made = standardised(left, mass / mass.sum())
     return Kernel(np.zeros((1, len(rows))) if made is None else made[np.newaxis])
 

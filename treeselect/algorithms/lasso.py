@@ -196,7 +196,7 @@ class LassoFits:
         return found
 
     def _loss_of(self, fit: LinearFit) -> float:
-        return explicable(self._problem.family.loss, self._solver.y, fit.eta, self._weight)
+        return explicable(self._solver.rows, fit.eta, self._weight)
 
     def _keep_in_order(self) -> BoolArray:
         return np.asarray(self._problem.groups.keep[self._columns.order])

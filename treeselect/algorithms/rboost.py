@@ -142,7 +142,7 @@ class RBoost(RefinedMethod):
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a rising coefficient (see ``Method.path``)."""
         problem = task.problem
-        can_reweight = problem.family.has_classes and problem.offset is None
+        can_reweight = problem.splits_classes
         if self.form == "reweighting" and not can_reweight:
             raise MethodError(
                 '`form="reweighting"` needs a response with classes and no offset.\n'

@@ -157,7 +157,7 @@ class LinearMachine:
         self._unit = np.repeat(order, np.diff(columns.start))
         self._mass = weight[rows] * (1.0 if task.weights.are_copies else 1 / weight[rows].mean())
         self._C, self._epsilon = C, epsilon
-        self._has_classes = problem.family.has_classes and problem.offset is None
+        self._has_classes = problem.splits_classes
         self._y = problem.y[rows]
         if not self._has_classes:
             self._y, curvature = _working_response(problem, weight)
@@ -209,10 +209,11 @@ def _working_response(problem: Problem, weight: WeightArray) -> tuple[FloatArray
     """Of the rows with weight the working response at the constant model, with standard deviation
     1, and what it is weighted by, mean 1."""
     rows = np.flatnonzero(weight > 0)
-    eta, loss = problem.constant(weight), problem.family.loss
-    curvature = loss.curvature(problem.y, eta)[rows]
+    curvature = problem.curvature(weight)[rows]
     curvature = curvature / np.average(curvature, weights=weight[rows])
-    response = loss.negative_gradient(problem.y, eta)[rows] / curvature
+    # Of who leaves before the first event nothing is known: no curvature, and no gradient.
+    told = np.where(curvature > 0, curvature, 1.0)
+    response = problem.gradient(weight)[rows] / told
     mass = weight[rows] * curvature
     centred = response - np.average(response, weights=mass)
     spread = float(np.sqrt(np.average(centred**2, weights=mass)))

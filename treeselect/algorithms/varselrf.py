@@ -198,7 +198,8 @@ def out_of_bag_error(
         errors = (y - mean) ** 2
     else:
         eta = problem.family.link(np.maximum(mean, _LEAST_MEAN))
-        errors = 2 * (loss.value(y, eta) - loss.least(y))
+        of_rows = loss.of(y, mass)
+        errors = 2 * (of_rows.value(eta) - of_rows.least())
     n = mass.sum() if weights.are_copies else len(mass)
     error = float(np.average(errors, weights=mass))
     if (groups := weights.blocks) is not None:

@@ -18,6 +18,7 @@ from treeselect.engine.losses import (
     poisson_mean,
 )
 from treeselect.engine.rounding import levels
+from treeselect.engine.survival.cox import CoxLoss
 
 _NEAR_CERTAIN = 1e-6
 """Probabilities are kept this far from 0 and 1 before their log-odds are taken."""
@@ -30,7 +31,7 @@ class Family:
     Attributes
     ----------
     name : str
-        ``"gaussian"``, ``"binomial"``, ``"multinomial"`` or ``"poisson"``.
+        ``"gaussian"``, ``"binomial"``, ``"multinomial"``, ``"poisson"`` or ``"cox"``.
     loss : Loss
         What boosting and the sparse forest reduce.
     score_name : str
@@ -49,6 +50,8 @@ class Family:
         Their number; 0 for numbers.
     score_needs_variation : bool
         Whether the score is defined only for rows whose response varies.
+    has_times : bool
+        Whether the response is times until events, of which no mean is known.
     min_leaf : int
         Least weight of a leaf of boosted trees that are refitted: 5 for a number, 10 for
         probabilities.
@@ -65,6 +68,7 @@ class Family:
     has_classes: bool
     n_classes: int = 0
     score_needs_variation: bool = True
+    has_times: bool = False
 
 
 def r_squared(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
@@ -112,6 +116,15 @@ def poisson_deviance_explained(y: FloatArray, prediction: FloatArray, weight: We
         return float("nan")
     mean = np.clip(prediction, _NEAR_CERTAIN, None)
     return float(d2_tweedie_score(y, mean, sample_weight=weight, power=1))
+
+
+def concordance_index(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
+    """Harrell's C of relative risks: the share of the pairs of rows of a stratum, of which it is
+    known who had the event first, whose risks have that order; equal ones count half. NaN if there
+    is no such pair, or a prediction is missing."""
+    from treeselect.engine.survival.concordance import concordance
+
+    return concordance(y, prediction, weight).value
 
 
 def _is_constant(y: FloatArray, weight: WeightArray) -> bool:
@@ -172,6 +185,20 @@ POISSON = Family(
 )
 
 
+COX = Family(
+    "cox",
+    CoxLoss(),
+    "C",
+    concordance_index,
+    0.5,
+    poisson_mean,
+    np.log,
+    min_leaf=10,
+    has_classes=False,
+    has_times=True,
+)
+
+
 def multinomial(n_classes: int) -> Family:
     """The family of more than two classes, numbered from 0."""
     return Family(
@@ -198,7 +225,7 @@ def family_of(name: str, n_classes: int) -> Family:
     """
     if name == "multinomial" and n_classes > 2:
         return multinomial(n_classes)
-    family = {family.name: family for family in (GAUSSIAN, BINOMIAL, POISSON)}[name]
+    family = {family.name: family for family in (GAUSSIAN, BINOMIAL, POISSON, COX)}[name]
     if family.n_classes != n_classes:
         raise KeyError(name)
     return family

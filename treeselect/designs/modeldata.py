@@ -188,7 +188,7 @@ class ModelData:
             If the case weights are missing or do not fit.
         """
         frame = read_data(data)
-        absent = [name for name in self.spec.formula.response.variables if name not in frame]
+        absent = [name for name in self.spec.formula.outcome_variables if name not in frame]
         if absent:
             raise NewDataError(
                 "`data` must have the columns of the response.\n"
@@ -213,7 +213,8 @@ class ModelData:
         used = frame.iloc[response.rows].reset_index(drop=True)
         columns = self.spec.encode(used)
         found = row_counts(every, response)
-        if found != self.rows or response.classes != self.response.classes:
+        ours, theirs = self.response, response
+        if (found, theirs.classes, theirs.follow_up) != (self.rows, ours.classes, ours.follow_up):
             raise NewDataError(
                 "`data` must be the data of the fit.\n"
                 f"  Found: {found.used:,} rows with a response and a weight, {found.no_response:,}"

@@ -11,6 +11,11 @@ from treeselect.designs.design import CodedColumns, FeatureGroups
 from treeselect.designs.families import Family
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
+from treeselect.engine.losses import RowLoss
+from treeselect.engine.survival.times import EVENT
+
+_LEAST_EXPECTED = 1e-6
+"""Events that are expected of a row, on average, are at least so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +26,8 @@ class Problem:
     ----------
     data : BinnedData
     groups : FeatureGroups
-    y : ndarray of float, shape (n_rows,)
+    y : ndarray of float, shape (n_rows,), or (n_rows, 4)
+        Of times of survival four columns: see ``engine.survival.times``.
     family : Family
     offset : ndarray of float, shape (n_rows,), or None
         Known part of the linear predictor.
@@ -50,6 +56,49 @@ class Problem:
         if self.offset is None:
             return np.tile(best, (len(self.y), 1)) if np.ndim(best) else np.full(len(self.y), best)
         return np.asarray(best + self.offset)
+
+    @property
+    def on_link(self) -> bool:
+        """Whether forests are grown on minus the gradient at the constant model, and the last one
+        adds to a linear predictor: beside an offset, or for times, which have no mean."""
+        return self.offset is not None or self.family.has_times
+
+    @property
+    def splits_classes(self) -> bool:
+        """Whether the response is classes, and nothing stands beside them."""
+        return self.family.has_classes and self.offset is None
+
+    def gradient(self, weight: WeightArray) -> FloatArray:
+        """Minus the gradient of the loss at the constant model, shape (n_rows,) or
+        (n_rows, n_classes): the response less its mean; of times the martingale residuals."""
+        return self.rows(weight).negative_gradient(self.constant(weight))
+
+    def curvature(self, weight: WeightArray) -> FloatArray:
+        """Curvature of the loss at the constant model, of the same shape."""
+        return self.rows(weight).curvature(self.constant(weight))
+
+    def sample_size(self, weight: WeightArray) -> float:
+        """What the Bayesian information criterion takes for it: the sum of the weights, of times of
+        those of the events (Volinsky and Raftery 2000)."""
+        told = weight if not self.family.has_times else weight * self.y[:, EVENT]
+        return float(told.sum())
+
+    def rows(self, weight: WeightArray) -> RowLoss:
+        """The family's loss of all rows under these weights."""
+        return self.family.loss.of(self.y, weight)
+
+    def mean_beside(self, weight: WeightArray, gradient: FloatArray) -> FloatArray:
+        """Mean response where minus the gradient at the constant model is so much, shape (n_rows,).
+
+        It is the response less its mean there. Of times it is how many more events there were than
+        expected; relative to what is expected of a row on average it is the logarithm of the risk,
+        to first order.
+        """
+        eta = self.constant(weight)
+        if not self.family.has_times:
+            return np.asarray(gradient + self.family.mean(eta))
+        expected = float(np.average(self.curvature(weight), weights=weight))
+        return self.family.mean(eta + gradient / max(expected, _LEAST_EXPECTED))
 
 
 class Wants(Protocol):

@@ -1,14 +1,15 @@
 """Losses: value and derivatives in the linear predictor, the best constant, the words of cvxpy.
 
 All that a loss is stands here. A new one is a class with the members of :class:`Loss`, some of
-which most take from ``_Usual``; a family gives it to the user.
+which most take from ``_Usual``; a family gives it to the user. What a loss tells of rows, it tells
+of all of them at once (:class:`RowLoss`): rows may know each other, as those at risk do.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.optimize import brentq
@@ -21,6 +22,52 @@ _LEAST_SHARE = 1e-6
 
 _MOST_HALVINGS = 2_000
 """More than it takes to halve any interval of numbers until nothing is left."""
+
+
+class RowLoss(Protocol):
+    """A loss of given rows under given weights, at any linear predictor `eta` of theirs.
+
+    All figures of a row are those of one unit of its weight. Weighted and summed they are the loss
+    of all rows and its derivatives.
+    """
+
+    def value(self, eta: FloatArray) -> FloatArray:
+        """Loss of each row, shape (n_rows,)."""
+        ...
+
+    def least(self) -> FloatArray:
+        """Least loss of each row at any linear predictor, shape (n_rows,)."""
+        ...
+
+    def negative_gradient(self, eta: FloatArray) -> FloatArray:
+        """Minus the first derivative in `eta`, of its shape."""
+        ...
+
+    def curvature(self, eta: FloatArray) -> FloatArray:
+        """The diagonal of the second derivative in `eta`, of its shape."""
+        ...
+
+    def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Both of these, for those who need both."""
+        ...
+
+    def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
+        """Second derivative within each row times directions, shape
+        (n_rows * n_outputs, n_directions); the outputs of a row stand side by side."""
+        ...
+
+    def repeated(self, n: int) -> RowLoss:
+        """The same for `n` copies of the rows one after the other, which don't know each other."""
+        ...
+
+
+class Apart(NamedTuple):
+    """A loss whose rows don't know each other, with their response and their linear predictor so
+    far, each of shape (n_rows,)."""
+
+    loss: Loss
+    y: FloatArray
+    base: FloatArray
 
 
 class Loss(Protocol):
@@ -37,29 +84,23 @@ class Loss(Protocol):
         ...
 
     @property
+    def splits_on_means(self) -> bool:
+        """Whether trees split by the mean gradient even where their leaves take Newton steps, since
+        the curvature of few rows can be next to nothing."""
+        ...
+
+    @property
     def n_outputs(self) -> int:
         """Linear predictors of a row; if there is more than one they are columns of `eta`."""
         ...
 
-    def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
-        """Loss of each row, shape (n_rows,), at the linear predictor `eta`."""
+    def of(self, y: FloatArray, weight: WeightArray) -> RowLoss:
+        """The loss of rows with this response, shape (n_rows, ...), and these weights."""
         ...
 
-    def least(self, y: FloatArray) -> FloatArray:
-        """Least loss of each row at any linear predictor, shape (n_rows,)."""
-        ...
-
-    def negative_gradient(self, y: FloatArray, eta: FloatArray) -> FloatArray:
-        """Minus the first derivative in `eta`, shape (n_rows,)."""
-        ...
-
-    def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray:
-        """Second derivative in `eta`, shape (n_rows,)."""
-        ...
-
-    def curvature_times(self, y: FloatArray, eta: FloatArray, directions: FloatArray) -> FloatArray:
-        """Second derivative times directions, shape (n_rows * n_outputs, n_directions); the
-        outputs of a row stand side by side."""
+    def apart(self, y: FloatArray, weight: WeightArray, base: FloatArray) -> Apart:
+        """The loss beside a base where every row speaks for itself, as leaves that are fitted one
+        by one need it."""
         ...
 
     def exact_step(self, step: FloatArray) -> FloatArray:
@@ -84,9 +125,23 @@ class _Usual(ABC):
 
     is_squared = False
     needs_curvature = False
+    splits_on_means = False
+    n_outputs: int
+
+    def of(self, y: FloatArray, weight: WeightArray) -> RowLoss:
+        return _EachRow(self, y)
+
+    def apart(self, y: FloatArray, weight: WeightArray, base: FloatArray) -> Apart:
+        return Apart(self, y, base)
+
+    @abstractmethod
+    def value(self, y: FloatArray, eta: FloatArray) -> FloatArray: ...
 
     def least(self, y: FloatArray) -> FloatArray:
         return np.zeros_like(y)
+
+    @abstractmethod
+    def negative_gradient(self, y: FloatArray, eta: FloatArray) -> FloatArray: ...
 
     @abstractmethod
     def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray: ...
@@ -97,11 +152,49 @@ class _Usual(ABC):
     def exact_step(self, step: FloatArray) -> FloatArray:
         return step
 
+    @abstractmethod
+    def constant(
+        self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
+    ) -> float | FloatArray: ...
+
+    @abstractmethod
+    def modelled(self, y: FloatArray, eta: Any, share: FloatArray) -> Any: ...
+
+
+@dataclass(frozen=True)
+class _EachRow:
+    """The loss of rows that don't know each other: weights have no part in it."""
+
+    loss: _Usual
+    y: FloatArray
+
+    def value(self, eta: FloatArray) -> FloatArray:
+        return self.loss.value(self.y, eta)
+
+    def least(self) -> FloatArray:
+        return self.loss.least(self.y)
+
+    def negative_gradient(self, eta: FloatArray) -> FloatArray:
+        return self.loss.negative_gradient(self.y, eta)
+
+    def curvature(self, eta: FloatArray) -> FloatArray:
+        return self.loss.curvature(self.y, eta)
+
+    def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return self.negative_gradient(eta), self.curvature(eta)
+
+    def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
+        return self.loss.curvature_times(self.y, eta, directions)
+
+    def repeated(self, n: int) -> RowLoss:
+        return _EachRow(self.loss, np.tile(self.y, n))
+
 
 class SquaredLoss(_Usual):
     """``(y - eta)**2 / 2``: its negative gradient is the residual."""
 
     is_squared = True
+    splits_on_means = True
     n_outputs = 1
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
@@ -315,6 +408,7 @@ class GradientOnly:
     loss: Loss
     is_squared = True
     needs_curvature = False
+    splits_on_means = True
 
     def exact_step(self, step: FloatArray) -> FloatArray:
         return step
@@ -323,20 +417,12 @@ class GradientOnly:
     def n_outputs(self) -> int:
         return self.loss.n_outputs
 
-    def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
-        return self.loss.value(y, eta)
+    def of(self, y: FloatArray, weight: WeightArray) -> RowLoss:
+        return _Uncurved(self.loss.of(y, weight))
 
-    def least(self, y: FloatArray) -> FloatArray:
-        return self.loss.least(y)
-
-    def negative_gradient(self, y: FloatArray, eta: FloatArray) -> FloatArray:
-        return self.loss.negative_gradient(y, eta)
-
-    def curvature(self, y: FloatArray, eta: FloatArray) -> FloatArray:
-        return np.ones_like(eta)
-
-    def curvature_times(self, y: FloatArray, eta: FloatArray, directions: FloatArray) -> FloatArray:
-        return directions
+    def apart(self, y: FloatArray, weight: WeightArray, base: FloatArray) -> Apart:
+        apart = self.loss.apart(y, weight, base)
+        return apart._replace(loss=GradientOnly(apart.loss))
 
     def constant(
         self, y: FloatArray, weight: WeightArray, offset: FloatArray | None = None
@@ -347,11 +433,39 @@ class GradientOnly:
         return self.loss.modelled(y, eta, share)
 
 
-def explicable(loss: Loss, y: FloatArray, eta: FloatArray, weight: WeightArray) -> float:
+@dataclass(frozen=True)
+class _Uncurved:
+    """The loss of rows, with a curvature of 1 everywhere."""
+
+    rows: RowLoss
+
+    def value(self, eta: FloatArray) -> FloatArray:
+        return self.rows.value(eta)
+
+    def least(self) -> FloatArray:
+        return self.rows.least()
+
+    def negative_gradient(self, eta: FloatArray) -> FloatArray:
+        return self.rows.negative_gradient(eta)
+
+    def curvature(self, eta: FloatArray) -> FloatArray:
+        return np.ones_like(eta)
+
+    def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return self.negative_gradient(eta), self.curvature(eta)
+
+    def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
+        return directions
+
+    def repeated(self, n: int) -> RowLoss:
+        return _Uncurved(self.rows.repeated(n))
+
+
+def explicable(loss: RowLoss, eta: FloatArray, weight: WeightArray) -> float:
     """By how much the weighted mean of the loss at `eta` is above that of a perfect fit."""
-    return mean_loss(loss, y, eta, weight) - float(np.average(loss.least(y), weights=weight))
+    return mean_loss(loss, eta, weight) - float(np.average(loss.least(), weights=weight))
 
 
-def mean_loss(loss: Loss, y: FloatArray, eta: FloatArray, weight: WeightArray) -> float:
+def mean_loss(loss: RowLoss, eta: FloatArray, weight: WeightArray) -> float:
     """Weighted mean of the loss over the rows with positive weight."""
-    return float(np.average(loss.value(y, eta), weights=weight))
+    return float(np.average(loss.value(eta), weights=weight))

@@ -85,7 +85,7 @@ def boosted_of(
 
 
 def forest_of(
-    arrays: Mapping[str, NDArray[Any]], coded: CodedColumns, family: Family, *, has_offset: bool
+    arrays: Mapping[str, NDArray[Any]], coded: CodedColumns, family: Family, *, on_link: bool
 ) -> ForestModel:
     """The refitted forest in a file."""
     groups, importance = arrays["forest_groups"], arrays["forest_importance"]
@@ -93,9 +93,9 @@ def forest_of(
     _check_shapes("the forest", groups, importance, constants, coded, family)
     if "forest_start" not in arrays:
         check(not groups.any(), "the forest")
-        return ForestModel(groups, None, constants, importance, family, has_offset)
+        return ForestModel(groups, None, constants, importance, family, on_link)
     trees = _trees("forest", arrays, family, _highest_codes(coded, groups))
-    return ForestModel(groups, trees, constants, importance, family, has_offset)
+    return ForestModel(groups, trees, constants, importance, family, on_link)
 
 
 def subforest_of(

@@ -16,6 +16,7 @@ from treeselect.algorithms.shared.searched import MOST_RIVALS, Exchange, Rival, 
 from treeselect.arguments.checks import MOST_RESAMPLES
 from treeselect.designs.units import Units
 from treeselect.engine.arrays import BoolArray
+from treeselect.modelfile.baselines import baseline_of_file
 from treeselect.modelfile.checks import are_plain, are_shares, check
 from treeselect.modelfile.data import data_of
 from treeselect.modelfile.effects import effects_of
@@ -54,7 +55,9 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
     subforest = subforest_of(arrays, design, family)
     model: Model | None = subforest
     if "forest_groups" in arrays:
-        model = forest_of(arrays, design, family, has_offset=data.offset is not None)
+        model = forest_of(
+            arrays, design, family, on_link=data.offset is not None or family.has_times
+        )
     if "boost_groups" in arrays:
         model = boosted_of(arrays, design, family)
     if model is None:
@@ -76,6 +79,7 @@ def unpack(content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, tr
         notes=tuple(map(str, content["notes"][1])),
         resampled=_stability(content, arrays, spec.units),
         choice=_choice(content["choice"], arrays, len(data.weight), n_groups),
+        baseline=baseline_of_file(arrays, data.response),
     )
     n_resamples = 0 if found.resampled is None else found.resampled.n_resamples
     effects = effects_of(content, arrays, found.selected, n_outputs_of(family), n_resamples)

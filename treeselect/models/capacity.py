@@ -58,14 +58,13 @@ class CutForest(NamedTuple):
 
 def truth_of(problem: Problem, weight: WeightArray) -> FloatArray:
     """What trees predict, shape (n_rows, n_outputs): the response, of more than two classes an
-    indicator of each, beside an offset minus the gradient at the constant model."""
+    indicator of each; beside an offset, and of times, minus the gradient at the constant model."""
     family, y = problem.family, problem.y
     if family.n_classes > 2:
         return np.eye(family.n_classes)[y.astype(np.int64)]
-    if problem.offset is None:
+    if not problem.on_link:
         return y[:, np.newaxis]
-    gradient = family.loss.negative_gradient(y, problem.constant(weight))
-    return np.asarray(gradient)[:, np.newaxis]
+    return problem.gradient(weight)[:, np.newaxis]
 
 
 def sizes_of_nodes(n: int) -> list[int]:

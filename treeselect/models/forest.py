@@ -34,14 +34,15 @@ class ForestModel:
         Groups that the trees may use; their columns are numbered among these groups only.
     trees : Trees or None
     constant : ndarray of float, shape (1,) or (n_classes,)
-        Mean response, or share of each of more than two classes; with an offset, the linear
-        predictor of the constant model without it.
+        Mean response, or share of each of more than two classes; with an offset, and of times, the
+        linear predictor of the constant model without it.
     importance : ndarray of float, shape (n_groups,)
         Mean decrease of impurity by each group on the rows outside the bags, in units of the gain;
         0 for groups not used, and for those that gain nothing there.
     family : Family
-    has_offset : bool
-        Whether the trees add to a linear predictor instead of giving the mean response.
+    on_link : bool
+        Whether the trees add to a linear predictor instead of giving the mean response: beside an
+        offset, or of times.
     """
 
     groups: BoolArray
@@ -49,12 +50,12 @@ class ForestModel:
     constant: FloatArray
     importance: FloatArray
     family: Family
-    has_offset: bool = False
+    on_link: bool = False
 
     @property
     def is_link(self) -> bool:
         """Whether :meth:`score` gives the linear predictor."""
-        return self.has_offset
+        return self.on_link
 
     @property
     def description(self) -> str:
@@ -129,26 +130,26 @@ class ForestModel:
         found = predict_mean(self.trees, data, n_threads)
         if self.family.n_classes > 2:
             return found
-        if not self.has_offset:
-            return found[:, 0]
-        assert offset is not None
-        return np.asarray(self.family.mean(self.constant[0] + offset + found[:, 0]))
+        return self._mean(found[:, 0], offset) if self.on_link else found[:, 0]
 
     def score(self, data: BinnedData) -> FloatArray:
         """What the trees add up to; shape (n_rows, n_outputs)."""
         if self.trees is None:
             return np.tile(self.constant, (data.n_rows, 1))
         found = predict_mean(self.trees, data)
-        return self.constant + found if self.has_offset else found
+        return self.constant + found if self.on_link else found
 
     def without_trees(self, n_rows: int, offset: FloatArray | None = None) -> FloatArray:
         """What the constant model predicts for so many rows."""
-        if self.has_offset:
-            assert offset is not None
-            return np.asarray(self.family.mean(self.constant[0] + offset))
+        if self.on_link:
+            return self._mean(np.zeros(n_rows), offset)
         if self.family.n_classes > 2:
             return np.tile(self.constant, (n_rows, 1))
         return np.full(n_rows, self.constant[0])
+
+    def _mean(self, added: FloatArray, offset: FloatArray | None) -> FloatArray:
+        eta = self.constant[0] + added
+        return self.family.mean(eta if offset is None else eta + offset)
 
 
 def refit_forest(
@@ -165,15 +166,16 @@ def refit_forest(
     Its capacity is chosen by the rows outside the bags (``capacity.best_forest``). More than two
     classes are split by the Gini index.
 
-    With an offset the trees are grown on the negative gradient at the constant model and add to the
-    linear predictor: for numbers the mean residual of a leaf, for classes and counts what its rows
-    say beside the offset, by Newton steps (Friedman 2001, Algorithm 5), with one more row of mean
-    curvature so that pure leaves stay finite.
+    Beside an offset, and of times, the trees are grown on the negative gradient at the constant
+    model and add to the linear predictor: for numbers the mean residual of a leaf, for classes and
+    counts what its rows say beside the offset, by Newton steps (Friedman 2001, Algorithm 5), for
+    times the log of how many events there were for each that the constant model expects (LeBlanc
+    and Crowley 1992), with one more row of mean curvature so that pure leaves stay finite.
     """
-    family, has_offset, weight = problem.family, problem.offset is not None, weights.values
+    family, on_link, weight = problem.family, problem.on_link, weights.values
     constant, importance = _constant(problem, weight), np.zeros(len(selected))
     if not selected.any():
-        return ForestModel(selected, None, constant, importance, family, has_offset)
+        return ForestModel(selected, None, constant, importance, family, on_link)
     part = select_groups(problem.data, selected)
     truth = truth_of(problem, weight)
     grower = Grower(
@@ -182,15 +184,16 @@ def refit_forest(
     )  # fmt: skip
     trees, n_first = best_trees(grower, n_trees=n_trees)
     importance[selected] = np.maximum(gains_outside(grower, trees, n_first), 0.0)
-    if not (has_offset or family.has_classes or family.loss.is_squared):
+    if not (on_link or family.has_classes or family.loss.is_squared):
         trees = _with_one_more_row(trees, constant[0])
+    if on_link and not family.loss.is_squared:
+        own = family.loss.apart(problem.y, weight, problem.constant(weight))
+        trees = with_leaf_fits(trees, part, own.loss, own.y, own.base, weight)
     if problem.offset is not None and not family.loss.is_squared:
-        base = problem.offset + constant[0]
-        trees = with_leaf_fits(trees, part, family.loss, problem.y, base, weight)
         # The mean of the trees' steps is no step of the mean: without this, totals would be off.
         eta = problem.offset + predict_mean(trees, part, n_threads)[:, 0]
         constant = np.array([family.loss.constant(problem.y, weight, eta)])
-    return ForestModel(selected, trees, constant, importance, family, has_offset)
+    return ForestModel(selected, trees, constant, importance, family, on_link)
 
 
 def _with_one_more_row(trees: Trees, mean: float) -> Trees:
@@ -204,7 +207,7 @@ def _with_one_more_row(trees: Trees, mean: float) -> Trees:
 def _constant(problem: Problem, weight: WeightArray) -> FloatArray:
     """What a forest without trees predicts: see :class:`ForestModel`."""
     family, y = problem.family, problem.y
-    if problem.offset is not None:
+    if problem.on_link:
         return np.array([family.loss.constant(y, weight, problem.offset)])
     if family.n_classes > 2:
         shares = np.bincount(y.astype(np.int64), weight, family.n_classes)

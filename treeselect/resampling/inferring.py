@@ -13,6 +13,7 @@ from treeselect.algorithms.shared.method import Method
 from treeselect.arguments.checks import MOST_REPEATS, check_count, check_share
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
+from treeselect.designs.strata import varies
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.random import stream_seed
@@ -158,7 +159,7 @@ def _select(
     n_threads: int = 1,
 ) -> BoolArray | None:
     """Units selected on some rows; None if the response does not vary there."""
-    if len(np.unique(problem.y[rows])) < 2:
+    if not varies(problem, rows):
         return None
     chosen = choose(
         problem,

@@ -84,8 +84,8 @@ def test_forest_reduces_the_loss():
         trees = np.flatnonzero(bag.depths == depth)
         eta += np.mean([bag.values[t][bag.leaves[t], 0] for t in trees], axis=0)
     loss = SquaredLoss()
-    assert mean_loss(loss, y, eta, weight) < 0.5 * mean_loss(
-        loss, y, np.full(300, y.mean()), weight
+    assert mean_loss(loss.of(y, weight), eta, weight) < 0.5 * mean_loss(
+        loss.of(y, weight), np.full(300, y.mean()), weight
     )
 
 
@@ -189,7 +189,7 @@ def test_other_losses_fall(loss, scheme):
         trees = np.flatnonzero(bag.stages == stage)
         eta = eta + np.mean([bag.values[t][bag.leaves[t]] for t in trees], axis=0)
     shaped = (eta, start) if loss.n_outputs > 1 else (eta[:, 0], start[:, 0])
-    after, before = (mean_loss(loss, y, one, weight) for one in shaped)
+    after, before = (mean_loss(loss.of(y, weight), one, weight) for one in shaped)
     assert after < 0.9 * before
 
 
@@ -234,7 +234,8 @@ def test_derivatives_by_finite_differences(loss, y):
     for k in range(loss.n_outputs):
         step = 1e-3 * (np.arange(loss.n_outputs) == k) if loss.n_outputs > 1 else 1e-3
         values = [
-            mean_loss(loss, y, np.broadcast_to(best + d * step, shape), weight) for d in (-1, 0, 1)
+            mean_loss(loss.of(y, weight), np.broadcast_to(best + d * step, shape), weight)
+            for d in (-1, 0, 1)
         ]
         assert min(values) == values[1]
 

@@ -91,7 +91,7 @@ def grown_pool(
     """
     problem, weight, seed = task.problem, task.weight, task.seed
     base, rank = problem.constant(weight), problem.groups.ranks(seed)
-    penalty = _tree_penalty(problem, weight, base, tree_cost) if tree_cost > 0 else None
+    penalty = _tree_penalty(problem, weight, tree_cost) if tree_cost > 0 else None
 
     def grow(number: int) -> BoostedBag:
         return bag_boost(
@@ -112,11 +112,9 @@ def grown_pool(
     return pool, all(bag.converged for bag in bags)
 
 
-def _tree_penalty(
-    problem: Problem, weight: WeightArray, base: FloatArray, tree_cost: float
-) -> SplitPenalty:
+def _tree_penalty(problem: Problem, weight: WeightArray, tree_cost: float) -> SplitPenalty:
     """What opening a unit costs within each tree."""
-    gradient = problem.family.loss.negative_gradient(problem.y, base)
+    gradient = problem.gradient(weight)
     square = (gradient.reshape(len(weight), -1) ** 2).sum(axis=1)
     unit = float(np.average(square, weights=weight))
     prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)
@@ -167,6 +165,11 @@ def check_kind(model: Any, pool: TreePool, problem: Problem) -> None:
     from sklearn.base import is_classifier, is_regressor
 
     family, kind = problem.family, type(model).__name__
+    if family.has_times:
+        raise MethodError(
+            "`forest` of ControlBurn must be left out for times until events.\n"
+            f"  Found: a {kind}. Trees that other libraries grow do not predict hazards."
+        )
     is_of_scikit_learn = hasattr(model, "get_params")
     wanted = is_classifier if family.has_classes else is_regressor
     if is_of_scikit_learn and not wanted(model):

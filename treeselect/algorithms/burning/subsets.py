@@ -85,7 +85,7 @@ class BestSubset(Solver):
             return self.ridge
         problem, weight = task.problem, task.weight
         base = problem.constant(weight)
-        return _SUBSET_RIDGE * explicable(problem.family.loss, problem.y, base, weight)
+        return _SUBSET_RIDGE * explicable(problem.rows(weight), base, weight)
 
     def keywords(self) -> dict[str, Any]:
         """Itself as keywords of ControlBurn."""

@@ -87,14 +87,12 @@ def coarsened(values: IntArray | FloatArray, mass: FloatArray, n_bins: int) -> I
 def response_cells(
     problem: Problem, weight: WeightArray, rows: IntArray, mass: FloatArray, n_bins: int
 ) -> IntArray:
-    """Classes as they are, numbers and counts in bins; with an offset the bins are those of the
-    negative gradient at the constant model."""
-    if problem.family.has_classes and problem.offset is None:
+    """Classes as they are, numbers and counts in bins; with an offset, and of times, the bins are
+    those of the negative gradient at the constant model."""
+    if problem.splits_classes:
         labels = problem.y[rows].astype(np.int64)
     else:
-        eta = problem.constant(weight)
-        left = problem.family.loss.negative_gradient(problem.y, eta)[rows]
-        labels = coarsened(left, mass, n_bins)
+        labels = coarsened(problem.gradient(weight)[rows], mass, n_bins)
     return joint_cells([labels], len(rows))
 
 

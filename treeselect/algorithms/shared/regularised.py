@@ -82,8 +82,9 @@ def forest_target(
 
     Classes by the Gini index or the entropy. Two classes by Gini are the mean of their indicator
     less one half, of which it is twice the decrease. Numbers by the sum of squares, centred, so
-    that the un-centred criterion does not depend on their mean. With an offset, the negative
-    gradient at the constant model takes the place of the response.
+    that the un-centred criterion does not depend on their mean. With an offset, and for times until
+    events, the negative gradient at the constant model takes the place of the response: of times
+    these are the log-rank scores of Hothorn and Lausen (2003).
 
     Raises
     ------
@@ -91,7 +92,7 @@ def forest_target(
         If entropy is asked for numbers, or with an offset.
     """
     family, y = problem.family, problem.y
-    if not family.has_classes or problem.offset is not None:
+    if not problem.splits_classes:
         if criterion == "entropy":
             raise MethodError(
                 '`criterion="entropy"` needs a response with classes and no offset.\n'
@@ -99,7 +100,7 @@ def forest_target(
                 f'{"" if problem.offset is None else " and an offset"}. Leave it at "gini", which'
                 " is the sum of squares here."
             )
-        residual = family.loss.negative_gradient(y, problem.constant(weight))
+        residual = problem.gradient(weight)
         centred = residual - np.average(residual, weights=weight)
         return target_of_mean(centred, weight), False
     if family.n_classes > 2 or criterion == "entropy":
@@ -127,7 +128,7 @@ def grow_shared(
     sampling = Sampling(rules.replace, rules.sample_fraction, task.weights.groups)
     penalty = SplitPenalty(
         scale[groups.ids], np.zeros(len(groups.ids)), uncentred=rules.gain == "uncentred",
-        level=_HALF**2 if problem.family.has_classes and problem.offset is None else 0.0,
+        level=_HALF**2 if problem.splits_classes else 0.0,
     )  # fmt: skip
     is_open = groups.keep.copy()
     gains = np.zeros(data.n_groups)
@@ -167,6 +168,9 @@ def out_of_bag_mean(
     for more than two classes; NaN where there is none, or no weight."""
     family = problem.family
     rows = (seen > 0) & (weight > 0)
+    if not problem.splits_classes:
+        outside = total[:, 0] / np.maximum(seen, 1)
+        return np.where(rows, problem.mean_beside(weight, outside), np.nan)
     fitted = total[rows] / seen[rows, np.newaxis]
     if family.n_classes > 2:
         # Pure leaves of a few trees would be certain: one more vote for the classes' shares.
@@ -174,11 +178,8 @@ def out_of_bag_mean(
         fitted = (total[rows] + shares) / (seen[rows, np.newaxis] + 1)
     else:
         fitted = fitted[:, -1]
-        if family.has_classes and problem.offset is None and total.shape[1] == 1:
+        if total.shape[1] == 1:
             fitted = fitted + _HALF
-    if problem.offset is not None or not family.has_classes:
-        # Minus the gradient at the constant model is the response minus its mean there.
-        fitted = fitted + family.mean(problem.constant(weight)[rows])
     mean = np.full((len(rows), *fitted.shape[1:]), np.nan)
     mean[rows] = fitted
     return mean

@@ -137,6 +137,6 @@ def score_outside(task: Task, groups: BoolArray, predict: Callable[[], FloatArra
     if not known.any():
         return float("nan")
     mean = found if problem.family.n_classes > 2 else found[:, 0]
-    if problem.offset is not None:  # minus the gradient is the response minus its mean there
-        mean = mean + problem.family.mean(problem.constant(task.weight))
+    if problem.on_link:
+        mean = problem.mean_beside(task.weight, mean)
     return problem.family.score(problem.y[known], mean[known], task.weight[known])

@@ -179,7 +179,7 @@ def bag_boost(
     penalty = penalty or no_penalty(len(data.n_codes))
     check_data(data)
     check_weight(copies(weight), data.n_rows)
-    check_array("y", y, np.float64, (data.n_rows,))
+    check_array("y", y, np.float64, (data.n_rows, *y.shape[1:]))
     check_array("rank", rank, np.int64, (data.n_groups,))
     if loss.n_outputs > 1 and not are_copies(weight):
         raise DataError(
@@ -247,11 +247,12 @@ class _Stages:
         sampling: Sampling,
     ) -> None:
         self.rules = rules
-        self._data, self._loss, self._y, self._weight, self._seed = data, loss, y, weight, seed
+        self._data, self._loss, self._weight, self._seed = data, loss, weight, seed
+        self._rows = loss.of(y, weight)
         shape = (data.n_rows, loss.n_outputs) if loss.n_outputs > 1 else data.n_rows
         self._eta = np.broadcast_to(base, shape).astype(np.float64)
         self._eta_oob = self._eta.copy()
-        self.null_loss = explicable(loss, y, self._eta, weight)
+        self.null_loss = explicable(self._rows, self._eta, weight)
         self._rank, self._penalty = rank, penalty
         self._bags = bags_of(weight, sampling, np.zeros(1, dtype=np.uint64))
         self._grower = self._grower_of(data, rank, penalty)
@@ -305,10 +306,11 @@ class _Stages:
         out-of-bag loss."""
         number = len(self._improvements)
         most = self.rules.max_trees if most is None else most
-        gradient = self._loss.negative_gradient(self._y, self._eta)
         curvature = None
         if self._loss.needs_curvature:
-            curvature = self._loss.curvature(self._y, self._eta)
+            gradient, curvature = self._rows.derivatives(self._eta)
+        else:
+            gradient = self._rows.negative_gradient(self._eta)
         growth = Growth(depth, self.rules.min_weight, self.rules.n_candidates, 0.0)
         sums = no_sums(self._data.n_rows, self._loss.n_outputs)
         total, oob_total = (s.reshape(self._eta.shape) for s in (sums.total, sums.outside))
@@ -320,7 +322,7 @@ class _Stages:
             tree = self._grower.grow(gradient, curvature, growth, seed, sums)
             np.divide(total, len(track) + 1, out=model)
             model += self._eta
-            track.append(mean_loss(self._loss, self._y, model, self._weight))
+            track.append(mean_loss(self._rows, model, self._weight))
             if len(tree.value) > 1:
                 self._stage.append(tree._replace(depth=depth, stage=number))
         self._kept += self._stage
@@ -330,7 +332,7 @@ class _Stages:
         often = np.maximum(sums.n_outside, 1)
         self._oob_step = (oob_total.T / often).T
         before, after = (
-            mean_loss(self._loss, self._y, eta, self._weight)
+            mean_loss(self._rows, eta, self._weight)
             for eta in (self._eta_oob, self._eta_oob + self._oob_step)
         )
         self._improvements.append(before - after)

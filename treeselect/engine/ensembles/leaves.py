@@ -68,7 +68,8 @@ def with_leaf_fits(
     """
     rows = np.flatnonzero(weight)
     y, base, weight = y[rows], base[rows], weight[rows].astype(np.float64)
-    prior = mean_curvature(loss.curvature(y, base), weight)
+    of_rows = loss.of(y, weight)
+    prior = mean_curvature(of_rows.curvature(base), weight)
     value = np.zeros_like(trees.nodes.value)
     for tree in range(trees.n_trees):
         leaf = leaves_of(trees, tree, data)[rows]
@@ -76,9 +77,9 @@ def with_leaf_fits(
         own, least, most = np.outer([0.0, -_FARTHEST, _FARTHEST], np.ones(n_nodes))
         for _ in range(_MOST_STEPS):
             eta = base + own[leaf]
-            sums = np.bincount(leaf, weight * loss.negative_gradient(y, eta), n_nodes)
+            sums = np.bincount(leaf, weight * of_rows.negative_gradient(eta), n_nodes)
             slope = sums - prior * own
-            curvature = np.bincount(leaf, weight * loss.curvature(y, eta), n_nodes) + prior
+            curvature = np.bincount(leaf, weight * of_rows.curvature(eta), n_nodes) + prior
             least, most = np.where(slope > 0, own, least), np.where(slope > 0, most, own)
             found = own + slope / curvature
             inside = (found >= least) & (found <= most)  # equal where a leaf has arrived

@@ -109,6 +109,7 @@ class Glm:
         offset: FloatArray | None = None,
     ) -> None:
         self._start, self._y, self._mass, self._loss = start, y, mass, loss
+        self._rows = loss.of(y, mass)
         self._root = np.sqrt(mass)
         self._x = x * self._root[:, np.newaxis]
         self._given_offset = offset
@@ -118,7 +119,7 @@ class Glm:
         if loss.n_outputs > 1:  # the most frequent class is what the others are compared with
             counts = np.bincount(y.astype(np.int64), mass, loss.n_outputs)
             self._free = np.delete(self._free, counts.argmax())
-        self._least_loss = float(mass @ loss.least(y))
+        self._least_loss = float(mass @ self._rows.least())
         self._target = self._root * (y - self._offset) if loss.is_squared else None
         self._constant = self._constant_start()
         self._explained = 0.0
@@ -131,11 +132,6 @@ class Glm:
         else:
             self._explained = max(_EXPLAINED * null.misfit, _NOTHING)
         self.best_misfit = float(self._misfit(np.zeros(1))[0])
-
-    @property
-    def n_rows(self) -> float:
-        """Number of rows, counting copies."""
-        return self._total
 
     def fit(self, groups: BoolArray, near: GlmFit | None = None) -> GlmFit:
         """The fit of some groups, from one that is near."""
@@ -323,17 +319,17 @@ class Glm:
         too large to be told."""
         full = self._full(eta.reshape(-1, eta.shape[2]))
         with np.errstate(over="ignore", invalid="ignore"):
-            loss = self._loss.value(np.tile(self._y, len(eta)), full)
+            loss = self._rows.repeated(len(eta)).value(full)
             return np.asarray(2 * (loss.reshape(len(eta), -1) @ self._mass - self._least_loss))
 
     def _slopes(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Negative gradient, shape (n_fits, n_rows, n_free), and curvature in the free linear
         predictors, shape (n_fits, n_rows, n_free, n_free)."""
         full = self._full(eta.reshape(-1, eta.shape[2]))
-        y = np.tile(self._y, len(eta))
-        slope = self._loss.negative_gradient(y, full).reshape(len(full), -1)
+        rows = self._rows.repeated(len(eta))
+        slope = rows.negative_gradient(full).reshape(len(full), -1)
         if self._loss.n_outputs == 1:
-            curvature = self._loss.curvature(y, full)[:, np.newaxis, np.newaxis]
+            curvature = rows.curvature(full)[:, np.newaxis, np.newaxis]
         else:
             slope = slope[:, self._free]
             p = softmax(full, axis=1)[:, self._free]

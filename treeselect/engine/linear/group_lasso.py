@@ -6,7 +6,7 @@ proximal Newton steps on a working set of groups.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from treeselect.engine.linear.priced_groups import (
     penalty_of,
     sums_of_groups,
 )
-from treeselect.engine.losses import Loss
+from treeselect.engine.losses import Loss, RowLoss
 
 _MOST_STEPS = 100
 _NO_GAIN = 1e-16
@@ -61,6 +61,8 @@ class GroupLasso:
         Weights, which sum to 1.
     loss : Loss
     offset : ndarray of float, shape (n_rows,), or None
+    rows : RowLoss
+        The loss of these rows.
     """
 
     x: FloatArray
@@ -70,6 +72,10 @@ class GroupLasso:
     share: FloatArray
     loss: Loss
     offset: FloatArray | None = None
+    rows: RowLoss = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", self.loss.of(self.y, self.share))
 
     def first(self) -> LinearFit:
         """The fit of the groups that cost nothing."""
@@ -122,7 +128,7 @@ class GroupLasso:
         return self._by_group((gradient**2).sum(axis=1))
 
     def _weighted_gradient(self, eta: FloatArray) -> FloatArray:
-        down = self.loss.negative_gradient(self.y, eta).reshape(len(self.y), -1)
+        down = self.rows.negative_gradient(eta).reshape(len(self.y), -1)
         return np.asarray(self.share[:, np.newaxis] * down)
 
     def _eta(self, x: FloatArray, intercept: FloatArray, coef: FloatArray) -> FloatArray:
@@ -178,17 +184,17 @@ class GroupLasso:
         self, eta: FloatArray, theta: FloatArray, start: IntArray, price: FloatArray
     ) -> float:
         with np.errstate(over="ignore"):
-            loss = float(self.share @ self.loss.value(self.y, eta))
+            loss = float(self.share @ self.rows.value(eta))
         return loss + penalty_of(theta.ravel(), start, price)
 
     def _hessian(self, z: FloatArray, eta: FloatArray) -> FloatArray:
         """Second derivative in all coefficients, the outputs of a column side by side."""
         n_outputs, n_columns = self.loss.n_outputs, z.shape[1]
         if n_outputs == 1:
-            curvature = self.share * self.loss.curvature(self.y, eta)
+            curvature = self.share * self.rows.curvature(eta)
             return np.ascontiguousarray(z.T @ (curvature[:, np.newaxis] * z))
         unit = np.tile(np.eye(n_outputs), (len(z), 1))
-        mixed = self.loss.curvature_times(self.y, eta, unit).reshape(len(z), n_outputs, n_outputs)
+        mixed = self.rows.curvature_times(eta, unit).reshape(len(z), n_outputs, n_outputs)
         hessian = np.empty((n_columns, n_outputs, n_columns, n_outputs))
         for k in range(n_outputs):
             for m in range(k + 1):

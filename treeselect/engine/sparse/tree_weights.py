@@ -94,6 +94,7 @@ class SparseForest:
         tolerance: float = 1e-6,
     ) -> None:
         self.columns, self.loss, self.y, self.base = columns, loss, y, base
+        self.rows = loss.of(y, weight)
         self.prices, self.ridge = prices, ridge
         self.share = weight / weight.sum()
         self._seen: tuple[FloatArray, FloatArray] | None = None
@@ -123,7 +124,7 @@ class SparseForest:
     def objective(self, solution: WeightedTrees) -> float:
         """Value that is minimised, at a solution."""
         w = solution.weights
-        loss = float(self.share @ self.loss.value(self.y, solution.eta))
+        loss = float(self.share @ self.rows.value(solution.eta))
         return loss + solution.lam * float(self.prices @ w) + self.ridge / 2 * float(w @ w)
 
     def empty(self) -> WeightedTrees:
@@ -178,13 +179,13 @@ class SparseForest:
 
     def _size(self) -> float:
         """How large a correlation could be: that of a tree that predicts the residuals."""
-        gradient = self.loss.negative_gradient(self.y, self.base)
+        gradient = self.rows.negative_gradient(self.base)
         mean_square = float(np.sum(self._shares(self.base) * gradient**2))
         return float(np.max(self.spread(), initial=0.0)) * math.sqrt(mean_square)
 
     def _residual(self, eta: FloatArray) -> FloatArray:
         """Minus the gradient of the mean loss in each linear predictor, flat."""
-        return (self._shares(eta) * self.loss.negative_gradient(self.y, eta)).ravel()
+        return (self._shares(eta) * self.rows.negative_gradient(eta)).ravel()
 
     def _shares(self, eta: FloatArray) -> FloatArray:
         return self.share if eta.ndim == 1 else self.share[:, np.newaxis]
@@ -232,7 +233,7 @@ class SparseForest:
         self, eta: FloatArray, price: FloatArray, ridge: FloatArray, x: FloatArray
     ) -> float:
         with np.errstate(over="ignore"):  # a step too far is an infinite loss
-            loss = float(self.share @ self.loss.value(self.y, eta))
+            loss = float(self.share @ self.rows.value(eta))
         return loss + float(price @ x) + float(ridge @ x**2) / 2
 
 
@@ -287,13 +288,15 @@ class _Working:
         problem = self._problem
         loss, size = problem.loss, self.n_free + len(self._trees)
         total = np.zeros((size, size))
+        root = np.sqrt(problem.share * problem.rows.curvature(eta)) if loss.n_outputs == 1 else None
         for rows, block in self._blocks():
-            share = problem.share[rows]
-            if loss.n_outputs == 1:
-                scaled = block * np.sqrt(share * loss.curvature(problem.y[rows], eta[rows]))
+            if root is not None:
+                scaled = block * root[rows]
                 total += scaled @ scaled.T
             else:
-                curved = loss.curvature_times(problem.y[rows], eta[rows], block.T)
+                share = problem.share[rows]
+                part = loss.of(problem.y[rows], share)
+                curved = part.curvature_times(eta[rows], block.T)
                 total += block @ (np.repeat(share, loss.n_outputs)[:, np.newaxis] * curved)
         return total
 

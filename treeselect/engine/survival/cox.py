@@ -19,6 +19,7 @@ from scipy.special import gammaln
 
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.cache import kernel
+from treeselect.engine.losses import Apart, PoissonLoss
 from treeselect.engine.survival.spans import spans, sums_at
 from treeselect.engine.survival.times import EVENT, STRATUM, risk_sets
 from treeselect.errors import MethodError
@@ -213,11 +214,11 @@ class CoxRows:
         found[self._dying] = of_time[self._own]
         return found
 
-    def repeated(self, times: int) -> CoxRows:
+    def repeated(self, n: int) -> CoxRows:
         """The rows so many times, one copy after the other, each with its own risk sets."""
-        y = np.tile(self.y, (times, 1))
-        y[:, STRATUM] += np.repeat(np.arange(times) * self._n_strata, len(self.y))
-        return CoxRows(y, np.tile(self.weight, times))
+        y = np.tile(self.y, (n, 1))
+        y[:, STRATUM] += np.repeat(np.arange(n) * self._n_strata, len(self.y))
+        return CoxRows(y, np.tile(self.weight, n))
 
     def _level(self, eta: FloatArray) -> FloatArray:
         return risk_levels(eta, self.weight, self._stratum, self._n_strata)[0]
@@ -254,11 +255,19 @@ class CoxLoss:
 
     is_squared = False
     needs_curvature = True
+    splits_on_means = True
     n_outputs = 1
 
     def of(self, y: FloatArray, weight: WeightArray) -> CoxRows:
         """The loss of these rows, shapes (n_rows, 4) and (n_rows,)."""
         return CoxRows(y, weight)
+
+    def apart(self, y: FloatArray, weight: WeightArray, base: FloatArray) -> Apart:
+        """The hazard at the base taken as known: events are then counts, of which so many are
+        expected (LeBlanc and Crowley 1992)."""
+        with np.errstate(divide="ignore"):
+            expected = np.log(CoxRows(y, weight).expected(base))
+        return Apart(PoissonLoss(), np.ascontiguousarray(y[:, EVENT]), expected)
 
     def exact_step(self, step: FloatArray) -> FloatArray:
         """The Newton step is about the relative excess of the events over those expected; the
