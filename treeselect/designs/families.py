@@ -122,12 +122,9 @@ def concordance_index(y: FloatArray, prediction: FloatArray, weight: WeightArray
     """Harrell's C of relative risks: the share of the pairs of rows of a stratum, of which it is
     known who had the event first, whose risks have that order; equal ones count half. NaN if there
     is no such pair, or a prediction is missing."""
-    from treeselect.engine.survival.concordance import harrell_c
+    from treeselect.engine.survival.concordance import concordance
 
-    rows = weight > 0
-    if np.isnan(prediction[rows]).any():
-        return float("nan")
-    return harrell_c(y[rows], levels(prediction[rows]), weight[rows])
+    return concordance(y, prediction, weight).value
 
 
 def _is_constant(y: FloatArray, weight: WeightArray) -> bool:

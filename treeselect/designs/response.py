@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from treeselect.arguments.checks import check_choice
 from treeselect.designs.evaluation import Basis, evaluate
 from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, POISSON, Family, multinomial
-from treeselect.designs.survival import FollowUp, follow_up_of, read_times
+from treeselect.designs.follow_up import FollowUp, follow_up_of, has_times
+from treeselect.designs.survival import read_times
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import WeightArray
 from treeselect.engine.data.targets import MOST_CLASSES
 from treeselect.errors import DataError, FormulaError, OptionError, listing, quoted
-from treeselect.formulas.expressions import Survival
 from treeselect.formulas.terms import ParsedFormula
 from treeselect.frames.values import Labels, Numbers, read_column
 from treeselect.shown import shown
@@ -81,8 +81,7 @@ class Response:
     @property
     def has_more_than_times(self) -> bool:
         """Whether times to an event have starts or strata beside them."""
-        known = self.follow_up
-        return known is not None and bool(known.start is not None or known.strata)
+        return self.follow_up is not None and self.follow_up.is_more_than_times
 
     @property
     def in_linear_models(self) -> str:
@@ -113,7 +112,7 @@ def read_response(
     """
     check_choice("family", family, FAMILIES)
     term = formula.response
-    if isinstance(term.factors[0].node, Survival):
+    if has_times(formula):
         return _times(formula, frame, weight, family)
     if family == "cox":
         raise OptionError(

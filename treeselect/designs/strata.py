@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treeselect.designs.follow_up import comparable
 from treeselect.designs.problem import Problem
-from treeselect.designs.survival import comparable
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import IntArray
 from treeselect.engine.survival.times import EVENT

@@ -1,17 +1,18 @@
-"""Times to an event on the left of a formula, and strata: their values, checks and levels."""
+"""Times to an event on the left of a formula: their values, and whether they can be."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.designs.evaluation import Basis, as_factor, evaluate, missing_rows
-from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
-from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM, as_times
-from treeselect.errors import DataError, NewDataError, listing, quoted
+from treeselect.designs.evaluation import Basis, evaluate, missing_rows
+from treeselect.designs.follow_up import comparable, survival_of
+from treeselect.designs.strata_levels import crossed, strata_labels
+from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.survival.times import EVENT, START, STOP, as_times
+from treeselect.errors import DataError, listing, quoted
 from treeselect.formulas.expressions import (
     Argument,
     Column,
@@ -30,46 +31,6 @@ _LARGEST = 1e70
 """Largest time."""
 
 
-@dataclass(frozen=True, slots=True)
-class FollowUp:
-    """What a reader should know of times to an event.
-
-    Attributes
-    ----------
-    time, event : str
-        As the formula writes them.
-    start : str or None
-        The same of the beginning of observation, where rows have one.
-    n_rows, n_events : int
-        Rows with a known response, and those of them that end in an event.
-    median : float or None
-        Median follow-up by the reverse Kaplan-Meier estimate, rows counted by their weights; None
-        if half of the rows have an event before, or rows have a start: they may be parts of the
-        time of one person.
-    strata : tuple of str
-        What ``strata()`` is given.
-    levels : tuple of tuple
-        Values of these in each stratum, whose number is its place; one empty tuple without strata.
-    """
-
-    time: str
-    event: str
-    start: str | None
-    n_rows: int
-    n_events: int
-    median: float | None
-    strata: tuple[str, ...] = ()
-    levels: tuple[tuple[Any, ...], ...] = ((),)
-
-    @property
-    def stratum_names(self) -> tuple[str, ...]:
-        """Each stratum in words: ``site=Bath, sex=f``; one empty text without strata."""
-        return tuple(
-            ", ".join(f"{name}={level}" for name, level in zip(self.strata, own, strict=True))
-            for own in self.levels
-        )
-
-
 def read_times(
     formula: ParsedFormula, frame: pd.DataFrame
 ) -> tuple[FloatArray, IntArray, tuple[tuple[Any, ...], ...]]:
@@ -82,7 +43,7 @@ def read_times(
     rows : ndarray of int64, shape (n_known,)
         Rows in which times, event and strata are known.
     levels : tuple of tuple
-        As in :class:`FollowUp`.
+        As in :class:`~treeselect.designs.follow_up.FollowUp`.
 
     Raises
     ------
@@ -96,7 +57,7 @@ def read_times(
     start = None if node.start is None else _values(node.start, columns)
     labels = strata_labels(formula.strata, frame)
     parts = [("event", event), ("stop", stop), *([("start", start)] if start is not None else [])]
-    missing = missing_rows(dict(parts))  # type: ignore[arg-type]
+    missing = missing_rows(dict(parts))
     for own in labels:
         missing |= own.codes < 0
     rows = np.flatnonzero(~missing)
@@ -113,118 +74,12 @@ def read_times(
     if node.start is not None and start is not None:
         begun = _numbers(node.start, start, rows, node)
         _check_times(node.start, begun, rows)
-    levels, stratum = _crossed(labels, rows)
+    levels, stratum = crossed(labels, rows)
     y = as_times(times, happened, begun, stratum)
     if node.start is not None:
         _check_spans(node, y, rows)
     _check_some(node, y, columns, len(levels))
     return y, rows, levels
-
-
-def follow_up_of(
-    formula: ParsedFormula,
-    y: FloatArray,
-    weight: WeightArray,
-    levels: tuple[tuple[Any, ...], ...],
-) -> FollowUp:
-    """What a reader should know of these rows."""
-    node = survival_of(formula)
-    return FollowUp(
-        time=node.stop.text,
-        event=node.event.text,
-        start=None if node.start is None else node.start.text,
-        n_rows=len(y),
-        n_events=int(y[:, EVENT].sum()),
-        median=_median_follow_up(y, weight) if node.start is None else None,
-        strata=tuple(factor.name for factor in formula.strata),
-        levels=levels,
-    )
-
-
-def strata_of(follow_up: FollowUp, formula: ParsedFormula, frame: pd.DataFrame) -> IntArray:
-    """Number of the stratum of each row of new data, shape (n_rows,); -1 where one of its columns
-    is missing.
-
-    Raises
-    ------
-    NewDataError
-        If a column is not there or can't be used, or a stratum was not there in the fit.
-    """
-    names = list(dict.fromkeys(v for factor in formula.strata for v in factor.variables))
-    absent = [name for name in names if name not in frame]
-    if absent:
-        raise NewDataError(
-            f"`data` must have the columns of the strata.\n  Missing: {listing(absent)}."
-        )
-    try:
-        labels = strata_labels(formula.strata, frame)
-    except DataError as error:
-        raise NewDataError(str(error)) from None
-    number = {own: code for code, own in enumerate(follow_up.levels)}
-    found = np.zeros(len(frame), dtype=np.int64)
-    if not labels:
-        return found
-    codes, inverse = np.unique(
-        np.column_stack([own.codes for own in labels]), axis=0, return_inverse=True
-    )
-    unseen: list[str] = []
-    lookup = np.full(len(codes), -1)
-    for i, row in enumerate(codes):
-        if (row < 0).any():
-            continue
-        own = tuple(label.levels[c] for label, c in zip(labels, row, strict=True))
-        lookup[i] = number.get(own, -1)
-        if own not in number:
-            unseen.append(", ".join(map(str, own)))
-    if unseen:
-        raise NewDataError(
-            f"The strata of {listing(follow_up.strata)} must be those of the fit.\n"
-            f"  Unseen: {listing(unseen)}.\n"
-            "  A stratum has a baseline hazard of its own, which only its rows can tell."
-        )
-    return np.asarray(lookup[inverse.ravel()])
-
-
-def survival_of(formula: ParsedFormula) -> Survival:
-    """The call of ``Surv()`` on the left."""
-    node = formula.response.factors[0].node
-    assert isinstance(node, Survival)
-    return node
-
-
-def strata_labels(factors: Sequence[Factor], frame: pd.DataFrame) -> list[Labels]:
-    """Labels of what ``strata()`` is given; each distinct number is one."""
-    found = []
-    for factor in factors:
-        columns = {v: read_column(frame[v], v, needed=True) for v in factor.variables}
-        values = evaluate(factor, columns, {})
-        assert not isinstance(values, Basis)
-        found.append(as_factor(values))
-    return found
-
-
-def comparable(y: FloatArray) -> BoolArray:
-    """Which rows end in an event while others are at risk that have none at that time, shape
-    (n_rows,): only these tell whose risk is higher.
-
-    Parameters
-    ----------
-    y : ndarray of float64, shape (n_rows, 4)
-    """
-    _, rank = np.unique(y[:, [START, STOP]], return_inverse=True)
-    start, stop = rank.reshape(len(y), 2).T
-    _, stratum = np.unique(y[:, STRATUM], return_inverse=True)
-    base = stratum * (int(rank.max(initial=0)) + 1)
-    at, event = base + stop, y[:, EVENT] > 0
-    # Rows of other strata have begun and ended alike.
-    begun = np.searchsorted(np.sort(base + start), at, side="left")
-    ended = np.searchsorted(np.sort(at), at, side="left")
-    events = np.sort(at[event])
-    tied = np.searchsorted(events, at, side="right") - np.searchsorted(events, at, side="left")
-    return event & (begun - ended > tied)
-
-
-# --- columns --------------------------------------------------------------------------------------
 
 
 def _column(frame: pd.DataFrame, name: str, node: Survival) -> Numbers | Labels:
@@ -330,9 +185,6 @@ def _events(node: Survival, event: Numbers | Labels, rows: IntArray) -> FloatArr
     return np.asarray(values)
 
 
-# --- checks ---------------------------------------------------------------------------------------
-
-
 def _check_times(part: Argument, times: FloatArray, rows: IntArray) -> None:
     low = np.flatnonzero(times < 0)
     if len(low):
@@ -410,36 +262,3 @@ def _levels_there(node: Survival, columns: Mapping[str, Numbers | Labels]) -> st
                 present = [f"{v:g}" for v in known]
             return f"\n  {quoted(name)} holds {listing(present, 6)}."
     return ""
-
-
-# --- figures --------------------------------------------------------------------------------------
-
-
-def _crossed(
-    labels: Sequence[Labels], rows: IntArray
-) -> tuple[tuple[tuple[Any, ...], ...], IntArray | None]:
-    """The combinations of labels that occur, and the number of that of each row."""
-    if not labels:
-        return ((),), None
-    codes = np.column_stack([own.codes[rows] for own in labels])
-    found, number = np.unique(codes, axis=0, return_inverse=True)
-    levels = tuple(
-        tuple(own.levels[c] for own, c in zip(labels, row, strict=True)) for row in found
-    )
-    return levels, np.asarray(number.ravel(), dtype=np.int64)
-
-
-def _median_follow_up(y: FloatArray, weight: WeightArray) -> float | None:
-    """Median of the reverse Kaplan-Meier estimate, in which the ends of observation are what
-    happens, and events are censored."""
-    times, number = np.unique(y[:, STOP], return_inverse=True)
-    total = np.bincount(number, weights=weight)
-    ended = np.bincount(number, weights=weight * (y[:, EVENT] == 0))
-    at_risk = np.cumsum(total[::-1])[::-1]
-    share = np.divide(ended, at_risk, out=np.zeros(len(times)), where=at_risk > 0)
-    below = np.flatnonzero(np.cumprod(1 - share) <= 0.5 + _ROUNDING)
-    return float(times[below[0]]) if len(below) else None
-
-
-_ROUNDING = 1e-9
-"""A product of shares that is one half but for this is one half."""

@@ -130,8 +130,8 @@ class ParsedFormula:
     @property
     def outcome_variables(self) -> tuple[str, ...]:
         """Columns of the data behind the response and the strata."""
-        found = (v for part in (self.response, *self.strata) for v in part.variables)
-        return tuple(dict.fromkeys(found))
+        strata = (v for factor in self.strata for v in factor.variables)
+        return tuple(dict.fromkeys([*self.response.variables, *strata]))
 
     def text_of(self, terms: Iterable[str]) -> str:
         """The formula with these of its terms alone, and with its strata."""

@@ -20,6 +20,7 @@ from treeselect.errors import (
     quoted,
 )
 from treeselect.frames.libraries import in_library
+from treeselect.models.baseline import baseline_of
 from treeselect.models.coefficients import (
     coefficient_table,
     exponentiated,
@@ -92,7 +93,10 @@ def _refit_trees(result: Fit, model: str, data: ModelData) -> Fit:
     if model != _own_model(result):
         notes += (f"{_PREDICTS} {fitted.description}; the scores are those of the model before.",)
     # Effects were those of the model that goes, in its resamples.
-    return dataclasses.replace(result, model=fitted, notes=notes, effect_record=None)
+    return dataclasses.replace(
+        result, model=fitted, notes=notes, effect_record=None,
+        baseline=baseline_of(data.problem, data.weight, fitted),
+    )  # fmt: skip
 
 
 def _own_model(result: Fit) -> str | None:
