@@ -79,6 +79,17 @@ def take_moved_hazards(rest, tied, moved_rest, moved_tied, n_tied, mean, found):
 
 
 @kernel
+def take_means(rest, tied, moved_rest, moved_tied, n_tied, found):
+    """Mean over k of ``B_k / A_k`` for each time, where B_k is a sum as A_k of other numbers."""
+    for t in range(rest.shape[0]):
+        total = 0.0
+        for k in range(n_tied[t]):
+            share = 1.0 - k / n_tied[t]
+            total += (moved_rest[t] + share * moved_tied[t]) / (rest[t] + share * tied[t])
+        found[t] = total / max(n_tied[t], 1)
+
+
+@kernel
 def take_log_risks(rest, tied, n_tied, found):
     """Mean over k of ``log(A_k)`` for each time; minus infinite where nobody is at risk."""
     for t in range(rest.shape[0]):
@@ -188,6 +199,23 @@ class CoxRows:
             moved = self._risk_sums(risk * direction)
             take_moved_hazards(rest, tied, *moved, self._n_tied, self._mean, parts)
             found[:, j] = risk * (hazard * direction - self._hazards(parts))
+        return found
+
+    def score_residuals(self, eta: FloatArray, columns: FloatArray) -> FloatArray:
+        """What each row adds to the score of coefficients of columns, both of shape
+        (n_rows, n_columns): at the time of its event the difference from the mean of those at risk,
+        less what is expected of such differences while it is at risk itself.
+
+        Those of one unit of weight; weighted they add up to the columns times the negative
+        gradients (``resid(type="score")`` of R's ``coxph``).
+        """
+        found = -self.curvature_times(eta, columns)
+        risk = np.exp(self._level(eta))
+        rest, tied = self._risk_sums(risk)
+        mean = np.empty(len(rest))
+        for j, column in enumerate(columns.T):
+            take_means(rest, tied, *self._risk_sums(risk * column), self._n_tied, mean)
+            found[self._dying, j] += column[self._dying] - mean[self._own]
         return found
 
     def expected(self, eta: FloatArray) -> FloatArray:
