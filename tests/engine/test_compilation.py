@@ -35,6 +35,7 @@ from treeselect.engine.losses import LogisticLoss, SquaredLoss
 from treeselect.engine.ensembles.out_of_bag import out_of_bag
 from treeselect.engine.splitting.penalty import SplitPenalty
 from treeselect.engine.ensembles.prediction import predict_mean
+from treeselect.engine.survival.concordance import uno_concordance
 from treeselect.engine.survival.cox import CoxRows
 from treeselect.engine.survival.times import as_times
 from treeselect.engine.data.targets import (
@@ -81,6 +82,7 @@ for start in (None, abs(x[1])):
     rows.value(x[3])
     rows.derivatives(x[3])
     rows.curvature_times(x[3], x.T)
+    uno_concordance(times, x[3], weight)
 frame = treeselect.datasets.load("titanic_correlated")
 for formula in ("survived ~ .", "age ~ . - survived"):
     fit = treeselect.select(formula, frame, method="controlburn", k=2, seed=1, forests=1,

@@ -66,3 +66,50 @@ def expected_events(y: FloatArray, weight: FloatArray, eta: FloatArray) -> Float
                 weight[dies].mean() * share * np.exp(eta) / (share * weight * np.exp(eta)).sum()
             )
     return found
+
+
+def product_limit(y: FloatArray, weight: FloatArray) -> dict[float, float]:
+    """Kaplan and Meier's estimate at each time at which rows end."""
+    found, survival = {}, 1.0
+    for time in np.unique(y[weight > 0, STOP]):
+        inside = weight * ((y[:, START] < time) & (time <= y[:, STOP]))
+        survival *= 1 - inside[(y[:, STOP] == time) & (y[:, EVENT] > 0)].sum() / inside.sum()
+        found[float(time)] = survival
+    return found
+
+
+def breslow_hazard(
+    y: FloatArray, eta: FloatArray, weight: FloatArray, until: float, stratum: float
+) -> float:
+    """Cumulative baseline hazard of a stratum until a time."""
+    return sum(
+        float(weight[dies].sum() / (at_risk(y, time, own) * weight * np.exp(eta)).sum())
+        for time, own, dies in event_times(y, weight > 0)
+        if own == stratum and time <= until
+    )
+
+
+def pairs(
+    y: FloatArray, risk: FloatArray, weight: FloatArray, event_weight: FloatArray
+) -> FloatArray:
+    """Weights of concordant, discordant and tied pairs."""
+    found = np.zeros(3)
+    for i, (_, time, event, stratum) in enumerate(y):
+        for j, (start, stop, other, own) in enumerate(y):
+            later = stop > time or (stop == time and not other)
+            if event and later and start < time and own == stratum:
+                which = 0 if risk[i] > risk[j] else 1 if risk[i] < risk[j] else 2
+                found[which] += weight[i] * weight[j] * event_weight[i]
+    return found
+
+
+def log_rank_chi_square(y: FloatArray, weight: FloatArray, left: BoolArray) -> float:
+    """Squared excess of events on one side over its hypergeometric variance."""
+    excess = variance = 0.0
+    for time, stratum, dies in event_times(y, weight > 0):
+        risky = at_risk(y, time, stratum) * weight
+        n, m, d = risky.sum(), risky[left].sum(), weight[dies].sum()
+        excess += float(weight[dies & left].sum() - d * m / n)
+        if n > 1:
+            variance += float(d * (m / n) * (1 - m / n) * (n - d) / (n - 1))
+    return excess**2 / variance if variance > 1e-12 else 0.0

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from treeselect.engine.arrays import FloatArray, WeightArray
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.cache import kernel
 from treeselect.engine.losses import Apart, PoissonLoss
-from treeselect.engine.survival.spans import spans
+from treeselect.engine.survival.spans import spans, sums_at
 from treeselect.engine.survival.times import EVENT, STRATUM, risk_sets
 from treeselect.errors import MethodError
 
@@ -83,6 +83,23 @@ def take_log_risks(rest, tied, n_tied, found):
         found[t] = total / max(n_tied[t], 1)
 
 
+def risk_levels(
+    eta: FloatArray, weight: FloatArray, stratum: IntArray, n_strata: int
+) -> tuple[FloatArray, FloatArray]:
+    """The linear predictor, so moved within each stratum that its exponential is a number, shape
+    (n_rows,), and by how much it was moved down, shape (n_strata,)."""
+    highest = np.full(n_strata, -np.inf)
+    weighted = np.where(weight > 0, eta, -np.inf)
+    if n_strata == 1:
+        highest[0] = weighted.max(initial=-np.inf)
+    else:
+        np.maximum.at(highest, stratum, weighted)
+    moved = np.where(np.isfinite(highest), highest, 0.0) - _WIDEST / 2
+    level = eta - (moved[0] if n_strata == 1 else moved[stratum])
+    np.clip(level, -_WIDEST / 2, _WIDEST / 2 + _ABOVE, out=level)
+    return level, moved
+
+
 class CoxRows:
     """Minus the log partial likelihood of some rows, as a sum over the rows.
 
@@ -113,11 +130,11 @@ class CoxRows:
         self._own_of_ending = sets.last[self._ending]
         n_times = len(sets.time)
         self._n_tied = np.bincount(self._own, minlength=n_times)
-        total = np.bincount(self._own, self.weight[self._dying], n_times)
+        total = sums_at(self._own, self.weight[self._dying], n_times)
         self._mean = total / np.maximum(self._n_tied, 1)
         # Who dies is at risk in full before, and in part at the time itself.
         self._spans = spans(sets.first, sets.last - dies, sets.stratum, sets.begin)
-        self._stratum = sets.stratum if len(sets.begin) > 2 else None
+        self._stratum = sets.stratum
         self._n_strata = len(sets.begin) - 1
 
     def value(self, eta: FloatArray) -> FloatArray:
@@ -200,25 +217,13 @@ class CoxRows:
         return CoxRows(y, np.tile(self.weight, n))
 
     def _level(self, eta: FloatArray) -> FloatArray:
-        """The linear predictor, so moved within each stratum that its exponential is a number."""
-        weighted = np.where(self.weight > 0, eta, -np.inf)
-        if self._stratum is None:
-            top: Any = weighted.max(initial=-np.inf)
-            top = top if np.isfinite(top) else 0.0
-        else:
-            highest = np.full(self._n_strata, -np.inf)
-            np.maximum.at(highest, self._stratum, weighted)
-            top = np.where(np.isfinite(highest), highest, 0.0)[self._stratum]
-        level = eta - top
-        np.clip(level, -_WIDEST, _ABOVE, out=level)
-        level += _WIDEST / 2
-        return np.asarray(level)
+        return risk_levels(eta, self.weight, self._stratum, self._n_strata)[0]
 
     def _risk_sums(self, risk: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Sums for each time over the rows at risk but for the dying, and over these."""
         mass = self.weight * risk
-        dying = np.bincount(self._own, mass[self._dying], self._spans.n_times).astype(np.float64)
-        return self._spans.over_rows(mass), dying
+        tied = sums_at(self._own, mass[self._dying], self._spans.n_times)
+        return self._spans.over_rows(mass), tied
 
     def _parts(self, rest: FloatArray, tied: FloatArray) -> FloatArray:
         parts = np.empty((4, len(rest)))

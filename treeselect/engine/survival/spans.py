@@ -106,6 +106,11 @@ def add_times(mass, first, last, begin, table, found):
             found[i] = table[level, a] + table[level, b]
 
 
+def sums_at(place: IntArray, mass: FloatArray, n_times: int) -> FloatArray:
+    """Sum of the mass of the rows at each place, shape (n_times,)."""
+    return np.asarray(np.bincount(place, mass, n_times), dtype=np.float64)
+
+
 @dataclass(frozen=True)
 class Spans:
     """The stretch of times at which each row is at risk.
