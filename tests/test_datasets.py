@@ -8,7 +8,7 @@ import pytest
 
 from treeselect import datasets
 from treeselect.datasets import Simulated
-from treeselect.errors import DataError
+from treeselect.errors import DataError, OptionError
 
 MEASURES = ["height", "weight", "femur", "tibia"]
 
@@ -49,7 +49,7 @@ def test_each_load_gives_a_new_frame() -> None:
         (
             "iris",
             "`name` must be that of a data set.\n"
-            "  Found: 'iris'. Data sets: `titanic`, `titanic_correlated`.",
+            "  Found: 'iris'. Data sets: `titanic`, `titanic_correlated`, `gbsg2`.",
         ),
     ],
 )
@@ -194,3 +194,88 @@ def test_the_seed_decides_and_the_truth_names_columns(simulate: Callable[[int], 
     response = first.data.columns[-1]
     assert first.formula == f"{response} ~ ."
     assert set().union(*first.truth) <= set(first.data.columns[:-1])
+
+
+def test_gbsg2_is_the_trial() -> None:
+    data = datasets.load_gbsg2()
+    pd.testing.assert_frame_equal(data, datasets.load("gbsg2"))
+    assert " ".join(data.columns) == (
+        "horTh age menostat tsize tgrade pnodes progrec estrec time cens"
+    )
+    assert data.shape == (686, 10)
+    assert not data.isna().any(axis=None)
+    assert data["cens"].sum() == 299
+    assert data["horTh"].value_counts().to_dict() == {"no": 440, "yes": 246}
+    assert data["tgrade"].value_counts().to_dict() == {"I": 81, "II": 444, "III": 161}
+    ranges = data[["age", "tsize", "pnodes", "progrec", "estrec", "time"]].agg(["min", "max"])
+    assert ranges.to_numpy().tolist() == [[21, 3, 1, 0, 0, 8], [80, 120, 51, 2380, 1144, 2659]]
+
+
+def survival_predictor(data: pd.DataFrame) -> pd.Series:
+    """The linear predictor as the docstring has it."""
+    return (
+        0.6 * (data["x01"] - data["x02"])
+        + 0.5 * (data["x03"] - data["x04"] + data["x07"])
+        + 0.9 * (data["x05"] > 0)
+        + 0.4 * data["x06"] ** 2
+        + 1.2 * ((data["x08"] > 0) & (data["x09"] > 0))
+        + 0.9 * (data["f01"] == "a")
+        + 0.8 * ((data["f02"] == "b").astype(int) - (data["f02"] == "c"))
+        + 0.8 * data["f03"].isin(["c", "d"])
+    )
+
+
+def test_survival_times_have_the_documented_hazard() -> None:
+    data = datasets.simulate_survival(2000, seed=1, censored=0).data
+    assert data["event"].all()
+    cumulative = ((data["time"] - 0.5) / 1000) ** 1.5 * np.exp(survival_predictor(data))
+    # unit exponentials: mean and deviation 1, with standard errors of 0.022 and 0.045
+    assert [cumulative.mean(), cumulative.std()] == pytest.approx([1, 1], abs=0.1)
+
+
+def test_survival_data_have_the_documented_columns() -> None:
+    simulated = datasets.simulate_survival(300, seed=2)
+    data = simulated.data
+    assert simulated.formula == "Surv(time, event) ~ ."
+    assert list(data.columns[-2:]) == ["time", "event"]
+    terms = set(data.columns[:-2])
+    assert len(terms) == 60
+    assert len(simulated.truth) == 12
+    assert set().union(*simulated.truth) <= terms
+    near = sorted(name for name in terms if name.endswith("_near"))
+    assert near == [f"x{j:02}_near" for j in (1, 2, 3, 4, 21, 22, 23, 24)]
+    for name in near:
+        assert data[name].corr(data[name.removesuffix("_near")]) > 0.95
+    assert all(data[f"f{j:02}"].cat.categories.tolist() == list("abcd") for j in range(1, 13))
+    pd.testing.assert_frame_equal(data, datasets.simulate_survival(300, seed=2).data)
+    assert not data.equals(datasets.simulate_survival(300, seed=3).data)
+
+
+@pytest.mark.parametrize("censored", [0.0, 0.3, 0.7, 0.9999])
+@pytest.mark.parametrize("left_truncated", [False, True])
+def test_the_share_of_censored_rows_is_met(censored: float, left_truncated: bool) -> None:
+    data = datasets.simulate_survival(
+        100, seed=1, censored=censored, left_truncated=left_truncated
+    ).data
+    assert data["event"].sum() == max(1, round(100 * (1 - censored)))
+    assert (data["time"] >= 1).all()
+
+
+def test_late_entry_comes_before_the_time_and_sites_are_strata() -> None:
+    simulated = datasets.simulate_survival(200, seed=1, strata=3, left_truncated=True)
+    data = simulated.data
+    assert simulated.formula == "Surv(entry, time, event) ~ . - site + strata(site)"
+    assert list(data.columns[-4:]) == ["site", "entry", "time", "event"]
+    assert (data["entry"] < data["time"]).all()
+    assert data["entry"].between(0, 500).all()
+    assert data["entry"].nunique() > 100
+    assert data["site"].cat.categories.tolist() == ["A", "B", "C"]
+    sites = datasets.simulate_survival(200, seed=1, strata=3, censored=0).data
+    median = sites.groupby("site", observed=True)["time"].median()
+    assert median["A"] > median["C"]
+
+
+@pytest.mark.parametrize("wrong", [{"censored": 1.0}, {"strata": 27}, {"n": 1}, {"seed": -1}])
+def test_what_survival_cannot_be(wrong: dict[str, float]) -> None:
+    with pytest.raises(OptionError, match=next(iter(wrong))):
+        datasets.simulate_survival(**({"seed": 1} | wrong))  # type: ignore[arg-type]

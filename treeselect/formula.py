@@ -48,6 +48,7 @@ from treeselect.formulas.checks import (
 from treeselect.formulas.expressions import Code, Contrast, Transform
 from treeselect.formulas.identifiers import Identifiers
 from treeselect.formulas.quoting import Unquoted, unquote
+from treeselect.formulas.survival import check_kept, check_left, plain_strata, take_strata
 from treeselect.formulas.terms import ParsedFormula, Term
 from treeselect.formulas.tokens import Token, balanced
 from treeselect.frames.values import LARGEST_WHOLE
@@ -94,7 +95,8 @@ def parse_formula(
     try:
         written = " ".join(token.text for token in tokens)
         read = list(parser.get_tokens_from_formula(written, context=context))
-        context["__formulaic_variables_used_lhs__"] = names.on_the_left(tokens)
+        strata = [names.column(name) for name in plain_strata(names.expressions)]
+        context["__formulaic_variables_used_lhs__"] = [*names.on_the_left(tokens), *strata]
         tree = parser.get_ast_from_tokens(_nested(read), context=context)
         _check_size(tree, text, len(visible))
         sides = parser.get_terms_from_ast(tree, context=context)
@@ -102,10 +104,14 @@ def parse_formula(
         raise _unreadable(text, error, names.restore) from None
     left = [_term(t, names) for t in getattr(sides, "lhs", ())]
     check_response(left, text)
-    _check_removals(tree, context, text, [*left[0].variables, *hidden], names)
-    terms = tuple(_term(t, names) for t in sides.rhs if str(t) != "1")
-    check_terms(terms, left[0], text)
-    return ParsedFormula(text, left[0], terms, tuple(columns), tuple(hidden))
+    response = left[0]
+    check_left(response, text)
+    free = [*response.variables, *hidden, *plain_strata(names.expressions)]
+    _check_removals(tree, context, text, free, names)
+    right = [_term(t, names) for t in sides.rhs if str(t) != "1"]
+    terms, strata_of = take_strata(right, response, text)
+    check_terms(terms, response, text)
+    return ParsedFormula(text, response, terms, tuple(columns), tuple(hidden), strata_of)
 
 
 def _tokens(unquoted: Unquoted, text: str) -> list[Token]:
@@ -173,9 +179,13 @@ def _check_removals(
 ) -> None:
     """Every ``- x`` must remove something: formulaic ignores a misspelt one in silence."""
     for node in _nodes(tree):
-        if str(node.operator) != "-" or len(node.args) != 2:
+        if str(node.operator) != "-":
             continue
-        before, after = (set(arg.to_terms(context=context)) for arg in node.args)
+        after = set(node.args[-1].to_terms(context=context))
+        check_kept((_term(t, names) for t in after), text)
+        if len(node.args) != 2:
+            continue
+        before = set(node.args[0].to_terms(context=context))
         lost = {_term(t, names).name for t in after - before if str(t) != "1"} - set(free)
         kept = sorted(_term(t, names).name for t in before if str(t) != "1") if lost else []
         for name in sorted(lost):

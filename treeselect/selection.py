@@ -28,6 +28,7 @@ from treeselect.designs.scoring import Scoring
 from treeselect.errors import OptionError, TreeselectWarning, quoted
 from treeselect.frames.libraries import library_of
 from treeselect.frames.reading import read_data
+from treeselect.models.baseline import baseline_of
 from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.choosing import (
     Choice,
@@ -76,12 +77,18 @@ def select(
     ----------
     formula : str
         R formula: ``"y ~ . - id"``, ``"log(price) ~ C(zip) + age"``. The
-        unit of selection is the term: a factor is kept or dropped whole.
+        unit of selection is the term: a factor is kept or dropped whole. Times to an event are
+        ``"Surv(time, event) ~ ."``, or ``"Surv(start, stop, event) ~ ."`` for rows that are under
+        observation after ``start`` up to ``stop``. The event is a truth value or 0 and 1, or is
+        named: ``Surv(time, status == "dead")``, all other levels being censored. ``+ strata(site)``
+        gives each site, or each combination of several columns, a baseline hazard of its own; it
+        is not selected.
     data : frame or path
         One row per observation: a pandas, polars (eager or lazy) or pyarrow table, or the path of
         a ``.csv``, ``.csv.gz``, ``.parquet`` or ``.feather`` file. Tables of the result are given
         in the same library.
-        Missing values are allowed everywhere; rows are dropped only if the response is missing.
+        Missing values are allowed everywhere; rows are dropped only if the response, or a
+        stratum, is missing.
     method : str, method or selector
         A name in ``treeselect.methods()``: ``"exchange"``, ``"controlburn"``, ``"rrf"``,
         ``"grrf"``, ``"rboost"``, ``"gbfs"``, and the baselines; an object such as
@@ -94,11 +101,11 @@ def select(
         units. Where the path jumps over a size, the next larger set is cut to it. A method that
         decides by itself (``"boruta"``), or a selector of scikit-learn that finds a set of its own
         size, has its way by default, and is cut where `k` is given.
-    family : {"auto", "gaussian", "binomial", "multinomial", "poisson"}
+    family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "cox"}
         ``"auto"`` takes text, truth values, categories and numbers that are only 0 and 1 for
         classes, two (binomial) or more (multinomial), other numbers for gaussian; counts must be
         asked for. Of two classes the positive one is 1, True, the last category, else the second
-        in sorted order.
+        in sorted order. ``Surv()`` on the left is cox: the proportional hazards model.
     weights : str or array of float, shape (n_rows,), optional
         Column or array with case weights, at least 0. A row of weight 0 is as if it were not there.
         If all are whole numbers a weight of 2 is two copies of the row; otherwise weights are
@@ -112,7 +119,8 @@ def select(
     offset : str or array of float, shape (n_rows,), optional
         Column or array with a known part of the linear predictor: it is added, and not selected. On
         the scale of the link: the response's own for numbers, log-odds for two classes, the
-        logarithm of the exposure for counts; not for more classes. Prediction needs it, too. The
+        logarithm of the exposure for counts, of the relative risk for times; not for more classes.
+        Prediction needs it, too. The
         column is not among the terms of ``.``.
     groups : dict of str to list of str, optional
         Terms (or variables) that are selected and paid for as one.
@@ -124,9 +132,10 @@ def select(
         Bootstrap resamples to assess stability on, 2 to 100,000; 0 for none.
     folds : int, splitter or array of int, shape (n_rows,)
         Folds of the cross-validation behind ``"1se"`` and ``"best"``: their number, at least 2,
-        with classes spread evenly; a splitter of scikit-learn such as ``TimeSeriesSplit()``, which
-        sees the rows that are used (those with a known response and a positive weight), numbered
-        from 0 in their order, and draws by `seed` if its ``random_state`` is None; or the number of
+        with classes, or events, spread evenly; a splitter of scikit-learn such as
+        ``TimeSeriesSplit()``, which sees the rows that are used (those with a known response and a
+        positive weight), numbered from 0 in their order, and draws by `seed` if its
+        ``random_state`` is None; or the number of
         each row's fold, negative for rows that are in every training set.
     repeats : int
         How often to draw a number of `folds`, 1 to 10,000. The standard error is the standard
@@ -148,8 +157,11 @@ def select(
         ``"neg_log_loss"``, a scorer made by ``make_scorer``, or ``scorer(y_true, prediction,
         sample_weight=None)``, where two classes are 0 and 1 (the positive one), more are numbered
         from 0, and a prediction is the mean or the probability of the positive class, of more
-        classes a column for each. Weights are passed if it takes them. None is the family's: R2,
-        AUC, or the share of the deviance that is explained.
+        classes a column for each. Times to an event are a structured array with the fields
+        ``event`` and ``time`` as scikit-survival has it, and ``start`` and ``stratum`` if the
+        formula has a start or strata; the prediction is the relative risk. Weights are passed if it
+        takes them. None is the family's: R2, AUC, the share of the deviance that is explained, or
+        Harrell's C.
     seed : int, optional
         All randomness, 0 to 2**64 - 1. The same seed gives the same answer for every `n_jobs` and
         every order of the columns. None draws one, which the summary tells.
@@ -250,6 +262,9 @@ def select(
             if note is not None
         ),
         choice=choice,
+        baseline=baseline_of(
+            problem, model_data.weight, found.model, workers_for(n_jobs).n_threads
+        ),
     )
     if resamples and found.step.size > 0:
         return result.resample(resamples)

@@ -20,7 +20,7 @@ from treeselect.arguments.scalars import described, whole
 from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import read_weights
 from treeselect.engine.arrays import BoolArray, FloatArray
-from treeselect.errors import DataError, OptionError
+from treeselect.errors import DataError, OptionError, listing
 from treeselect.frames.reading import read_data
 from treeselect.resampling.folds import Splitter
 from treeselect.results.tables import tidy_table
@@ -50,9 +50,10 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         from one that is not: a method that decides by itself has its way with ``"1se"``, too.
     method_options : dict, optional
         Options of the method, for example ``{"gamma": 0.2}``.
-    family : {"auto", "gaussian", "binomial", "multinomial", "poisson"}
+    family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "cox"}
         ``"auto"`` takes text, truth values and numbers that are only 0 and 1 for classes. Classes
-        that are numbered otherwise need ``"multinomial"`` (or ``"binomial"``).
+        that are numbered otherwise need ``"multinomial"`` (or ``"binomial"``). A structured `y` is
+        times to an event (cox).
     groups : dict of str to list of str or int, optional
         Columns, by name or number, that are selected as one.
     costs : dict of str or int to float, optional
@@ -141,6 +142,8 @@ class TreeSelector(SelectorMixin, BaseEstimator):
             Numbers, with NaN where they are missing, or text; a pandas, polars or pyarrow frame may
             have categories, too.
         y : array, shape (n_samples,)
+            For times to an event a structured array as scikit-survival makes it, with one field of
+            truth values, the event, and one of numbers, the time.
         sample_weight : array of float, shape (n_samples,), optional
             Case weights, at least 0.
         fold_groups : array, shape (n_samples,), optional
@@ -173,8 +176,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         known = _read_response(y, self)
         check_consistent_length(frame, known)
         read_weights(sample_weight, frame, "sample_weight")  # said by their name here
-        response = _free_name(names)
-        frame[response] = known
+        response = _put(known, frame)
         self.result_: SelectionResult = select(
             f"{response} ~ .",
             frame,
@@ -275,14 +277,44 @@ class TreeSelector(SelectorMixin, BaseEstimator):
 
 def _read_response(y: Any, estimator: TreeSelector) -> Any:
     """The response as an array; scikit-learn's own errors where it is missing or infinite."""
+    if getattr(getattr(y, "dtype", None), "names", None):
+        return _read_times(y)
     values = column_or_1d(y, warn=True)
     check_array(values, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
     return values
 
 
-def _free_name(names: Sequence[str]) -> str:
-    """A name for the response that no column has."""
-    name = "y"
+def _read_times(y: Any) -> Any:
+    """Times to an event of a structured array, whatever the names and order of its fields."""
+    kinds = {name: y.dtype[name].kind for name in y.dtype.names}
+    if y.ndim != 1 or len(kinds) != 2 or sum(kind == "b" for kind in kinds.values()) != 1:
+        found = listing(f"{name}: {y.dtype[name]}" for name in kinds)
+        raise OptionError(
+            "`y` must have two fields, the event as truth values and the time as a number, if it is"
+            f" a structured array.\n  Found: {found}, of shape {y.shape}.\n"
+            "  For rows with a start, or strata, use `treeselect.select` with"
+            " `Surv(start, stop, event) ~ . + strata(site)`."
+        )
+    for name in kinds:
+        check_array(y[name], ensure_2d=False, dtype=None, input_name=f"y[{name!r}]")
+    return y
+
+
+def _put(known: Any, frame: pd.DataFrame) -> str:
+    """Put the response into the frame, under names that no column has; the left of a formula."""
+    names = list(frame.columns)
+    if not known.dtype.names:
+        response = _free_name(names, "y")
+        frame[response] = known
+        return response
+    event, time = sorted(known.dtype.names, key=lambda name: known.dtype[name].kind != "b")
+    time_name, event_name = _free_name(names, "time"), _free_name(names, "event")
+    frame[time_name], frame[event_name] = known[time], known[event]
+    return f"Surv({time_name}, {event_name})"
+
+
+def _free_name(names: Sequence[str], name: str) -> str:
+    """A name that no column has."""
     while name in names:
         name += "_"
     return name

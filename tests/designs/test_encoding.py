@@ -143,7 +143,7 @@ def test_f4_f5_model_matrix_is_the_complete_part_of_the_design(frame, terms):
     frame = read_data(frame)
     parsed = parse_formula(f"y ~ {' + '.join(terms)}", list(frame.columns))
     frame.loc[[0, 1], "y"] = [0.0, 5.0]
-    response = read_response(parsed, frame, "gaussian")
+    response = read_response(parsed, frame, "gaussian", np.ones(len(frame)))
     used = frame.iloc[response.rows].reset_index(drop=True)
     units = make_units(parsed.terms, None, None, None)
     design, spec, notes = build_design(parsed, used, units)

@@ -13,7 +13,9 @@ from treeselect.formula import parse_formula
 
 def response(values, family="auto", left="y"):
     frame = pd.DataFrame({"y": values, "x": range(len(values))})
-    return read_response(parse_formula(f"{left} ~ x", ["y", "x"]), frame, family)
+    return read_response(
+        parse_formula(f"{left} ~ x", ["y", "x"]), frame, family, np.ones(len(frame))
+    )
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,9 @@ from treeselect.engine.losses import LogisticLoss, SquaredLoss
 from treeselect.engine.ensembles.out_of_bag import out_of_bag
 from treeselect.engine.splitting.penalty import SplitPenalty
 from treeselect.engine.ensembles.prediction import predict_mean
+from treeselect.engine.survival.concordance import uno_concordance
+from treeselect.engine.survival.cox import CoxRows
+from treeselect.engine.survival.times import as_times
 from treeselect.engine.data.targets import (
     class_target,
     mean_target,
@@ -73,6 +76,13 @@ for loss, response in ((SquaredLoss(), y), (LogisticLoss(), (y > 0) * 1.0)):
     for n_threads in (1, 2):
         boost(data, loss, response, weight, 0.0, Boosting(2, 0.1, leaves), seed=1, rank=rank,
               n_threads=n_threads)
+for start in (None, abs(x[1])):
+    times = as_times(abs(x[1]) + abs(x[2]), y > 0, start)
+    rows = CoxRows(times, weight)
+    rows.value(x[3])
+    rows.derivatives(x[3])
+    rows.curvature_times(x[3], x.T)
+    uno_concordance(times, x[3], weight)
 frame = treeselect.datasets.load("titanic_correlated")
 for formula in ("survived ~ .", "age ~ . - survived"):
     fit = treeselect.select(formula, frame, method="controlburn", k=2, seed=1, forests=1,

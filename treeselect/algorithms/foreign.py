@@ -290,6 +290,8 @@ class ForeignSelector(RefinedMethod):
         y: NDArray[Any] = problem.y[rows]
         if problem.family.has_classes:
             y = y.astype(np.int64)
+        elif problem.family.has_times:
+            y = problem.gradient(weight)[rows]
         elif problem.offset is not None:
             y = y - problem.offset[rows]
         copies, shares = self._copies(task.weights.of(rows))

@@ -147,11 +147,12 @@ class Search:
         self._weight = weight[self._rows]
         order = np.argsort(problem.groups.ranks(task.seed))
         columns = linear_columns(problem.columns, weight, order)
+        mass = self._weight * (1.0 if task.weights.are_copies else 1 / self._weight.mean())
         self._glm = Glm(
             columns.x,
             columns.start,
             problem.y[self._rows],
-            self._weight * (1.0 if task.weights.are_copies else 1 / self._weight.mean()),
+            mass,
             problem.family.loss,
             None if problem.offset is None else problem.offset[self._rows],
         )
@@ -162,7 +163,8 @@ class Search:
         if rules.penalty is not None:
             self._penalty = rules.penalty
         else:
-            self._penalty = 2.0 if rules.criterion == "aic" else float(np.log(self._glm.n_rows))
+            size = problem.sample_size(weight) * (mass.sum() / self._weight.sum())
+            self._penalty = 2.0 if rules.criterion == "aic" else float(np.log(max(size, 1.0)))
         if rules.direction == "backward" and columns.x.shape[1] >= len(self._rows) - 1:
             raise MethodError(
                 '`direction="backward"` needs more rows than columns.\n'

@@ -53,7 +53,7 @@ def data_of(options: argparse.Namespace) -> str | EncodedFile:
 def add_problem(parser: argparse.ArgumentParser) -> None:
     """What is modelled, apart from formula and data, and how it is scored."""
     parser.add_argument(
-        "--family", default="auto", help="auto, gaussian, binomial, multinomial or poisson"
+        "--family", default="auto", help="auto, gaussian, binomial, multinomial, poisson or cox"
     )
     parser.add_argument("--weights", metavar="COLUMN", help="column with case weights")
     parser.add_argument("--offset", metavar="COLUMN", help="column with the offset")

@@ -1,8 +1,9 @@
-"""Data to try treeselect on: one real set, and simulated ones whose answer is known.
+"""Data to try treeselect on: two real sets, and simulated ones whose answer is known.
 
 In comes a name or a seed; out come pandas frames, and of simulated ones the terms that matter.
 """
 
+from treeselect.datasets.gbsg2 import load_gbsg2
 from treeselect.datasets.loading import load
 from treeselect.datasets.simulated import (
     Simulated,
@@ -10,13 +11,16 @@ from treeselect.datasets.simulated import (
     simulate_friedman,
     simulate_noisy_copies,
 )
+from treeselect.datasets.survival import simulate_survival
 from treeselect.datasets.titanic import simulate_correlated_titanic
 
 __all__ = [
     "Simulated",
     "load",
+    "load_gbsg2",
     "simulate_correlated_titanic",
     "simulate_factors",
     "simulate_friedman",
     "simulate_noisy_copies",
+    "simulate_survival",
 ]

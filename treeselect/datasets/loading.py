@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from treeselect.arguments.checks import found_near, is_one_of
+from treeselect.datasets.gbsg2 import load_gbsg2
 from treeselect.datasets.titanic import passengers, simulate_correlated_titanic
 from treeselect.errors import DataError, listing
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _LOADERS: dict[str, Callable[[], pd.DataFrame]] = {
     "titanic": passengers,
     "titanic_correlated": lambda: simulate_correlated_titanic().data,
+    "gbsg2": load_gbsg2,
 }
 
 
@@ -28,6 +30,7 @@ def load(name: str) -> pd.DataFrame:
         missing values. ``boat`` and ``body`` were recorded after the sinking and give the response
         ``survived`` away.
         ``"titanic_correlated"``: the data of `simulate_correlated_titanic` with its default seed.
+        ``"gbsg2"``: the 686 women of `load_gbsg2`, time to recurrence last.
 
     Returns
     -------

@@ -19,6 +19,7 @@ from treeselect.engine.losses import (
     poisson_mean,
 )
 from treeselect.engine.rounding import levels
+from treeselect.engine.survival.cox import CoxLoss
 
 _NEAR_CERTAIN = 1e-6
 """Probabilities are kept this far from 0 and 1 before their log-odds are taken."""
@@ -31,7 +32,7 @@ class Family:
     Attributes
     ----------
     name : str
-        ``"gaussian"``, ``"binomial"``, ``"multinomial"`` or ``"poisson"``.
+        ``"gaussian"``, ``"binomial"``, ``"multinomial"``, ``"poisson"`` or ``"cox"``.
     loss : Loss
         What boosting and the sparse forest reduce.
     score_name : str
@@ -125,6 +126,15 @@ def poisson_deviance_explained(y: FloatArray, prediction: FloatArray, weight: We
     return float(1 - deviance(mean) / deviance(np.average(y, weights=weight)))
 
 
+def concordance_index(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
+    """Harrell's C of relative risks: the share of the pairs of rows of a stratum, of which it is
+    known who had the event first, whose risks have that order; equal ones count half. NaN if there
+    is no such pair, or a prediction is missing."""
+    from treeselect.engine.survival.concordance import concordance
+
+    return concordance(y, prediction, weight).value
+
+
 def _is_constant(y: FloatArray, weight: WeightArray) -> bool:
     rows = weight > 0
     return not rows.any() or bool(y[rows].min() == y[rows].max())
@@ -183,6 +193,20 @@ POISSON = Family(
 )
 
 
+COX = Family(
+    "cox",
+    CoxLoss(),
+    "C",
+    concordance_index,
+    0.5,
+    poisson_mean,
+    np.log,
+    min_leaf=10,
+    has_classes=False,
+    has_times=True,
+)
+
+
 def multinomial(n_classes: int) -> Family:
     """The family of more than two classes, numbered from 0."""
     return Family(
@@ -209,7 +233,7 @@ def family_of(name: str, n_classes: int) -> Family:
     """
     if name == "multinomial" and n_classes > 2:
         return multinomial(n_classes)
-    family = {family.name: family for family in (GAUSSIAN, BINOMIAL, POISSON)}[name]
+    family = {family.name: family for family in (GAUSSIAN, BINOMIAL, POISSON, COX)}[name]
     if family.n_classes != n_classes:
         raise KeyError(name)
     return family

@@ -36,7 +36,7 @@ class RowCounts:
     ----------
     used : int
     no_response : int
-        Left out because the response is missing, though the weight is above 0.
+        Left out because the response, or a stratum, is missing, though the weight is above 0.
     no_weight : int
         Left out because the weight is 0.
     """
@@ -188,7 +188,7 @@ class ModelData:
             If the case weights are missing or do not fit.
         """
         frame = read_data(data)
-        absent = [name for name in self.spec.formula.response.variables if name not in frame]
+        absent = [name for name in self.spec.formula.outcome_variables if name not in frame]
         if absent:
             raise NewDataError(
                 "`data` must have the columns of the response.\n"
@@ -219,6 +219,11 @@ class ModelData:
                 f"  Found: {found.used:,} rows with a response and a weight, {found.no_response:,}"
                 f" without a response; the fit had {self.rows.used:,} and"
                 f" {self.rows.no_response:,}."
+            )
+        if response.follow_up != self.response.follow_up:
+            raise NewDataError(
+                "`data` must be the data of the fit.\n"
+                "  Found: other times, events or strata, in as many rows."
             )
         arrays = dataclasses.replace(self.arrays, columns=columns, binned=self.arrays.bin(columns))
         return dataclasses.replace(

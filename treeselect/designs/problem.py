@@ -12,6 +12,7 @@ from treeselect.designs.families import Family
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.losses import RowLoss
+from treeselect.engine.survival.times import EVENT
 
 _LEAST_EXPECTED = 1e-6
 """Events that are expected of a row, on average, are at least so many."""
@@ -75,6 +76,12 @@ class Problem:
     def curvature(self, weight: WeightArray) -> FloatArray:
         """Curvature of the loss at the constant model, of the same shape."""
         return self.rows(weight).curvature(self.constant(weight))
+
+    def sample_size(self, weight: WeightArray) -> float:
+        """What the Bayesian information criterion takes for it: the sum of the weights, of times of
+        those of the events (Volinsky and Raftery 2000)."""
+        told = weight if not self.family.has_times else weight * self.y[:, EVENT]
+        return float(told.sum())
 
     def rows(self, weight: WeightArray) -> RowLoss:
         """The family's loss of all rows under these weights."""

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from treeselect.arguments.checks import check_choice
 from treeselect.designs.evaluation import Basis, evaluate
-from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, Family, multinomial
+from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, POISSON, Family, multinomial
+from treeselect.designs.follow_up import FollowUp, follow_up_of, has_times
+from treeselect.designs.survival import read_times
 from treeselect.designs.weights import RowWeights
+from treeselect.engine.arrays import WeightArray
 from treeselect.engine.data.targets import MOST_CLASSES
 from treeselect.errors import DataError, FormulaError, OptionError, listing, quoted
 from treeselect.formulas.terms import ParsedFormula
@@ -22,7 +25,7 @@ from treeselect.shown import shown
 if TYPE_CHECKING:
     import pandas as pd
 
-FAMILIES = ("auto", "gaussian", "binomial", "multinomial", "poisson")
+FAMILIES = ("auto", "gaussian", "binomial", "multinomial", "poisson", "cox")
 
 
 _LARGEST = 1e70
@@ -40,8 +43,9 @@ class Response:
     ----------
     name : str
         The left-hand side.
-    y : ndarray of float, shape (n_rows,)
-        For two classes the indicator of the second, for more their number from 0.
+    y : ndarray of float, shape (n_rows,), or (n_rows, 4)
+        For two classes the indicator of the second, for more their number from 0; of times to an
+        event four columns: see ``engine.survival.times``.
     rows : ndarray of int64, shape (n_rows,)
         Rows of the data that are used.
     family : Family
@@ -50,7 +54,9 @@ class Response:
     classes : tuple
         The classes, as the user has them, of two the positive one last; empty for numbers.
     n_dropped : int
-        Rows with a weight that are left out because the response is missing.
+        Rows with a weight that are left out because the response, or a stratum, is missing.
+    follow_up : FollowUp or None
+        What should be known of times to an event; None for other responses.
     """
 
     name: str
@@ -60,16 +66,34 @@ class Response:
     reason: str
     classes: tuple[Any, ...]
     n_dropped: int
+    follow_up: FollowUp | None = None
 
     @property
     def family_text(self) -> str:
-        """The family with the reason for it, and of two classes the positive one."""
+        """The family with the reason for it; of two classes the positive one, of times the number
+        of events."""
         text = f"{self.family.name} ({self.reason})"
+        if self.follow_up is not None:
+            n = self.follow_up.n_events
+            return f"{text}; {n:,} event{'s' if n > 1 else ''}"
         return text + (f"; positive class: {self.classes[-1]}" if len(self.classes) == 2 else "")
 
     @property
+    def has_more_than_times(self) -> bool:
+        """Whether times to an event have starts or strata beside them."""
+        return self.follow_up is not None and self.follow_up.is_more_than_times
+
+    @property
+    def parts_text(self) -> str:
+        """What a row needs to be used: ``the response``, or with strata one of them, too."""
+        has_strata = self.follow_up is not None and bool(self.follow_up.strata)
+        return "the response or a stratum" if has_strata else "the response"
+
+    @property
     def in_linear_models(self) -> str:
-        """Its name, and which class coefficients speak of, or are compared with."""
+        """Its name, and which class coefficients speak of, or are compared with, or the strata."""
+        if self.follow_up is not None and self.follow_up.strata:
+            return f"{self.name}; strata: {', '.join(self.follow_up.strata)}"
         if not self.classes:
             return self.name
         if len(self.classes) == 2:
@@ -77,7 +101,9 @@ class Response:
         return f"{self.name}; compared with the class: {self.classes[0]}"
 
 
-def read_response(formula: ParsedFormula, frame: pd.DataFrame, family: str) -> Response:
+def read_response(
+    formula: ParsedFormula, frame: pd.DataFrame, family: str, weight: WeightArray
+) -> Response:
     """Evaluate the left-hand side and settle the family.
 
     Text, truth values, categories and numbers that are only 0 and 1 are classes. Of two, the
@@ -92,6 +118,14 @@ def read_response(formula: ParsedFormula, frame: pd.DataFrame, family: str) -> R
     """
     check_choice("family", family, FAMILIES)
     term = formula.response
+    if has_times(formula):
+        return _times(formula, frame, weight, family)
+    if family == "cox":
+        raise OptionError(
+            '`family="cox"` needs times to an event.\n'
+            f"  Found: the response {quoted(term.name)}. Write `Surv(time, event)` on the left of"
+            " the formula."
+        )
     columns = {name: read_column(frame[name], name, needed=True) for name in term.variables}
     values = evaluate(term.factors[0], columns, {})
     if isinstance(values, Labels):
@@ -120,18 +154,19 @@ def response_with_weight(
     Raises
     ------
     OptionError
-        As :func:`read_response`.
+        If `family` is unknown or does not fit the response.
     DataError
-        As :func:`read_response`, or if no row has a weight.
+        If there is one class only, no variation, no event, nothing known, too many classes, times
+        that can't be, or no row with a weight.
     """
     rows = weights.rows
     if len(rows) == len(frame):
-        return read_response(formula, frame, family)
+        return read_response(formula, frame, family, weights.values)
     if not len(rows):
         raise DataError("Case weights must not all be zero.")
-    there = frame[list(formula.response.variables)].iloc[rows].reset_index(drop=True)
+    there = frame[list(formula.outcome_variables)].iloc[rows].reset_index(drop=True)
     try:
-        found = read_response(formula, there, family)
+        found = read_response(formula, there, family, weights.values[rows])
     except DataError as error:
         left_out = len(frame) - len(rows)
         raise DataError(
@@ -139,6 +174,21 @@ def response_with_weight(
             f" of 0 {'are' if left_out > 1 else 'is'} left out."
         ) from None
     return dataclasses.replace(found, rows=rows[found.rows])
+
+
+def _times(
+    formula: ParsedFormula, frame: pd.DataFrame, weight: WeightArray, family: str
+) -> Response:
+    if family not in ("auto", COX.name):
+        raise OptionError(
+            f"`family={family!r}` needs one column on the left of the formula.\n"
+            f"  Found: {quoted(formula.response.name)}, times to an event. Leave `family` out, or"
+            ' write `family="cox"`.'
+        )
+    y, rows, levels = read_times(formula, frame)
+    reason = "times to an event" if family == "auto" else "as asked"
+    found = _response(formula.response.name, y, rows, len(frame), COX, reason, ())
+    return dataclasses.replace(found, follow_up=follow_up_of(formula, y, weight[rows], levels))
 
 
 def _classes(name: str, labels: Labels, family: str) -> Response:

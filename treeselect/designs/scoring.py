@@ -16,6 +16,7 @@ from treeselect.arguments.scalars import answer, described, finite
 from treeselect.designs.families import Family
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.rounding import at_least, largest_in_row, least_of_equals
+from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, did_you_mean, near, quoted, said_by
 
 Scoring = str | Callable[..., float] | None
@@ -45,6 +46,8 @@ class CustomScore:
         Number of classes of the response; 0 for numbers.
     is_count : bool
         Whether means must be above 0.
+    time_fields : tuple of str
+        Those of :func:`structured`, if the response is times to an event.
     """
 
     name: str
@@ -54,6 +57,7 @@ class CustomScore:
     weighted: bool
     n_classes: int
     is_count: bool
+    time_fields: tuple[str, ...] = ()
 
     def __call__(self, y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
         """Score of the rows with a positive weight; NaN where it is not defined.
@@ -66,7 +70,9 @@ class CustomScore:
         if self.scorer is None:
             return float("nan")
         rows = weight > 0
-        truth = y[rows].astype(np.int64) if self.n_classes else y[rows]
+        truth: NDArray[Any] = y[rows].astype(np.int64) if self.n_classes else y[rows]
+        if self.time_fields:
+            truth = structured(truth, self.time_fields)
         known = least_of_equals(self._within_range(prediction[rows]))
         extra = {"sample_weight": weight[rows]} if self.weighted else {}
         try:
@@ -86,6 +92,8 @@ class CustomScore:
     def _failed(self, error: Exception, truth: NDArray[Any]) -> OptionError:
         """The error for a scorer that fails, with what it says or needs."""
         kind = f"{self.n_classes} classes" if self.n_classes else "a response of numbers"
+        if self.time_fields:
+            kind = "times to an event, which is the relative risk"
         way = "Give another, or leave it out for the family's own."
         said = said_by(error)
         found = f"which says: {said}"
@@ -115,6 +123,36 @@ class CustomScore:
             shares = np.clip(prediction, _LEAST_MEAN, None)
             return np.asarray(shares / shares.sum(axis=1, keepdims=True))
         return prediction
+
+
+_FIELDS: dict[str, tuple[int, type]] = {
+    "event": (EVENT, np.bool_),
+    "time": (STOP, np.float64),
+    "start": (START, np.float64),
+    "stratum": (STRATUM, np.int64),
+}
+"""Column and type of each field of a structured array of times."""
+
+
+def structured(y: FloatArray, fields: tuple[str, ...]) -> NDArray[Any]:
+    """Times to an event as scikit-survival has them, for scores of the user's.
+
+    Parameters
+    ----------
+    y : ndarray of float64, shape (n_rows, 4)
+        See ``engine.survival.times``.
+    fields : tuple of str
+        ``event`` and ``time``; where rows have a start, or strata, also ``start`` (-1 is the
+        beginning) and ``stratum``: a score that does not know of these must not pass over them.
+
+    Returns
+    -------
+    structured ndarray, shape (n_rows,)
+    """
+    found = np.empty(len(y), dtype=[(name, _FIELDS[name][1]) for name in fields])
+    for name in fields:
+        found[name] = y[:, _FIELDS[name][0]]
+    return found
 
 
 def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
@@ -153,7 +191,7 @@ def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
     return FrozenClasses() if n_classes else FrozenNumbers()
 
 
-def with_scoring(family: Family, scoring: Scoring) -> Family:
+def with_scoring(family: Family, scoring: Scoring, *, all_fields: bool = False) -> Family:
     """The family with its score replaced by the one asked for.
 
     Parameters
@@ -162,6 +200,8 @@ def with_scoring(family: Family, scoring: Scoring) -> Family:
     scoring : str, callable or None
         Name of a scorer of scikit-learn, a scorer that ``make_scorer`` made, or
         ``scorer(y_true, prediction, sample_weight=None)``. Greater is better.
+    all_fields : bool
+        Whether times to an event have starts or strata that it must know of.
 
     Raises
     ------
@@ -173,7 +213,9 @@ def with_scoring(family: Family, scoring: Scoring) -> Family:
     name, scorer, of_scikit_learn = _find(scoring)
     function: Any = answer(scorer, "_score_func") if of_scikit_learn else scorer
     by_name = isinstance(scoring, str)
-    return _scored(family, name, scorer, of_scikit_learn, by_name, _takes_weights(function))
+    return _scored(
+        family, name, scorer, of_scikit_learn, by_name, _takes_weights(function), all_fields
+    )
 
 
 def with_lost_scoring(family: Family, name: str) -> Family:
@@ -201,6 +243,7 @@ def _scored(
     of_scikit_learn: bool,
     by_name: bool,
     weighted: bool,
+    all_fields: bool = False,
 ) -> Family:
     score = CustomScore(
         name=name,
@@ -210,6 +253,7 @@ def _scored(
         weighted=weighted,
         n_classes=family.n_classes,
         is_count=family.name == "poisson",
+        time_fields=(tuple(_FIELDS)[: None if all_fields else 2]) if family.has_times else (),
     )
     return dataclasses.replace(
         family,
@@ -264,5 +308,5 @@ def check_scoring(family: Family, y: FloatArray, weight: WeightArray) -> None:
         shares = shares / shares.sum()
         mean = shares[1] if family.n_classes == 2 else shares
     else:
-        mean = np.average(y[rows], weights=weight[rows])
+        mean = 1.0 if family.has_times else np.average(y[rows], weights=weight[rows])
     family.score(y[rows], np.full((len(rows), *np.shape(mean)), mean), weight[rows])

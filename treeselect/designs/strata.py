@@ -1,4 +1,5 @@
-"""What is drawn evenly: rows by their class, groups of rows by the rarest of their classes."""
+"""What is drawn evenly: rows by their class, or by whether they end in an event; groups of rows by
+the rarest of their classes."""
 
 from __future__ import annotations
 
@@ -6,9 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treeselect.designs.follow_up import comparable
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import IntArray
+from treeselect.engine.survival.times import EVENT
 
 
 class Units(NamedTuple):
@@ -19,11 +22,28 @@ class Units(NamedTuple):
     of_row : ndarray of int64, shape (n_used,)
         Unit of each row with a weight; units are numbered in the order of their first rows.
     stratum : ndarray of int64, shape (n_units,)
-        Number of the class among those that occur, in their order; 0 for numbers.
+        Number of the class among those that occur, in their order; of times whether there is an
+        event; 0 for numbers.
     """
 
     of_row: IntArray
     stratum: IntArray
+
+
+def labels_of(problem: Problem, rows: IntArray) -> IntArray | None:
+    """What rows are spread by, shape (n_rows,): their class, or 1 for an event and 0 for none; None
+    for numbers."""
+    if problem.family.has_times:
+        return problem.y[rows, EVENT].astype(np.int64)
+    return problem.y[rows].astype(np.int64) if problem.family.has_classes else None
+
+
+def varies(problem: Problem, rows: IntArray) -> bool:
+    """Whether there is something to explain among these rows: different values, or of times an
+    event with others at risk."""
+    if problem.family.has_times:
+        return bool(comparable(problem.y[rows]).any())
+    return len(np.unique(problem.y[rows])) > 1
 
 
 def units_of(problem: Problem, weights: RowWeights) -> Units:
@@ -38,9 +58,10 @@ def units_of(problem: Problem, weights: RowWeights) -> Units:
         _, first, number = np.unique(groups[rows], return_index=True, return_inverse=True)
         of_row = np.argsort(np.argsort(first))[number]
     n = int(of_row.max(initial=-1)) + 1
-    if not problem.family.has_classes:
+    own = labels_of(problem, rows)
+    if own is None:
         return Units(of_row, np.zeros(n, dtype=np.int64))
-    classes, label = np.unique(problem.y[rows], return_inverse=True)
+    classes, label = np.unique(own, return_inverse=True)
     from_rarest = np.argsort(np.bincount(label, weights=weights.values[rows]), kind="stable")
     place = np.full(n, len(classes))
     np.minimum.at(place, of_row, np.argsort(from_rarest)[label])

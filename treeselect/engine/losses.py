@@ -47,6 +47,10 @@ class RowLoss(Protocol):
         """The diagonal of the second derivative in `eta`, of its shape."""
         ...
 
+    def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Both of these, for those who need both."""
+        ...
+
     def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
         """Second derivative within each row times directions, shape
         (n_rows * n_outputs, n_directions); the outputs of a row stand side by side."""
@@ -77,6 +81,12 @@ class Loss(Protocol):
     @property
     def needs_curvature(self) -> bool:
         """Whether steps along the gradient alone go astray, since it has no bound."""
+        ...
+
+    @property
+    def splits_on_means(self) -> bool:
+        """Whether trees split by the mean gradient even where their leaves take Newton steps, since
+        the curvature of few rows can be next to nothing."""
         ...
 
     @property
@@ -115,6 +125,7 @@ class _Usual(ABC):
 
     is_squared = False
     needs_curvature = False
+    splits_on_means = False
     n_outputs: int
 
     def of(self, y: FloatArray, weight: WeightArray) -> RowLoss:
@@ -169,6 +180,9 @@ class _EachRow:
     def curvature(self, eta: FloatArray) -> FloatArray:
         return self.loss.curvature(self.y, eta)
 
+    def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return self.negative_gradient(eta), self.curvature(eta)
+
     def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
         return self.loss.curvature_times(self.y, eta, directions)
 
@@ -180,6 +194,7 @@ class SquaredLoss(_Usual):
     """``(y - eta)**2 / 2``: its negative gradient is the residual."""
 
     is_squared = True
+    splits_on_means = True
     n_outputs = 1
 
     def value(self, y: FloatArray, eta: FloatArray) -> FloatArray:
@@ -393,6 +408,7 @@ class GradientOnly:
     loss: Loss
     is_squared = True
     needs_curvature = False
+    splits_on_means = True
 
     def exact_step(self, step: FloatArray) -> FloatArray:
         return step
@@ -434,6 +450,9 @@ class _Uncurved:
 
     def curvature(self, eta: FloatArray) -> FloatArray:
         return np.ones_like(eta)
+
+    def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return self.negative_gradient(eta), self.curvature(eta)
 
     def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
         return directions

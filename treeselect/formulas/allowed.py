@@ -72,7 +72,10 @@ level."""
 CONTRAST_NAMES = frozenset(CONTRAST_ARGUMENTS)
 # fmt: on
 
-FUNCTIONS = frozenset([*ARITHMETIC, *LEARNING, "Q"])
+SPECIAL = frozenset(["Surv", "strata"])
+"""Functions that say what a column is for: they stand on one side, and are whole terms."""
+
+FUNCTIONS = frozenset([*ARITHMETIC, *LEARNING, *SPECIAL, "Q"])
 """All functions that an expression may call."""
 
 LIMITS = {

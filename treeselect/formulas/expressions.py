@@ -105,7 +105,31 @@ class Code:
     is_call: bool
 
 
-Node = Column | Constant | Operation | Call | Transform | Code
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What stands in a call of ``Surv()`` or ``strata()``, and as what the formula writes it."""
+
+    text: str
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """``Surv(time, event)``, or ``Surv(start, stop, event)``: times to an event."""
+
+    start: Argument | None
+    stop: Argument
+    event: Argument
+
+
+@dataclass(frozen=True, slots=True)
+class Strata:
+    """``strata(a, b)``: columns whose combinations have a baseline hazard each."""
+
+    arguments: tuple[Argument, ...]
+
+
+Node = Column | Constant | Operation | Call | Transform | Code | Survival | Strata
 
 COMPARISONS = frozenset(["==", "!=", "<", "<=", ">", ">="])
 """Signs of comparisons."""
@@ -117,7 +141,9 @@ def nodes(node: Node) -> Iterator[Node]:
     for part in fields(node):
         value = getattr(node, part.name)
         for below in value if isinstance(value, tuple) else (value,):
-            if isinstance(below, Column | Constant | Operation | Call | Transform | Code):
+            if isinstance(below, Argument):
+                yield from nodes(below.node)
+            elif isinstance(below, Node):
                 yield from nodes(below)
 
 

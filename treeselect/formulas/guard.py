@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from treeselect.errors import FormulaError, quoted
-from treeselect.formulas.allowed import LARGEST_NUMBER
+from treeselect.formulas.allowed import LARGEST_NUMBER, SPECIAL
 from treeselect.formulas.expressions import Code, Node, variables
 from treeselect.formulas.quoting import Unquoted
 from treeselect.formulas.reader import Reader
@@ -98,8 +98,10 @@ def check_expression(
     try:
         node = reader.read(named)
     except FormulaError:
-        # Factors are coded by what the guard has read of them, also in a trusted formula.
-        if not trusted or any(_calls(part, ("C", "hashed")) for part in ast.walk(named)):
+        # Factors are coded by what the guard has read of them, also in a trusted formula, and what
+        # is a time or a stratum must be known.
+        known = ("C", "hashed", *SPECIAL)
+        if not trusted or any(_calls(part, known) for part in ast.walk(named)):
             raise
         node = _trusted_code(worded, reader, unquoted, columns)
     return Checked(ast.unparse(named), node, variables(node))

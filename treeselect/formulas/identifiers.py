@@ -87,6 +87,11 @@ class Identifiers:
         named = [part for part in left if re.fullmatch(r"[ce]\d+", part)]
         return [self.column(v) for part in named for v in self.factor(part).variables]
 
+    @property
+    def expressions(self) -> list[Factor]:
+        """Those of the formula."""
+        return list(self._factors.values())
+
     def factor(self, identifier: str) -> Factor:
         """Our record of a column or expression."""
         if identifier in self._factors:

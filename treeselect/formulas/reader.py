@@ -21,6 +21,7 @@ from treeselect.formulas.allowed import (
     LIMITS,
     MAYBE_NONE,
     NUMPY,
+    SPECIAL,
     WHOLE,
     WHOLE_NUMBER,
     is_finite,
@@ -36,6 +37,7 @@ from treeselect.formulas.expressions import (
     Operation,
     Transform,
 )
+from treeselect.formulas.survival import read_special
 
 _SIGNS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -144,6 +146,9 @@ class Reader:
         self._check_shadow(name)
         if name == "Q":
             return Call("I", (self.column(self.quoted_name(node)),))
+        if name in SPECIAL:
+            self.check_whole(node, name)
+            return read_special(node, name, self.read, self._formula)
         if name in ARITHMETIC:
             return self._row_by_row(node, name, ARITHMETIC[name])
         return self._transform(node, name)

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from treeselect.formulas.expressions import Call, Code, Column, Node, Transform
+from treeselect.formulas.expressions import (
+    Call,
+    Code,
+    Column,
+    Node,
+    Strata,
+    Survival,
+    Transform,
+)
 from treeselect.frames.names import formula_name
 
 
@@ -32,13 +41,18 @@ class Factor:
         return isinstance(self.node, Column)
 
     @property
+    def written(self) -> str:
+        """As it stands inside of a call: odd columns in backticks."""
+        return formula_name(self.name) if self.is_plain else self.name
+
+    @property
     def text(self) -> str:
         """As a formula needs it: odd columns in backticks, bare expressions in braces."""
         if self.is_plain:
             return formula_name(self.name)
         if isinstance(self.node, Code) and not self.node.is_call:
             return f"{{{self.name}}}"
-        is_call = isinstance(self.node, Call | Transform | Code)
+        is_call = isinstance(self.node, Call | Transform | Code | Survival | Strata)
         return self.name if is_call else f"{{{self.name}}}"
 
 
@@ -102,6 +116,8 @@ class ParsedFormula:
         Columns of the data that it was read for.
     hidden : tuple of str
         Those that ``.`` does not stand for.
+    strata : tuple of Factor
+        What ``strata()`` is given, in alphabetical order; their combinations are the strata.
     """
 
     text: str
@@ -109,3 +125,18 @@ class ParsedFormula:
     terms: tuple[Term, ...]
     columns: tuple[str, ...]
     hidden: tuple[str, ...]
+    strata: tuple[Factor, ...] = ()
+
+    @property
+    def outcome_variables(self) -> tuple[str, ...]:
+        """Columns of the data behind the response and the strata."""
+        strata = (v for factor in self.strata for v in factor.variables)
+        return tuple(dict.fromkeys([*self.response.variables, *strata]))
+
+    def text_of(self, terms: Iterable[str]) -> str:
+        """The formula with these of its terms alone, and with its strata."""
+        texts = {term.name: term.text for term in self.terms}
+        right = [texts[name] for name in terms]
+        if self.strata:
+            right.append(f"strata({', '.join(factor.written for factor in self.strata)})")
+        return f"{self.response.text} ~ {' + '.join(right) or '1'}"

@@ -96,9 +96,7 @@ class Imputed:
     @property
     def formula(self) -> str:
         """The selection as a formula: ``'survived ~ sex + pclass'``."""
-        spec = self.fits[0].design.spec
-        terms = [spec[name].term.text for name in self.selected]
-        return f"{spec.formula.response.text} ~ {' + '.join(terms) or '1'}"
+        return self.fits[0].design.spec.formula.text_of(self.selected)
 
     @property
     def index(self) -> float:

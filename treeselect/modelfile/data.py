@@ -14,6 +14,12 @@ from treeselect.designs.columns import FactorSpec, TermSpec
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.families import Family, family_of
+from treeselect.designs.follow_up import (
+    FollowUp,
+    are_times,
+    described_follow_up,
+    has_times,
+)
 from treeselect.designs.modeldata import ModelData, RowCounts
 from treeselect.designs.response import Response
 from treeselect.designs.scoring import with_lost_scoring, with_scoring
@@ -22,7 +28,7 @@ from treeselect.designs.weights import LARGEST_WEIGHT, RowWeights, no_weights
 from treeselect.engine.data.binning import MAX_BINS, bin_columns
 from treeselect.formula import parse_formula
 from treeselect.formulas.expressions import Code, Transform, nodes
-from treeselect.formulas.terms import Factor
+from treeselect.formulas.terms import Factor, ParsedFormula
 from treeselect.frames.values import Labels, Numbers, to_series
 from treeselect.modelfile.checks import are_plain, check
 from treeselect.modelfile.plain import unplain
@@ -44,7 +50,7 @@ def data_of(
         Of many kinds, if parts are missing or do not fit together.
     """
     spec = _spec(content, trusted)
-    response = _response(content["response"])
+    response = _response(content["response"], spec.formula)
     empty = _empty_design(content, arrays, spec)
     weights, library = content["weights"], content["library"]
     offset = content["offset"]
@@ -183,26 +189,52 @@ def _units(record: Mapping[str, Any], terms: list[str]) -> Units:
     return units
 
 
-def _response(record: Mapping[str, Any]) -> Response:
+def _response(record: Mapping[str, Any], formula: ParsedFormula) -> Response:
     classes = _labels(record["classes"])
-    family = _with_scoring(family_of(record["family"], len(classes)), record["scoring"])
+    family = family_of(record["family"], len(classes))
+    check(family.has_times == has_times(formula), "formula and family")
+    known = record.get("follow_up")
+    check((known is not None) == family.has_times, "family and times")
+    follow_up = None if known is None else _follow_up(known, formula)
+    more = follow_up is not None and follow_up.is_more_than_times
     return Response(
         name=str(record["name"]),
-        y=np.empty(0),
+        y=np.empty((0, 4) if family.has_times else 0),
         rows=np.empty(0, dtype=np.int64),
-        family=family,
+        family=_with_scoring(family, record["scoring"], all_fields=more),
         reason=str(record["reason"]),
         classes=classes,
         n_dropped=int(record["n_dropped"]),
+        follow_up=follow_up,
     )
 
 
-def _with_scoring(family: Family, record: list[Any] | None) -> Family:
+def _follow_up(record: Mapping[str, Any], formula: ParsedFormula) -> FollowUp:
+    n_rows, n_events, median = (record[part] for part in ("n_rows", "n_events", "median"))
+    levels = tuple(_labels(own) for own in record["levels"])
+    check(
+        type(n_rows) is int
+        and type(n_events) is int
+        and 0 < n_events <= n_rows
+        and (median is None or (type(median) is float and 0 <= median < math.inf)),
+        "times to an event",
+    )
+    check(
+        all(len(own) == len(formula.strata) for own in levels)
+        and len(set(levels)) == len(levels) > 0,
+        "strata and their levels",
+    )
+    return described_follow_up(formula, n_rows, n_events, median, levels)
+
+
+def _with_scoring(family: Family, record: list[Any] | None, *, all_fields: bool) -> Family:
     if record is None:
         return family
     name, by_name = record
     check(isinstance(name, str) and isinstance(by_name, bool), "scoring")
-    return with_scoring(family, name) if by_name else with_lost_scoring(family, name)
+    if not by_name:
+        return with_lost_scoring(family, name)
+    return with_scoring(family, name, all_fields=all_fields)
 
 
 def _empty_design(
@@ -280,7 +312,8 @@ def _with_sources(
         y.dtype == np.float64
         and rows.dtype == np.int64
         and (are_copies or weight.dtype == np.float64)
-        and y.shape == rows.shape == weight.shape
+        and y.shape == (len(frame), *data.response.y.shape[1:])
+        and rows.shape == weight.shape == (len(frame),)
         and bool(((weight >= 0) & (weight < np.inf)).all())
         and bool(weight.any())
         and (not are_copies or weight.sum(dtype=np.float64) <= LARGEST_WEIGHT)
@@ -293,7 +326,7 @@ def _with_sources(
     check(
         offset is None
         or (
-            offset.shape == y.shape
+            offset.shape == weight.shape
             and offset.dtype == np.float64
             and bool(np.isfinite(offset).all())
         ),
@@ -303,7 +336,7 @@ def _with_sources(
     check(
         groups is None
         or (
-            groups.shape == y.shape
+            groups.shape == weight.shape
             and groups.dtype == np.int64
             and bool(((groups >= 0) & (groups < data.rows.total)).all())
         ),
@@ -322,6 +355,9 @@ def _with_sources(
 
 
 def _check_response(response: Response, y: NDArray[np.float64]) -> None:
-    """Raise unless classes are numbered from 0."""
+    """Raise unless classes are numbered from 0, and times could be read from a formula."""
+    if response.follow_up is not None:
+        check(are_times(y, response.follow_up), "times to an event")
+        return
     n = response.family.n_classes
     check(n == 0 or bool(((y >= 0) & (y < n) & (y == np.floor(y))).all()), "response and classes")

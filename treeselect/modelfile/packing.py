@@ -12,10 +12,12 @@ from treeselect.algorithms.registry import method_record
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.searched import Trace
 from treeselect.designs.columns import TermSpec
+from treeselect.designs.follow_up import FollowUp
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import scoring_record
 from treeselect.errors import ModelFileError
 from treeselect.frames.values import Numbers, read_column
+from treeselect.modelfile.baselines import baseline_arrays
 from treeselect.modelfile.effects import pack_effects
 from treeselect.modelfile.models import model_arrays, subforest_arrays
 from treeselect.modelfile.plain import plain
@@ -45,6 +47,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     arrays |= _path_arrays(result.steps, result.step)
     arrays |= model_arrays(result.model)
     arrays |= subforest_arrays(result.subforest)
+    arrays |= baseline_arrays(result.baseline)
     edges = [np.empty(0) if e is None else e for e in data.arrays.edges]
     arrays["edges"] = np.concatenate(edges) if edges else np.empty(0)
     arrays["edges_start"] = np.cumsum([0, *(len(e) for e in edges)], dtype=np.int64)
@@ -70,6 +73,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
             "classes": data.response.classes,
             "n_dropped": data.response.n_dropped,
             "scoring": scoring_record(data.response.family),
+            "follow_up": _follow_up_record(data.response.follow_up),
         },
         "choice": _choice_record(result.choice),
         "rows": dataclasses.asdict(data.rows),
@@ -112,6 +116,18 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         content["effects"], found = pack_effects(result.effect_record)
         arrays |= found
     return content
+
+
+def _follow_up_record(known: FollowUp | None) -> dict[str, Any] | None:
+    """What the formula does not tell of it."""
+    if known is None:
+        return None
+    return {
+        "n_rows": known.n_rows,
+        "n_events": known.n_events,
+        "median": known.median,
+        "levels": known.levels,
+    }
 
 
 def _term_record(spec: TermSpec) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.checks import MOST_RESAMPLES, check_choice, check_count
 from treeselect.designs.design import check_size
 from treeselect.designs.problem import Problem
+from treeselect.designs.strata import varies
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.random import stream_seed
@@ -257,10 +258,14 @@ def _one_resample(
     n_threads: int = 1,
 ) -> Resample:
     drawn = resample_weights(weights, scheme, number, seed)
-    if len(np.unique(problem.y[drawn.rows])) < 2:
+    if not varies(problem, drawn.rows):
+        units = "rows" if weights.groups is None else "groups with rows"
         raise StabilityError(
-            f"Resample {number + 1} holds only one value of the response: there are too few"
-            f" {'rows' if weights.groups is None else 'groups with rows'} of a class to resample."
+            f"Resample {number + 1} holds no event with other rows at risk at its time: there are"
+            f" too few {units} with an event to resample."
+            if problem.family.has_times
+            else f"Resample {number + 1} holds only one value of the response: there are too few"
+            f" {units} of a class to resample."
         )
     own_seed = stream_seed(seed, "resample", number)
     keep = problem.groups.keep

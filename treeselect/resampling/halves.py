@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from treeselect.designs.problem import Problem
-from treeselect.designs.strata import units_of
+from treeselect.designs.strata import labels_of, units_of
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import IntArray
 from treeselect.engine.random import stream_seed
@@ -18,6 +18,9 @@ from treeselect.resampling.splitting import split_rows
 
 _FEWEST_ROWS = 10
 """Least number of rows in each part of a numeric response."""
+
+_FEWEST_EVENTS = 5
+"""Least number of rows that end in an event in each part."""
 
 _FEWEST_OF_CLASS = 2
 """Least number of rows of each class in each part."""
@@ -63,7 +66,8 @@ def part_rows(
     split: float,
     seed: int,
 ) -> tuple[IntArray, IntArray]:
-    """Rows to select on and rows to fit on, at random; of each class the same share.
+    """Rows to select on and rows to fit on, at random: the same share of each class, and of the
+    events.
 
     A row is in one part with all its copies.
 
@@ -83,9 +87,12 @@ def part_rows(
 
 def _row_strata(problem: Problem, weights: RowWeights) -> list[IntArray]:
     rows = weights.rows
-    if not problem.family.has_classes:
+    labels = labels_of(problem, rows)
+    if labels is None:
         return [rows]
-    return [rows[problem.y[rows] == c] for c in np.unique(problem.y[rows])]
+    if problem.family.has_times:
+        return [rows[labels == 1]]
+    return [rows[labels == c] for c in np.unique(labels)]
 
 
 def _share(split: float, n: int) -> int:
@@ -135,12 +142,16 @@ def _check_folds(
 def _check_rows(
     problem: Problem, weights: RowWeights, split: float, choice: Choice, parts: Split
 ) -> None:
-    """Raise an OptionError if a part has too few rows, of a class if there are any."""
+    """Raise an OptionError if a part has too few rows, of a class or with an event if it is these
+    that count."""
     strata = _row_strata(problem, weights)
-    folds = choice.folds.folds
+    folds, times = choice.folds.folds, problem.family.has_times
     n_folds = folds if isinstance(folds, int) and isinstance(choice.k, str) else 0
-    classes = problem.family.has_classes
-    least, of = (_FEWEST_OF_CLASS, " of each class") if classes else (_FEWEST_ROWS, "")
+    least, of = _FEWEST_ROWS, ""
+    if problem.family.has_classes:
+        least, of = _FEWEST_OF_CLASS, " of each class"
+    elif times:
+        least, of = _FEWEST_EVENTS, " with an event"
     whole = "" if weights.groups is None else ", in whole groups"
     for rows, needed, why in (
         (parts.train, max(least, n_folds), "to select on" + f" in {n_folds} folds" * (n_folds > 0)),
@@ -151,5 +162,5 @@ def _check_rows(
             raise OptionError(
                 f"`split` must leave at least {needed} rows{of} {why}{whole}.\n"
                 f"  Found: {fewest}, with `split={split:g}` of"
-                f" {sum(len(own) for own in strata):,} rows."
+                f" {sum(len(own) for own in strata):,} {'events' if times else 'rows'}."
             )

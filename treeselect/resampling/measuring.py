@@ -54,7 +54,7 @@ def measure(
     splits, outside = outer.splits, outer.family
     choice = inner_choice(result.choice, here, frame, inner_folds)
     inside = inside_weights(result, here, outer, data)
-    family_inside, _ = families(here.response.family, scoring)
+    family_inside, _ = families(here.response, scoring)
     problem = dataclasses.replace(
         here.problem_for(result.chosen_method), family=family_inside, wants_scores=False
     )

@@ -12,6 +12,7 @@ from treeselect.algorithms.shared.method import Method
 from treeselect.designs.families import Family
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
+from treeselect.designs.response import Response
 from treeselect.designs.scoring import Scoring, check_scoring, is_lost, with_scoring
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import IntArray
@@ -81,7 +82,7 @@ def outer_folds(
         groups_name=grouped.groups_name,
         choose=False,
     )
-    _, family = families(here.response.family, scoring)
+    _, family = families(here.response, scoring)
     check_scoring(family, here.response.y, here.weight)
     problem = dataclasses.replace(here.problem, family=family, wants_scores=False)
     splits = split_rows(problem, in_groups.row_weights, asked, seed)
@@ -136,9 +137,10 @@ def inner_choice(
     )
 
 
-def families(of_fit: Family, scoring: Scoring) -> tuple[Family, Family]:
+def families(response: Response, scoring: Scoring) -> tuple[Family, Family]:
     """The family with the score that chooses k, and with that of the held-out rows."""
-    outside = with_scoring(of_fit, scoring)
+    of_fit = response.family
+    outside = with_scoring(of_fit, scoring, all_fields=response.has_more_than_times)
     if not is_lost(of_fit):
         return of_fit, outside
     if scoring is None:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from treeselect.designs.problem import Problem
+from treeselect.designs.strata import labels_of, varies
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import IntArray
+from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
     OptionError,
@@ -70,7 +71,8 @@ def assign_folds(
     repeat: int = 0,
     choose: bool = True,
 ) -> IntArray:
-    """Fold of each row, -1 for rows without weight; classes are spread evenly over the folds.
+    """Fold of each row, -1 for rows without weight; classes, or events, are spread evenly over the
+    folds.
 
     Parameters
     ----------
@@ -89,11 +91,15 @@ def assign_folds(
     from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
     rows = weights.rows
-    y = problem.y[rows]
-    stratify = problem.family.has_classes
-    fewest = int(np.unique(y, return_counts=True)[1].min()) if stratify else len(rows)
+    y = labels_of(problem, rows)
+    stratify = y is not None
+    fewest, kind = len(rows), "rows"
+    if y is not None:
+        # Whoever is held out must hold an event; that all rows end in one is no harm.
+        times = problem.family.has_times
+        kind = "rows with an event" if times else "rows of the rarer class"
+        fewest = int(y.sum()) if times else int(np.unique(y, return_counts=True)[1].min())
     if folds > fewest:
-        kind = "rows of the rarer class" if stratify else "rows"
         raise OptionError(
             f"`folds` must be at most the number of {kind}, {fewest}.\n"
             f"  Found: {folds}. {_way_out('a smaller `folds`', choose=choose)}"
@@ -111,8 +117,11 @@ def assign_folds(
         kind_of = StratifiedGroupKFold if stratify else GroupKFold
         splitter = kind_of(folds, shuffle=True, random_state=state)
     fold = np.full(len(weights), -1, dtype=np.int64)
-    for number, (_, held_out) in enumerate(splitter.split(rows, y, groups)):
-        fold[rows[held_out]] = number
+    with warnings.catch_warnings():
+        # Censored rows may be fewer than the folds.
+        warnings.filterwarnings("ignore", message="The least populated class")
+        for number, (_, held_out) in enumerate(splitter.split(rows, y, groups)):
+            fold[rows[held_out]] = number
     return fold
 
 
@@ -135,8 +144,8 @@ def _splits_by(
     splitter: Splitter, problem: Problem, rows: IntArray, groups: IntArray | None
 ) -> list[Split]:
     """What a splitter makes of the rows that are used, which it sees numbered from 0."""
-    y = problem.y[rows]
-    y = y.astype(np.int64) if problem.family.has_classes else y
+    labels = labels_of(problem, rows)
+    y = problem.y[rows] if labels is None else labels
     try:
         with warnings.catch_warnings():
             # Whether groups were split is checked for every splitter.
@@ -197,19 +206,35 @@ def _check_split(problem: Problem, split: Split, where: str, *, choose: bool) ->
                 "Cross-validation needs rows of every class in every training set.\n"
                 f"  Found: {present} of {needed} classes in that of {where}. {way_out}"
             )
-    elif y.min() == y.max():
+    elif not varies(problem, split.train):
         raise OptionError(
-            "Cross-validation needs a response that varies in every training set.\n"
-            f"  Found: {y[0]:g} in all {len(y)} training rows of {where}. {way_out}"
+            f"Cross-validation needs {_variation(problem)} in every training set.\n"
+            f"  Found: {_lacking(problem, y)} {len(y)} training rows of {where}. {way_out}"
         )
     held_out = problem.y[split.test]
-    if problem.family.score_needs_variation and held_out.min() == held_out.max():
-        other_score = "a `scoring` that one value will do for"
+    if problem.family.score_needs_variation and not varies(problem, split.test):
+        other_score = (
+            "a `scoring` that needs no pairs of rows"
+            if problem.family.has_times
+            else "a `scoring` that one value will do for"
+        )
         way_out = _way_out("a smaller `folds`", other_score, choose=choose)
         raise OptionError(
-            "Cross-validation needs a response that varies in every fold.\n"
-            f"  Found: {held_out[0]:g} in all {len(held_out)} rows of {where}. {way_out}"
+            f"Cross-validation needs {_variation(problem)} in every fold.\n"
+            f"  Found: {_lacking(problem, held_out)} {len(held_out)} rows of {where}. {way_out}"
         )
+
+
+def _variation(problem: Problem) -> str:
+    """What there must be among rows."""
+    if problem.family.has_times:
+        return "an event, with other rows at risk at its time,"
+    return "a response that varies"
+
+
+def _lacking(problem: Problem, y: FloatArray) -> str:
+    """What there is in place of it, in so many rows."""
+    return "none among the" if problem.family.has_times else f"{y[0]:g} in all"
 
 
 def _check_apart(groups: IntArray, split: Split, where: str) -> None:

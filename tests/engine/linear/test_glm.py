@@ -51,7 +51,6 @@ def test_misfit_and_means_are_those_of_statsmodels(name, members):
     glm = Glm(x, start, y, mass, loss, offset)
     fit = glm.fit(groups_of(*members))
     eta = glm.eta(fit)
-    assert glm.n_rows == mass.sum()
     assert fit.n_coefs == design.shape[1] * (2 if name == "multinomial" else 1)
     if name == "gaussian":
         twin = sm.WLS(y - offset, design, mass).fit()

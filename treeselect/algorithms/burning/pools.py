@@ -165,6 +165,11 @@ def check_kind(model: Any, pool: TreePool, problem: Problem) -> None:
     from sklearn.base import is_classifier, is_regressor
 
     family, kind = problem.family, type(model).__name__
+    if family.has_times:
+        raise MethodError(
+            "`forest` of ControlBurn must be left out for times until events.\n"
+            f"  Found: a {kind}. Trees that other libraries grow do not predict hazards."
+        )
     is_of_scikit_learn = hasattr(model, "get_params")
     wanted = is_classifier if family.has_classes else is_regressor
     if is_of_scikit_learn and not wanted(model):

@@ -179,7 +179,7 @@ def bag_boost(
     penalty = penalty or no_penalty(len(data.n_codes))
     check_data(data)
     check_weight(copies(weight), data.n_rows)
-    check_array("y", y, np.float64, (data.n_rows,))
+    check_array("y", y, np.float64, (data.n_rows, *y.shape[1:]))
     check_array("rank", rank, np.int64, (data.n_groups,))
     if loss.n_outputs > 1 and not are_copies(weight):
         raise DataError(
@@ -306,10 +306,11 @@ class _Stages:
         out-of-bag loss."""
         number = len(self._improvements)
         most = self.rules.max_trees if most is None else most
-        gradient = self._rows.negative_gradient(self._eta)
         curvature = None
         if self._loss.needs_curvature:
-            curvature = self._rows.curvature(self._eta)
+            gradient, curvature = self._rows.derivatives(self._eta)
+        else:
+            gradient = self._rows.negative_gradient(self._eta)
         growth = Growth(depth, self.rules.min_weight, self.rules.n_candidates, 0.0)
         sums = no_sums(self._data.n_rows, self._loss.n_outputs)
         total, oob_total = (s.reshape(self._eta.shape) for s in (sums.total, sums.outside))

@@ -144,7 +144,7 @@ class BaggedTree:
     def _target(self, gradient: FloatArray, curvature: FloatArray | None) -> Target:
         if self._loss.n_outputs > 1:
             return vector_target(gradient)
-        if curvature is None:
+        if curvature is None or self._loss.splits_on_means:
             return target_of_mean(gradient, self._weight)
         if are_copies(self._weight):
             return newton_target(gradient, curvature)

@@ -13,6 +13,7 @@ from treeselect.engine.cache import kernel
 from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.data.targets import Target, are_copies, copies, mean_target, newton_target
 from treeselect.engine.ensembles.forests import ALL_ROWS, bags_of, grow_bagged_trees
+from treeselect.engine.ensembles.leaves import mean_curvature
 from treeselect.engine.growing.best_first import BEGIN, END, NODE
 from treeselect.engine.growing.checks import (
     check_array,
@@ -67,6 +68,14 @@ def put_step(nodes: Nodes, n_nodes: int, output: int, rate: float) -> None:
     steps = nodes.value[:n_nodes, 0] * rate
     nodes.value[:n_nodes] = 0.0
     nodes.value[:n_nodes, output] = steps
+
+
+@kernel
+def add_up_leaves(table, n_leaves, rows, value, sums):
+    """Sum of the values of the rows of each leaf of the last tree; `sums` is 0."""
+    for slot in range(n_leaves):
+        for r in range(table.leaf[slot, BEGIN], table.leaf[slot, END]):
+            sums[table.leaf[slot, NODE]] += value[rows[r]]
 
 
 @kernel
@@ -182,6 +191,7 @@ class _Round:
         self._real = None if are_copies(weight) else weight / weight[weight > 0].mean()
         check_weight(self._copies, data.n_rows)
         check_array("y", y, np.float64, (data.n_rows, *y.shape[1:]))
+        self._taken: tuple[FloatArray, FloatArray] | None = None
         target = self._targets(np.zeros((loss.n_outputs, data.n_rows)))[0]
         check_target(target, data.n_rows)
         self._bags = bags_of(self._copies, ALL_ROWS, np.zeros(1, dtype=np.uint64))
@@ -205,15 +215,17 @@ class _Round:
         """Negative gradient and curvature, each of shape (n_outputs, n_rows)."""
         n = len(eta)
         at = eta.T if n > 1 else eta[0]
-        gradient = np.atleast_2d(self._rows.negative_gradient(at).T)
-        curvature = np.atleast_2d(self._rows.curvature(at).T)
+        gradient, curvature = (np.atleast_2d(part.T) for part in self._rows.derivatives(at))
         if n > 1 and not self._loss.is_squared:  # they move together: Friedman 2001, equation 34
             curvature = curvature * (n / (n - 1))
         return gradient, curvature
 
     def _targets(self, eta: FloatArray) -> list[Target]:
         gradient, curvature = self._derivatives(eta)
-        if self._loss.is_squared and self._real is None:
+        if self._loss.splits_on_means and not self._loss.is_squared:
+            self._taken = gradient[0], curvature[0]
+            curvature = np.ones_like(curvature)
+        if self._loss.splits_on_means and self._real is None:
             return [mean_target(np.ascontiguousarray(own)) for own in gradient]
         if self._real is not None:
             gradient, curvature = gradient * self._real, curvature * self._real
@@ -232,11 +244,24 @@ class _Round:
     def _grow(self, target: Target, eta: FloatArray, output: int, seed: int) -> Trees:
         nodes = self._room
         n_nodes = self._grow_nodes(target, seed)
+        if self._taken is not None:
+            nodes.value[:n_nodes, 0] = self._steps(*self._taken, n_nodes)
         put_step(nodes, n_nodes, output, self._rules.rate)
         add_leaves(
             self._table, (n_nodes + 1) // 2, self._work.rows, nodes.value[:, output].copy(), eta
         )
         return Trees(Nodes._make(array[:n_nodes].copy() for array in nodes), np.array([0, n_nodes]))
+
+    def _steps(self, gradient: FloatArray, curvature: FloatArray, n_nodes: int) -> FloatArray:
+        """Steps of the leaves of the last tree by their rows and one more of mean curvature, so
+        that they are finite."""
+        mass = np.asarray(self._copies if self._real is None else self._real, dtype=np.float64)
+        slope, curved = np.zeros(n_nodes), np.zeros(n_nodes)
+        n_leaves, rows = (n_nodes + 1) // 2, self._work.rows
+        add_up_leaves(self._table, n_leaves, rows, mass * gradient, slope)
+        add_up_leaves(self._table, n_leaves, rows, mass * curvature, curved)
+        prior = mean_curvature(curvature, mass)
+        return self._loss.exact_step(slope / (curved + prior))
 
     def _grow_nodes(self, target: Target, seed: int) -> int:
         """Grow a tree into the room; its number of nodes."""

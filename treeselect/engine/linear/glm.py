@@ -133,11 +133,6 @@ class Glm:
             self._explained = max(_EXPLAINED * null.misfit, _NOTHING)
         self.best_misfit = float(self._misfit(np.zeros(1))[0])
 
-    @property
-    def n_rows(self) -> float:
-        """Number of rows, counting copies."""
-        return self._total
-
     def fit(self, groups: BoolArray, near: GlmFit | None = None) -> GlmFit:
         """The fit of some groups, from one that is near."""
         basis = self._basis(np.flatnonzero(np.repeat(groups, np.diff(self._start))))

@@ -1,0 +1,147 @@
+"""Agreement with R's survival, lifelines and scikit-survival: `tests/reference` has the scripts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from treeselect.engine.survival.brier import brier_scores, integrated_brier_score
+from treeselect.engine.survival.concordance import concordance, uno_concordance
+from treeselect.engine.survival.cox import CoxRows
+from treeselect.engine.survival.curves import breslow, censoring_curve, kaplan_meier
+from treeselect.engine.survival.logrank import LogRank
+from treeselect.engine.survival.times import as_times
+
+REFERENCE = Path(__file__).parents[2] / "reference"
+DATA = pd.read_csv(REFERENCE / "survival_data.csv")
+OF_R = pd.read_csv(REFERENCE / "survival.csv", dtype={"case": str})
+OF_PYTHON = pd.read_csv(REFERENCE / "survival_python.csv")
+X = DATA[["x", "z"]].to_numpy()
+Z = DATA["z"].to_numpy()
+ETA = X @ [0.7, -0.4]
+ONES = np.ones(len(DATA))
+WEIGHT = DATA["weight"].to_numpy()
+NEAR = {"rtol": 1e-8, "atol": 1e-8}
+
+
+def response(*, late=False, strata=False):
+    """The rows as times."""
+    start = DATA["start"].to_numpy() if late else None
+    site = DATA["site"].to_numpy() if strata else None
+    return as_times(DATA["stop"].to_numpy(), DATA["event"].to_numpy(), start, site)
+
+
+def of_r(case, figure):
+    """Numbers of R."""
+    here = (OF_R["case"] == case) & (OF_R["figure"] == figure)
+    return OF_R.loc[here, "value"].to_numpy()
+
+
+def of_python(package, figure):
+    """Numbers of the two packages."""
+    here = (OF_PYTHON["package"] == package) & (OF_PYTHON["figure"] == figure)
+    found = OF_PYTHON.loc[here, "value"].to_numpy()
+    assert len(found)
+    return found
+
+
+@pytest.mark.parametrize("case", sorted(OF_R["case"].unique()))
+def test_figures_are_those_of_r(case):
+    late, strata, weighted = (c == "1" for c in case)
+    y, weight = response(late=late, strata=strata), WEIGHT if weighted else ONES
+    rows = CoxRows(y, weight)
+    np.testing.assert_allclose(-weight @ rows.value(ETA), of_r(case, "loglik")[0], **NEAR)
+    np.testing.assert_allclose(rows.negative_gradient(ETA), of_r(case, "martingale"), **NEAR)
+    information = X.T @ (weight[:, np.newaxis] * rows.curvature_times(ETA, X))
+    np.testing.assert_allclose(information.ravel(), of_r(case, "information"), **NEAR)
+    site = of_r(case, "breslow_site").astype(int) if strata else 0
+    hazard = breslow(y, ETA, weight).cumulative_hazard(of_r(case, "breslow_time"), site)
+    np.testing.assert_allclose(hazard, of_r(case, "breslow_hazard"), **NEAR)
+    np.testing.assert_allclose(concordance(y, Z, weight), of_r(case, "pairs"), **NEAR)
+
+
+FIELDS = {
+    "time": "time", "n.risk": "at_risk", "n.event": "events", "n.censor": "censored",
+    "surv": "survival", "std.err": "standard_error", "lower": "lower", "upper": "upper",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ["000", "100", "001", "101"])
+def test_kaplan_and_meier_are_those_of_r(case):
+    curve = kaplan_meier(response(late=case[0] == "1"), WEIGHT if case[2] == "1" else ONES)
+    for theirs, ours in FIELDS.items():
+        np.testing.assert_allclose(getattr(curve, ours), of_r(case, theirs), **NEAR)
+
+
+@pytest.mark.parametrize("case", ["000", "010"])
+def test_the_log_rank_test_is_that_of_r(case):
+    test = LogRank(response(strata=case[1] == "1"), ONES)
+    np.testing.assert_allclose(test.chi_square(Z > 0.2), of_r(case, "log_rank")[0], **NEAR)
+
+
+def test_figures_are_those_of_scikit_survival():
+    y = response()
+    rows = CoxRows(y, ONES)
+    times = np.arange(2.0, 13.0)
+    curve = kaplan_meier(y, ONES)
+    found = {
+        "loglik": -rows.value(ETA).sum(),
+        "score": X.T @ rows.negative_gradient(ETA),
+        "information": (X.T @ rows.curvature_times(ETA, X)).ravel(),
+        "breslow": breslow(y, ETA, ONES).cumulative_hazard(times, 0),
+        "survival_plain": curve.survival,
+        "survival_late": kaplan_meier(response(late=True), ONES).survival,
+        "censoring": censoring_curve(y, ONES).survival,
+        "uno": uno_concordance(y, Z, ONES, tau=14.0).value,
+    }
+    for figure, ours in found.items():
+        np.testing.assert_allclose(ours, of_python("sksurv", figure), **NEAR, err_msg=figure)
+    index, *pairs, _ = of_python("sksurv", "harrell")
+    ours = concordance(y, Z, ONES)
+    np.testing.assert_allclose([ours.value, *ours], [index, *pairs], **NEAR)
+
+
+def test_scores_are_those_of_scikit_survival():
+    """Also with the censoring of other rows."""
+    y, times = response(), np.arange(2.0, 13.0)
+    survival = np.exp(-np.outer(np.exp(0.3 * Z), 0.08 * times))
+    scores = brier_scores(y, survival, times, ONES)
+    np.testing.assert_allclose(scores, of_python("sksurv", "brier"), **NEAR)
+    whole = integrated_brier_score(scores, times)
+    np.testing.assert_allclose(whole, of_python("sksurv", "integrated")[0], **NEAR)
+    others, rest = censoring_curve(y[:60], ONES[:60]), slice(60, None)
+    scores = brier_scores(y[rest], survival[rest], times, ONES[rest], censoring=others)
+    np.testing.assert_allclose(scores, of_python("sksurv", "brier_of_others"), **NEAR)
+    uno = uno_concordance(y[rest], Z[rest], ONES[rest], tau=9.0, censoring=others).value
+    np.testing.assert_allclose(uno, of_python("sksurv", "uno_of_others")[0], **NEAR)
+
+
+def test_figures_are_those_of_lifelines():
+    y = response()
+    rows = CoxRows(y, WEIGHT)
+    weighted = kaplan_meier(y, WEIGHT)
+    found = {
+        "loglik_weighted": -WEIGHT @ rows.value(ETA),
+        "score_weighted": X.T @ (WEIGHT * rows.negative_gradient(ETA)),
+        "information_weighted": X.T @ (WEIGHT[:, np.newaxis] * rows.curvature_times(ETA, X)),
+        "survival_late": kaplan_meier(response(late=True), ONES).survival,
+        "survival_weighted": weighted.survival,
+        "harrell": concordance(y, Z, ONES).value,
+    }
+    for figure, ours in found.items():
+        theirs = of_python("lifelines", figure)
+        np.testing.assert_allclose(np.ravel(ours), theirs, **NEAR, err_msg=figure)
+
+
+def test_where_lifelines_differs():
+    """Its censoring curve is that of the rows with events and censorings exchanged, which leaves
+    those at risk who have the event at the time."""
+    y = response()
+    exchanged = as_times(DATA["stop"].to_numpy(), DATA["event"].to_numpy() == 0)
+    theirs = of_python("lifelines", "censoring")
+    np.testing.assert_allclose(kaplan_meier(exchanged, ONES).survival, theirs, **NEAR)
+    assert (censoring_curve(y, ONES).survival <= theirs + 1e-12).all()
+    assert (censoring_curve(y, ONES).survival < theirs - 1e-3).any()

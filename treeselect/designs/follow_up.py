@@ -1,0 +1,162 @@
+"""What is known of times to an event: their figures, and which of them can be compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
+from treeselect.engine.survival.times import EVENT, FROM_THE_BEGINNING, START, STOP, STRATUM
+from treeselect.formulas.expressions import Survival
+from treeselect.formulas.terms import ParsedFormula
+
+_ROUNDING = 1e-9
+"""A product of shares that is one half but for this is one half."""
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """What a reader should know of times to an event.
+
+    Attributes
+    ----------
+    time, event : str
+        As the formula writes them.
+    start : str or None
+        The same of the beginning of observation, where rows have one.
+    n_rows, n_events : int
+        Rows with a known response, and those of them that end in an event.
+    median : float or None
+        Median follow-up by the reverse Kaplan-Meier estimate, rows counted by their weights; None
+        if half of the rows have an event before, or rows have a start: they may be parts of the
+        time of one person.
+    strata : tuple of str
+        What ``strata()`` is given.
+    levels : tuple of tuple
+        Values of these in each stratum, whose number is its place; one empty tuple without strata.
+    """
+
+    time: str
+    event: str
+    start: str | None
+    n_rows: int
+    n_events: int
+    median: float | None
+    strata: tuple[str, ...] = ()
+    levels: tuple[tuple[Any, ...], ...] = ((),)
+
+    @property
+    def is_more_than_times(self) -> bool:
+        """Whether there are starts or strata."""
+        return self.start is not None or bool(self.strata)
+
+    @property
+    def stratum_names(self) -> tuple[str, ...]:
+        """Each stratum in words: ``site=Bath, sex=f``; one empty text without strata."""
+        return tuple(
+            ", ".join(f"{name}={level}" for name, level in zip(self.strata, own, strict=True))
+            for own in self.levels
+        )
+
+
+def has_times(formula: ParsedFormula) -> bool:
+    """Whether times to an event are on the left."""
+    return isinstance(formula.response.factors[0].node, Survival)
+
+
+def survival_of(formula: ParsedFormula) -> Survival:
+    """The call of ``Surv()`` on the left."""
+    node = formula.response.factors[0].node
+    assert isinstance(node, Survival)
+    return node
+
+
+def follow_up_of(
+    formula: ParsedFormula,
+    y: FloatArray,
+    weight: WeightArray,
+    levels: tuple[tuple[Any, ...], ...],
+) -> FollowUp:
+    """What a reader should know of these rows."""
+    has_start = survival_of(formula).start is not None
+    median = None if has_start else _median_follow_up(y, weight)
+    return described_follow_up(formula, len(y), int(y[:, EVENT].sum()), median, levels)
+
+
+def described_follow_up(
+    formula: ParsedFormula,
+    n_rows: int,
+    n_events: int,
+    median: float | None,
+    levels: tuple[tuple[Any, ...], ...],
+) -> FollowUp:
+    """The record of these figures, with the names in a formula."""
+    node = survival_of(formula)
+    return FollowUp(
+        time=node.stop.text,
+        event=node.event.text,
+        start=None if node.start is None else node.start.text,
+        n_rows=n_rows,
+        n_events=n_events,
+        median=median,
+        strata=tuple(factor.name for factor in formula.strata),
+        levels=levels,
+    )
+
+
+def are_times(y: FloatArray, known: FollowUp) -> bool:
+    """Whether an array, which may be hostile, is what :func:`read_times` gives for such a formula.
+
+    Parameters
+    ----------
+    y : ndarray of float64, shape (n_rows, 4)
+        Finite numbers.
+    known : FollowUp
+    """
+    start, stop, event, stratum = y[:, START], y[:, STOP], y[:, EVENT], y[:, STRATUM]
+    from_beginning = start == FROM_THE_BEGINNING
+    return bool(
+        len(y) == known.n_rows
+        and int(event.sum()) == known.n_events
+        and np.isin(event, (0.0, 1.0)).all()
+        and (stop >= 0).all()
+        and (from_beginning.all() if known.start is None else (start >= 0).all())
+        and (start < stop).all()
+        and np.array_equal(np.unique(stratum), np.arange(len(known.levels)))
+        and comparable(y).any()
+    )
+
+
+def comparable(y: FloatArray) -> BoolArray:
+    """Which rows end in an event while others are at risk that have none at that time, shape
+    (n_rows,): only these tell whose risk is higher.
+
+    Parameters
+    ----------
+    y : ndarray of float64, shape (n_rows, 4)
+    """
+    _, rank = np.unique(y[:, [START, STOP]], return_inverse=True)
+    start, stop = rank.reshape(len(y), 2).T
+    _, stratum = np.unique(y[:, STRATUM], return_inverse=True)
+    base = stratum * (int(rank.max(initial=0)) + 1)
+    at, event = base + stop, y[:, EVENT] > 0
+    # Rows of other strata have begun and ended alike.
+    begun = np.searchsorted(np.sort(base + start), at, side="left")
+    ended = np.searchsorted(np.sort(at), at, side="left")
+    events = np.sort(at[event])
+    tied = np.searchsorted(events, at, side="right") - np.searchsorted(events, at, side="left")
+    return event & (begun - ended > tied)
+
+
+def _median_follow_up(y: FloatArray, weight: WeightArray) -> float | None:
+    """Median of the reverse Kaplan-Meier estimate, in which the ends of observation are what
+    happens, and events are censored."""
+    times, number = np.unique(y[:, STOP], return_inverse=True)
+    total = np.bincount(number, weights=weight)
+    ended = np.bincount(number, weights=weight * (y[:, EVENT] == 0))
+    at_risk = np.cumsum(total[::-1])[::-1]
+    share = np.divide(ended, at_risk, out=np.zeros(len(times)), where=at_risk > 0)
+    below = np.flatnonzero(np.cumprod(1 - share) <= 0.5 + _ROUNDING)
+    return float(times[below[0]]) if len(below) else None
