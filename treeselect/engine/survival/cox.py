@@ -31,11 +31,16 @@ are then numbers."""
 _ABOVE = 50.0
 """A row of weight 0 has at most exp of this times the largest relative risk of the others."""
 
+_MOST_EXPECTED = np.exp(300.0)
+"""Rows of weight 0 have at most so many expected events, so that sums of their squares are
+numbers, too; those with weight have at most one for each that was seen and counts as much."""
+
 _LEAST_STEP = -0.95
 """Steps below it count as this one: a leaf's risk falls by at most a factor of 20."""
 
-_MOST_MODELLED = 2_000
-"""Rows whose risk sets are told to cvxpy one by one."""
+_MOST_MODELLED = 1_000
+"""Rows whose risk sets are told to cvxpy one by one: with 400 it solves one problem in some 20
+seconds, and the time grows with the square of their number or faster."""
 
 
 @kernel
@@ -156,7 +161,7 @@ class CoxRows:
         rest, tied = self._risk_sums(risk)
         log_risk = np.empty(len(rest))
         take_log_risks(rest, tied, self._n_tied, log_risk)
-        found = risk * self._hazards(self._parts(rest, tied)[::2])
+        found = self._expected(risk, self._parts(rest, tied))
         found -= self._event
         against = log_risk[self._own_of_ending]
         alone = np.isneginf(against)
@@ -176,7 +181,7 @@ class CoxRows:
         """Negative gradient and curvature, for the price of one."""
         risk = np.exp(self._level(eta))
         parts = self._parts(*self._risk_sums(risk))
-        expected = risk * self._hazards(parts[::2])
+        expected = self._expected(risk, parts)
         squares = self._hazards(parts[1::2])
         squares *= self.weight * risk  # first: without weight a risk may be too large to square
         squares *= risk
@@ -217,8 +222,7 @@ class CoxRows:
         """Expected events of each row, shape (n_rows,): its relative risk times the cumulative
         hazard while it was at risk. Under the weights they add up to the events."""
         risk = np.exp(self._level(eta))
-        risk *= self._hazards(self._parts(*self._risk_sums(risk))[::2])
-        return risk
+        return self._expected(risk, self._parts(*self._risk_sums(risk)))
 
     def cumulative_hazard(self, eta: FloatArray) -> FloatArray:
         """Cumulative hazard of each row of relative risk 1 while it was at risk, shape
@@ -257,6 +261,11 @@ class CoxRows:
         parts = np.empty((4, len(rest)))
         take_hazards(rest, tied, self._n_tied, self._mean, parts)
         return parts
+
+    def _expected(self, risk: FloatArray, parts: FloatArray) -> FloatArray:
+        found = self._hazards(parts[::2])
+        found *= risk
+        return np.minimum(found, _MOST_EXPECTED, out=found)
 
     def _hazards(self, parts: FloatArray) -> FloatArray:
         """Sums over the times at which each row was at risk: of the first for all, of the second at
@@ -310,7 +319,7 @@ class CoxLoss:
         Raises
         ------
         MethodError
-            For more than 2,000 rows, since each risk set is written out.
+            For more than 1,000 rows, since each risk set is written out.
         """
         import cvxpy
 
