@@ -2,13 +2,13 @@
 #
 #     Rscript benchmarks/survival_truth.R FOLDER [quick]      (needs survival, glmnet and ranger)
 #
-# FOLDER has the sets that `python benchmarks/survival.py write FOLDER` writes. A row per set and
+# FOLDER has the sets that `python benchmarks/survival.py --write FOLDER` writes. A row per set and
 # method:
 #
 # lasso, 1se / min        glmnet's Cox lasso by ten folds (factors as contrasts of their levels, a
 #                         column selected with any of them)
 # lasso, k = 12           its path up to the last penalty with at most twelve columns
-# forest, permutation     ranger's survival forest (log-rank, 500 trees): the first twelve columns
+# forest, permutation     ranger's survival forest (log-rank, 250 trees): the first twelve columns
 # forest, corrected       the same by impurity_corrected (Nembrini, Koenig and Wright 2018)
 # forest, minimal depth   columns with a mean minimal depth below the mean one of a column that
 #                         tells nothing (Ishwaran and others 2010, tree-averaged threshold)
@@ -19,7 +19,7 @@ source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), val
                  "survival_common.R"))
 suppressMessages(library(glmnet))
 quick <- "quick" %in% arguments
-N_TREES <- if (quick) 50 else 500
+N_TREES <- if (quick) 50 else 250
 TRUTHS <- if (quick) 1 else 10
 
 # Names of the columns whose contrasts have a coefficient.

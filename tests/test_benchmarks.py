@@ -74,7 +74,7 @@ def test_comparison_prints_its_tables(run):
     ("program", "n_lines"),
     [
         ("noise.py", 2 + 2),
-        ("truth.py", 2 + 6),
+        ("truth.py", 2 + 4),
         ("pmlb.py", 2 * (2 + 2)),
         ("qvalues.py", 2 + 4 + 2),
         ("steadiness.py", 2 + 2 + 2 + 1),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.inference import Inference
     from treeselect.resampling.learning_curve import LearningCurve
     from treeselect.resampling.performance import Performance
+    from treeselect.resampling.risk_groups import RiskGroups
 
 
 from treeselect.results.readable import ReadableFit
@@ -668,6 +669,94 @@ class SelectionResult(ReadableFit):
             repeats=repeats,
             fold_groups=fold_groups,
             scoring=scoring,
+            seed=self.seed if seed is None else read_seed(seed),
+            workers=self._workers(n_jobs),
+            data=data,
+            weights=weights,
+            offset=offset,
+        )
+
+    def risk_groups(
+        self,
+        n_groups: int = 3,
+        horizon: float | None = None,
+        folds: int | Splitter | Sequence[int] = 10,
+        *,
+        fold_groups: str | Sequence[Any] | None = None,
+        seed: int | None = None,
+        n_jobs: int | None = None,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> RiskGroups:
+        """Survival in groups of rows of rising predicted risk, and whether predictions agree with
+        what happened.
+
+        In each fold the model that predicts is refitted to the selected terms on the training rows
+        (a forest where the fit itself predicts by a sparse forest), and tells the risk and the
+        survival of the held-out rows. Groups are cut at the quantiles of these risks.
+
+        Parameters
+        ----------
+        n_groups : int
+            From 2 to 20. Rows of equal risk stay together, so that there may be fewer.
+        horizon : float, optional
+            Time at which predicted and observed survival are compared, above 0 and not after the
+            last time under observation; the median time of the events by default.
+        folds : int, splitter or array of int
+            As in :func:`treeselect.select`: how rows are held out to be predicted.
+        fold_groups : str or array, shape (n_rows,), optional
+            Whole groups are held out; the fit's by default. A column that is neither the fit's nor
+            behind the terms needs `data`.
+        seed : int, optional
+            The fit's by default.
+        n_jobs : int, optional
+            The fit's by default; the answer does not depend on it.
+        data : frame or path, optional
+            The data of the fit, needed if the model was loaded from a file without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        RiskGroups
+            ``.tidy()``, the curves of Kaplan and Meier with the numbers at risk;
+            ``.calibration()``, predicted and observed survival at the horizon; ``.summary()``.
+
+        Raises
+        ------
+        OptionError
+            If the response is not times until an event, an argument is not allowed, or the rows
+            can't be split.
+        DataError
+            If the data are needed and not given, or are not those of the fit.
+        OutOfMemoryError, WorkerError
+            If memory runs out, or a process can't be given its work.
+
+        Notes
+        -----
+        The terms are taken as given. They were selected on all rows: where they were picked from
+        many, the groups lie further apart than those of new rows would.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load_gbsg2()
+        >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
+        >>> fit.risk_groups(folds=3).calibration()["group"].to_list()
+        ['low', 'middle', 'high']
+        """
+        from treeselect.models.forest import refit_forest
+        from treeselect.resampling.held_out_risks import group_by_risk
+        from treeselect.results.refitting import growing
+
+        return group_by_risk(
+            self,
+            growing(self) or refit_forest,
+            n_groups,
+            horizon,
+            folds,
+            fold_groups=fold_groups,
             seed=self.seed if seed is None else read_seed(seed),
             workers=self._workers(n_jobs),
             data=data,

@@ -28,6 +28,7 @@ from treeselect.designs.scoring import Scoring
 from treeselect.errors import OptionError, TreeselectWarning, quoted
 from treeselect.frames.libraries import library_of
 from treeselect.frames.reading import read_data
+from treeselect.models.baseline import baseline_of
 from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.choosing import (
     Choice,
@@ -261,6 +262,9 @@ def select(
             if note is not None
         ),
         choice=choice,
+        baseline=baseline_of(
+            problem, model_data.weight, found.model, workers_for(n_jobs).n_threads
+        ),
     )
     if resamples and found.step.size > 0:
         return result.resample(resamples)

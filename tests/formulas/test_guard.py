@@ -163,6 +163,21 @@ y ~ x^{9**9}
 y ~ C(open('pwned', 'w'))
 y ~ lag(x)
 y ~ I(x == '`age`') + z
+Surv(open('pwned', 'w'), y) ~ x
+Surv(x, __import__('os').system('touch pwned')) ~ z
+Surv(x, y == open('pwned', 'w')) ~ z
+Surv(x, event=open('pwned', 'w')) ~ z
+Surv(x, y, type=open('pwned', 'w')) ~ z
+Surv(*open('pwned', 'w')) ~ z
+Surv(**open('pwned', 'w')) ~ z
+Surv(x, y).__class__ ~ z
+Surv(x, (lambda: y)()) ~ z
+Surv(x, '`' + str(__import__('os').system('touch pwned')) + '`') ~ z
+Surv(x, y) ~ z + strata(open('pwned', 'w'))
+Surv(x, y) ~ z + strata(*open('pwned', 'w'))
+Surv(x, y) ~ z + strata(age, labels=open('pwned', 'w'))
+Surv(x, y) ~ z + strata(age.__class__)
+Surv(x, y) ~ z + strata(f'{age}')
 """.strip().splitlines()
 
 HONEST = """
@@ -233,6 +248,9 @@ y ~ C(x, contr.helmert, levels=[3, 1])
 y ~ standardize(x) + scale(z, center=False) + scale(age, ddof=0)
 y ~ 2:x
 y ~ x + z:C(age):bs(`1st`, 4)
+Surv(x, y) ~ . + strata(age, z > 1)
+Surv(`a b` / 7, `it's` == 'dead') ~ x
+Surv(time=`1st`, event=y) ~ x + strata(`<script>`)
 """.strip().splitlines()
 
 

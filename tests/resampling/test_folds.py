@@ -13,11 +13,15 @@ from sklearn.model_selection import (
     PredefinedSplit,
     RepeatedKFold,
     ShuffleSplit,
+    StratifiedKFold,
     TimeSeriesSplit,
 )
 
 import treeselect
+from treeselect.designs.preparing import prepare
+from treeselect.designs.request import Request
 from treeselect.designs.weights import row_weights
+from treeselect.engine.survival.times import EVENT
 from treeselect.errors import OptionError
 from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.choosing import one_standard_error_size
@@ -170,16 +174,14 @@ def test_a_negative_fold_number_is_always_trained_on(problem):
 
 
 def test_the_column_of_the_groups_is_hidden_from_the_dot(mixed):
-    data = mixed.assign(ward=[f"w{c}" for c in CLUSTERS])
-    fit = treeselect.select("died ~ . - dose", data, fold_groups="ward", repeats=2, **QUICK)
+    data = mixed[["died", "signal", "noise"]].assign(ward=[f"w{c}" for c in CLUSTERS])
+    fit = treeselect.select("died ~ .", data, fold_groups="ward", repeats=2, **QUICK)
     assert "ward" not in fit.tidy()["term"].tolist()
     assert "repeated 2 times by groups of ward" in fit.call.rule
     assert fit.scores.repeats == 2
     assert len(fit.scores.scores) == 10
     assert "rows of each `ward` together" in fit.summary().as_text().replace("\n  ", " ")
-    array = treeselect.select(
-        "died ~ . - dose - ward", data, fold_groups=CLUSTERS, repeats=2, **QUICK
-    )
+    array = treeselect.select("died ~ . - ward", data, fold_groups=CLUSTERS, repeats=2, **QUICK)
     assert np.array_equal(array.scores.scores, fit.scores.scores)
 
 
@@ -268,3 +270,50 @@ def test_groups_that_hold_one_class_each(mixed):
 def test_folds_of_some_rows():
     folds = Folds(np.arange(4), groups_name=True).for_rows(np.array([1, 3]))
     assert folds.folds.tolist() == [1, 3]
+
+
+# --- times to an event ---------------------------------------------------------------------------
+
+
+def timed(n_events=20, n=60):
+    """Times that rise from row to row, the first of which are events."""
+    frame = pd.DataFrame({"time": np.arange(1.0, n + 1), "x": 1.0, "dead": np.arange(n) < n_events})
+    return prepare(Request("Surv(time, dead) ~ x"), frame).problem
+
+
+def events(problem, found):
+    return [int(problem.y[split.test, EVENT].sum()) for split in found]
+
+
+def split_times(problem, folds, groups=None):
+    frame = pd.DataFrame(index=range(len(problem.y)))
+    weights = row_weights(np.ones(len(problem.y)), groups)
+    return split_rows(problem, weights, read_folds(folds, 1, groups, frame), seed=1)
+
+
+@pytest.mark.parametrize("n_events", [20, 58, 60])
+def test_events_are_spread_over_folds(n_events):
+    problem = timed(n_events)
+    found = events(problem, split_times(problem, 5))
+    assert sum(found) == n_events
+    assert max(found) - min(found) <= 1
+
+
+def test_events_are_spread_over_folds_of_groups_and_by_splitters():
+    problem = timed()
+    assert events(problem, split_times(problem, 4, np.arange(60) % 20)) == [5] * 4
+    assert events(problem, split_times(problem, StratifiedKFold(4))) == [5] * 4
+
+
+@pytest.mark.parametrize(
+    ("n_events", "folds", "said"),
+    [
+        (4, 5, "at most the number of rows with an event, 4.\n.*Found: 5"),
+        (20, [0] * 20 + [1] * 40, "at its time, in every training set.\n.*none among the 40"),
+        (20, [-1] * 10 + [0] * 30 + [1] * 20, "in every fold.\n.*among the 20 rows of fold 2 of 2"),
+    ],
+)
+def test_folds_without_events(n_events, folds, said):
+    folds = folds if isinstance(folds, int) else np.array(folds)
+    with pytest.raises(OptionError, match=said):
+        split_times(timed(n_events), folds)

@@ -13,8 +13,11 @@ from sklearn.ensemble import RandomForestRegressor
 from statsmodels.tools.sm_exceptions import SpecificationWarning
 
 import treeselect
+from treeselect.designs.preparing import prepare
+from treeselect.designs.request import Request
 from treeselect.designs.weights import row_weights
 from treeselect.engine.random import stream_seed
+from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError
 from treeselect.resampling import cross_validation, splitting
 from treeselect.resampling.choosing import Choice, choose
@@ -151,7 +154,7 @@ def test_true_terms_are_found_and_noise_is_not(strong):
 def test_noise_gives_no_small_p_values_beyond_their_level():
     false = 0
     for seed in range(20):
-        fit = treeselect.select("y ~ .", numbers(100 + seed), k=3, seed=seed, **QUICK)
+        fit = treeselect.select("y ~ .", numbers(100 + seed), method="mrmr", k=3, seed=seed)
         false += bool((fit.inference(repeats=10).tidy()["p_value"] < 0.05).any())
     assert false <= 3
 
@@ -645,3 +648,28 @@ def test_trees_that_were_fitted_elsewhere_know_all_rows():
     fit = treeselect.select("y ~ x0 + x1", data, method="controlburn", k=1, seed=1, forest=forest)
     with pytest.raises(OptionError, match="fitted before"):
         fit.inference()
+
+
+# --- times to an event ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_events", [20, 80])
+def test_both_parts_have_the_same_share_of_the_events(n_events):
+    problem = timed(n_events)
+    for seed in range(3):
+        parts = part_rows(problem, row_weights(np.ones(80)), 0.5, seed)
+        assert [problem.y[rows, EVENT].sum() for rows in parts] == [n_events / 2] * 2
+
+
+def test_parts_with_few_events_are_refused():
+    choice = Choice(1, Folds(5, 1, False))
+    said = "at least 5 rows with an event to select on.\n.*Found: 4, .* of 8 events"
+    with pytest.raises(OptionError, match=said):
+        draw_parts(timed(8), row_weights(np.ones(80)), 0.5, choice, [1])
+    (parts,) = draw_parts(timed(10), row_weights(np.ones(80)), 0.5, choice, [1])
+    assert len(parts.train) == 40
+
+
+def timed(n_events):
+    frame = pd.DataFrame({"time": np.arange(1.0, 81), "x": 1.0, "dead": np.arange(80) < n_events})
+    return prepare(Request("Surv(time, dead) ~ x"), frame).problem

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from treeselect._version import __version__
 from treeselect.arguments.checks import USUAL_METHOD, USUAL_SIZE, check_resamples
+from treeselect.arguments.scalars import described
 from treeselect.cli.compare import add_compare
 from treeselect.cli.shared import (
     add_checkpoint,
@@ -169,7 +170,16 @@ def _add_predict(commands: Any) -> None:
     )
     predict.add_argument("model", metavar="MODEL", help="a file written by --save")
     add_file(predict)
-    predict.add_argument("--type", default="response", help="response (the default), link or class")
+    predict.add_argument(
+        "--type",
+        default="response",
+        help="response (the default), link, class; of times survival or cumulative_hazard",
+    )
+    predict.add_argument(
+        "--times",
+        metavar="T1,T2,...",
+        help="times for --type survival and cumulative_hazard, between commas: a column each",
+    )
     predict.add_argument("--output", "-o", metavar="FILE.csv", help="default: standard output")
     predict.add_argument(
         "--guard-formulas",
@@ -312,7 +322,9 @@ def _predict(options: argparse.Namespace) -> None:
     from treeselect.loading import load
 
     check_places(output=options.output)
-    fitted = load(options.model).predict(data_of(options), type=options.type)
+    fitted = load(options.model).predict(
+        data_of(options), type=options.type, times=_times(options.times)
+    )
     frame = fitted if fitted.ndim == 2 else fitted.to_frame()
     if options.guard_formulas:
         frame = guard_formulas(frame)
@@ -321,6 +333,19 @@ def _predict(options: argparse.Namespace) -> None:
         write_text(options.output, text, "output")
     else:
         put(text.removesuffix("\n"))
+
+
+def _times(text: str | None) -> list[float] | None:
+    """Numbers between commas."""
+    if text is None:
+        return None
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError(
+            f"`--times` must be numbers between commas.\n  Found: {described(text)}. Write, for"
+            " example, `--times 365,730`."
+        ) from None
 
 
 def _methods(options: argparse.Namespace) -> None:

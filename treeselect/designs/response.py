@@ -79,6 +79,12 @@ class Response:
         return text + (f"; positive class: {self.classes[-1]}" if len(self.classes) == 2 else "")
 
     @property
+    def parts_text(self) -> str:
+        """What a row needs to be used: ``the response``, or with strata one of them, too."""
+        has_strata = self.follow_up is not None and bool(self.follow_up.strata)
+        return "the response or a stratum" if has_strata else "the response"
+
+    @property
     def in_linear_models(self) -> str:
         """Its name, and which class coefficients speak of, or are compared with, or the strata."""
         if self.follow_up is not None and self.follow_up.strata:

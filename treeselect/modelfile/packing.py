@@ -17,6 +17,7 @@ from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import scoring_record
 from treeselect.errors import ModelFileError
 from treeselect.frames.values import Numbers, read_column
+from treeselect.modelfile.baselines import baseline_arrays
 from treeselect.modelfile.effects import pack_effects
 from treeselect.modelfile.models import model_arrays, subforest_arrays
 from treeselect.modelfile.plain import plain
@@ -46,6 +47,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     arrays |= _path_arrays(result.steps, result.step)
     arrays |= model_arrays(result.model)
     arrays |= subforest_arrays(result.subforest)
+    arrays |= baseline_arrays(result.baseline)
     edges = [np.empty(0) if e is None else e for e in data.arrays.edges]
     arrays["edges"] = np.concatenate(edges) if edges else np.empty(0)
     arrays["edges_start"] = np.cumsum([0, *(len(e) for e in edges)], dtype=np.int64)

@@ -14,6 +14,7 @@ from treeselect.designs.association import Associations
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import falling
+from treeselect.engine.survival.curves import Baseline
 from treeselect.errors import (
     StabilityError,
 )
@@ -74,6 +75,8 @@ class Fit:
     effect_record : EffectRecord or None
         Effects of the terms in the model, with intervals from models of the resamples, if these
         were fitted.
+    baseline : Baseline or None
+        Cumulative hazard beside the risks that the model predicts, if the response is times.
     """
 
     design: ModelData
@@ -90,6 +93,7 @@ class Fit:
     resampled: Stability | None = None
     choice: Choice = field(default_factory=Choice)
     effect_record: EffectRecord | None = None
+    baseline: Baseline | None = None
 
     # --- the answer ---
 

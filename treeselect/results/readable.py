@@ -22,6 +22,7 @@ from treeselect.errors import (
 from treeselect.frames.libraries import as_column, as_frame, in_library, with_column
 from treeselect.frames.reading import read_data
 from treeselect.results.effects import effect_table
+from treeselect.results.hazards import HAZARD_TYPES, hazards_at, read_times
 from treeselect.results.inside import importance_path_table, node_table, tree_table
 from treeselect.results.interactions import interaction_table
 from treeselect.results.neighbours import neighbour_table
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 from treeselect.resampling.fit import Fit
 
-PREDICTION_TYPES = ("response", "link", "class")
+PREDICTION_TYPES = ("response", "link", "class", *HAZARD_TYPES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ class ReadableFit(Fit):
         kind = "class" if len(self.design.response.classes) > 2 else "response"
 
         def fitted(frame: Any) -> list[Any]:
-            values = self._predict(frame, kind, offset)
+            values = self._predict(frame, kind, offset, None)
             assert isinstance(values, list)
             return values
 
@@ -478,8 +479,9 @@ class ReadableFit(Fit):
     def predict(
         self,
         new: Any,
-        type: Literal["response", "link", "class"] = "response",
+        type: Literal["response", "link", "class", "survival", "cumulative_hazard"] = "response",
         offset: Sequence[float] | None = None,
+        times: float | Sequence[float] | None = None,
     ) -> Any:
         """Predict from the selected terms: by the forest refitted on them, the sparse forest
         (``refit=None`` of ControlBurn), or boosted trees (:meth:`refit`).
@@ -489,33 +491,55 @@ class ReadableFit(Fit):
         new : frame or path
             Must hold the columns behind the selected terms (:attr:`variables`); others are not
             looked at.
-        type : {"response", "link", "class"}
+        type : {"response", "link", "class", "survival", "cumulative_hazard"}
             The mean (for two classes the probability of the positive one, for more a column with
-            the probability of each), its linear predictor (log-odds; logarithms of the
-            probabilities or of the mean count), or the most probable class.
+            the probability of each; of times until an event the relative risk, in units of the
+            baseline hazard), its linear predictor (log-odds; logarithms of the probabilities, of
+            the mean count or of the relative risk), or the most probable class. Of times also the
+            probability of no event until each of `times`, or the cumulative hazard there:
+            Breslow's baseline hazard [1]_ of the row's stratum times its relative risk.
         offset : sequence of float, optional
             One value per row, needed if the fit had an array of them. If it had a column, `new`
             must have that column.
+        times : float or sequence of float, optional
+            At least 0, in the unit of the response's times; needed for ``"survival"`` and
+            ``"cumulative_hazard"``, and only there.
 
         Returns
         -------
-        series, or frame with a column for each of more than two classes
-            Of the length of `new`, in its library, with its index if it has one.
+        series, or frame with a column for each of more than two classes, or for each time
+            Of the length of `new`, in its library, with its index if it has one. Survival and
+            hazards are missing after the last time at which anybody of the row's stratum was under
+            observation in the data of the fit.
 
         Raises
         ------
         OptionError
-            If `type` is not allowed, or ``"class"`` for a numeric response.
+            If `type` is not allowed, or ``"class"`` for a response without classes, or `times` are
+            needed and not given, or given and not needed.
         NewDataError
             If `new` does not match the data of the fit.
+
+        References
+        ----------
+        .. [1] N. E. Breslow (1972). Discussion of the paper by D. R. Cox. Journal of the Royal
+           Statistical Society, Series B 34, 216-217.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load_gbsg2()
+        >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
+        >>> fit.predict(data.head(2), type="survival", times=[365, 1000]).columns.to_list()
+        ['365', '1000']
         """
-        found = self._predict(new, type, offset)
+        found = self._predict(new, type, offset, times)
         if isinstance(found, dict):
             return as_frame(found, new)
         return as_column(found, self.design.response.name, new)
 
     def _predict(
-        self, new: Any, type: str, offset: Sequence[float] | None
+        self, new: Any, type: str, offset: Sequence[float] | None, times: object
     ) -> list[Any] | dict[str, list[float]]:
         check_choice("type", type, PREDICTION_TYPES)
         response = self.design.response
@@ -524,7 +548,16 @@ class ReadableFit(Fit):
                 f'`type="class"` needs a response with classes.\n'
                 f"  Found: family {quoted(self.family)}."
             )
-        mean = self._predict_mean(read_data(new), offset)
+        if times is not None and type not in HAZARD_TYPES:
+            raise OptionError(
+                f"`times` must be left out for `type={type!r}`.\n"
+                '  Use `type="survival"` or `type="cumulative_hazard"` for predictions at times.'
+            )
+        at = read_times(self, type, times) if type in HAZARD_TYPES else None
+        frame = read_data(new)
+        mean = self._predict_mean(frame, offset)
+        if at is not None:
+            return hazards_at(self, type, frame, mean, at)
         if type == "class":
             chosen = largest_in_row(mean) if mean.ndim == 2 else at_least(mean, 0.5).astype(int)
             return [response.classes[i] for i in chosen]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from drawn_times import SEEDS, survival_rows
 from hypothesis import given
 
@@ -36,7 +37,7 @@ def test_times_that_only_rounding_tells_apart_are_equal():
 
 @given(SEEDS)
 def test_risk_sets_are_those_of_the_definition(seed):
-    y, weight, _ = survival_rows(seed)
+    y, weight, _ = survival_rows(seed, n_times=8 if seed % 2 else 200)
     marks = (y[:, EVENT] > 0) & (weight > 0)
     sets = risk_sets(y, marks, 4)
     found = list(zip(sets.time_stratum, sets.time, strict=True))
@@ -52,3 +53,17 @@ def test_risk_sets_are_those_of_the_definition(seed):
     np.testing.assert_allclose(stretches.over_rows(numbers), numbers @ inside, rtol=1e-12)
     of_times = np.random.default_rng(seed).random(len(found))
     np.testing.assert_allclose(stretches.over_times(of_times), inside @ of_times, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_times", [1, 15, 16, 17, 150])
+def test_sums_over_long_stretches(n_times):
+    """All that there are of some times, the empty ones, too."""
+    first, last = (ends.ravel() for ends in np.indices((n_times, n_times)))
+    stratum, begin = np.zeros(len(first), dtype=np.int64), np.array([0, n_times])
+    stretches = spans(first, last, stratum, begin)
+    at = np.arange(n_times)
+    inside = (first[:, np.newaxis] <= at) & (at <= last[:, np.newaxis])
+    rng = np.random.default_rng(n_times)
+    rows, times = rng.random(len(first)), rng.random(n_times)
+    np.testing.assert_allclose(stretches.over_rows(rows), rows @ inside, rtol=1e-11)
+    np.testing.assert_allclose(stretches.over_times(times), inside @ times, rtol=1e-11)

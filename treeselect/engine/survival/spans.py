@@ -4,8 +4,8 @@ A row is at risk at a stretch of times, from ``first`` to ``last``. Rows that we
 from the beginning need running sums only. Where rows enter late, the difference of two running sums
 would lose all digits of a risk set that is small beside those before it, and could be negative.
 Here sums have positive parts only: a stretch is cut where the highest bit of its two ends differs,
-which makes it the end of one block and the beginning of the next, both of 2^level times, and
-running sums within blocks of that level do the rest.
+which makes it the end of one block and the beginning of the next, both of a power of 2 times, and
+running sums within blocks of that size do the rest.
 """
 
 from __future__ import annotations
@@ -17,44 +17,44 @@ import numpy as np
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.cache import inner, kernel
 
-
-@inner
-def level_of(first, last):
-    """Number of the highest bit in which two different numbers differ."""
-    differ = first ^ last
-    level = 0
-    while differ > 1:
-        differ >>= 1
-        level += 1
-    return level
+_SHORT = 4
+"""Stretches of at most 2^4 times are summed one by one."""
 
 
 @inner
-def run_outwards(row, level):
-    """Sums of each block of 2^level from where it meets the other of its pair."""
+def add_to_halves(row, size, found):
+    """Running sums from both ends of each pair of blocks to where they meet, added to others."""
     n_times = row.shape[0]
-    for t in range(n_times - 2, -1, -1):
-        if (t >> level) & 1 == 0 and ((t + 1) >> level) == (t >> level):
-            row[t] += row[t + 1]
-    for t in range(1, n_times):
-        if (t >> level) & 1 == 1 and ((t - 1) >> level) == (t >> level):
-            row[t] += row[t - 1]
+    for begin in range(0, n_times, 2 * size):
+        middle = min(begin + size, n_times)
+        total = 0.0
+        for t in range(begin, middle):
+            total += row[t]
+            found[t] += total
+        total = 0.0
+        for t in range(min(middle + size, n_times) - 1, middle - 1, -1):
+            total += row[t]
+            found[t] += total
 
 
 @inner
-def run_inwards(row, level):
-    """Sums of each block of 2^level from its far end to where it meets the other of its pair."""
+def take_halves(mass, size, row):
+    """Running sums of each pair of blocks from where they meet to both ends."""
     n_times = row.shape[0]
-    for t in range(1, n_times):
-        if (t >> level) & 1 == 0 and ((t - 1) >> level) == (t >> level):
-            row[t] += row[t - 1]
-    for t in range(n_times - 2, -1, -1):
-        if (t >> level) & 1 == 1 and ((t + 1) >> level) == (t >> level):
-            row[t] += row[t + 1]
+    for begin in range(0, n_times, 2 * size):
+        middle = min(begin + size, n_times)
+        total = 0.0
+        for t in range(middle - 1, begin - 1, -1):
+            total += mass[t]
+            row[t] = total
+        total = 0.0
+        for t in range(middle, min(middle + size, n_times)):
+            total += mass[t]
+            row[t] = total
 
 
 @kernel
-def add_rows(mass, first, last, begin, table, found):
+def add_rows(mass, first, last, level, begin, table, found):
     """Add the mass of each row to the times at which it is at risk; `found` and `table` are 0."""
     if table.shape[0] == 0:
         for i in range(mass.shape[0]):
@@ -65,45 +65,38 @@ def add_rows(mass, first, last, begin, table, found):
                 found[t] += found[t + 1]
         return
     for i in range(mass.shape[0]):
-        a, b = first[i], last[i]
-        if a == b:
-            found[a] += mass[i]
-        elif a < b:
-            level = level_of(a, b)
-            table[level, a] += mass[i]
-            table[level, b] += mass[i]
-    for level in range(table.shape[0]):
-        run_inwards(table[level], level)
-        for t in range(found.shape[0]):
-            found[t] += table[level, t]
+        if level[i] >= 0:
+            table[level[i], first[i]] += mass[i]
+            table[level[i], last[i]] += mass[i]
+        else:
+            for t in range(first[i], last[i] + 1):
+                found[t] += mass[i]
+    for k in range(table.shape[0]):
+        add_to_halves(table[k], 1 << (k + _SHORT), found)
 
 
 @kernel
-def add_times(mass, first, last, begin, table, found):
-    """Sum of the mass of the times at which each row is at risk. `table` has as many rows as there
-    are levels; or one, if no row enters late."""
-    if table.shape[0] == 1:
+def add_times(mass, first, last, level, begin, table, running, found):
+    """Sum of the mass of the times at which each row is at risk."""
+    if table.shape[0] == 0:
         for s in range(begin.shape[0] - 1):
             total = 0.0
             for t in range(begin[s], begin[s + 1]):
                 total += mass[t]
-                table[0, t] = total
+                running[t] = total
         for i in range(first.shape[0]):
-            found[i] = table[0, last[i]] if last[i] >= first[i] else 0.0
+            found[i] = running[last[i]] if last[i] >= first[i] else 0.0
         return
-    for level in range(table.shape[0]):
-        for t in range(mass.shape[0]):
-            table[level, t] = mass[t]
-        run_outwards(table[level], level)
+    for k in range(table.shape[0]):
+        take_halves(mass, 1 << (k + _SHORT), table[k])
     for i in range(first.shape[0]):
-        a, b = first[i], last[i]
-        if a > b:
-            found[i] = 0.0
-        elif a == b:
-            found[i] = mass[a]
+        if level[i] >= 0:
+            found[i] = table[level[i], first[i]] + table[level[i], last[i]]
         else:
-            level = level_of(a, b)
-            found[i] = table[level, a] + table[level, b]
+            total = 0.0
+            for t in range(first[i], last[i] + 1):
+                total += mass[t]
+            found[i] = total
 
 
 def sums_at(place: IntArray, mass: FloatArray, n_times: int) -> FloatArray:
@@ -119,14 +112,17 @@ class Spans:
     ----------
     first, last : ndarray of int64, shape (n_rows,)
         ``first > last`` of a row that is at risk at none.
+    level : ndarray of int64, shape (n_rows,)
+        Where the sums of a long stretch are; -1 of one that is short.
     begin : ndarray of int64, shape (n_strata + 1,)
         Where the times of each stratum begin, and their number.
     n_levels : int
-        0 if each row is at risk from the first time of its stratum on.
+        0 if each row is at risk from the first time of its stratum on, which needs none.
     """
 
     first: IntArray
     last: IntArray
+    level: IntArray
     begin: IntArray
     n_levels: int
 
@@ -136,16 +132,16 @@ class Spans:
 
     def over_rows(self, mass: FloatArray) -> FloatArray:
         """Sum of the mass, shape (n_rows,), of the rows at risk at each time, shape (n_times,)."""
-        found = np.zeros(self.n_times)
+        mass, found = np.ascontiguousarray(mass), np.zeros(self.n_times)
         table = np.zeros((self.n_levels, self.n_times))
-        add_rows(mass, self.first, self.last, self.begin, table, found)
+        add_rows(mass, self.first, self.last, self.level, self.begin, table, found)
         return found
 
     def over_times(self, mass: FloatArray) -> FloatArray:
         """Sum of the mass, shape (n_times,), of the times at which each row is at risk."""
-        found = np.empty(len(self.first))
-        table = np.empty((max(self.n_levels, 1), self.n_times))
-        add_times(mass, self.first, self.last, self.begin, table, found)
+        mass, found = np.ascontiguousarray(mass), np.empty(len(self.first))
+        table, running = np.empty((self.n_levels, self.n_times)), np.empty(self.n_times)
+        add_times(mass, self.first, self.last, self.level, self.begin, table, running, found)
         return found
 
 
@@ -155,6 +151,7 @@ def spans(first: IntArray, last: IntArray, stratum: IntArray, begin: IntArray) -
     Levels are needed if a row that is at risk at all enters after the first time of its stratum.
     """
     late = (first > begin[stratum]) & (first <= last)
-    # Two at least: one stands for running sums.
-    n_levels = max(int(begin[-1] - 1).bit_length(), 2) if late.any() else 0
-    return Spans(first, last, begin, n_levels)
+    highest_bit = np.frexp((first ^ last).astype(np.float64))[1].astype(np.int64) - 1
+    level = np.where(last - first < 2**_SHORT, -1, highest_bit - _SHORT)
+    n_levels = max(int(level.max(initial=0)) + 1, 1) if late.any() else 0
+    return Spans(first, last, level, begin, n_levels)

@@ -1,0 +1,72 @@
+"""Survival and cumulative hazards of new rows, at some times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeselect.arguments.checks import as_floats, values_text
+from treeselect.arguments.scalars import finite
+from treeselect.designs.strata_levels import strata_of
+from treeselect.engine.arrays import FloatArray
+from treeselect.errors import OptionError, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.resampling.fit import Fit
+
+HAZARD_TYPES = ("survival", "cumulative_hazard")
+"""Predictions that have a column for each time."""
+
+_MOST_TIMES = 10_000
+
+
+def read_times(fit: Fit, type: str, times: object) -> FloatArray:
+    """The times at which a prediction of this type is wanted, rising or not.
+
+    Raises
+    ------
+    OptionError
+        If the response is no times, or `times` are not numbers from 0 on.
+    """
+    if fit.baseline is None:
+        raise OptionError(
+            f"`type={type!r}` needs times until an event as response, `Surv(time, event)`.\n"
+            f"  Found: family {quoted(fit.family)}."
+        )
+    number = finite(times)
+    values = as_floats(times) if number is None else np.array([number], dtype=np.float64)
+    if times is None or values is None or values.ndim != 1 or not 0 < len(values) <= _MOST_TIMES:
+        last = np.nanmax(fit.baseline.until)
+        raise OptionError(
+            f"`times` must be one or more numbers, at most {_MOST_TIMES:,}, for `type={type!r}`.\n"
+            f"  Found: {values_text(times)}. Observation ends at {last:g} in the data of the fit."
+        )
+    if not (np.isfinite(values).all() and (values >= 0).all()):
+        odd = values[~(np.isfinite(values) & (values >= 0))][0]
+        raise OptionError(f"`times` must be finite and at least 0.\n  Found: {odd:g}.")
+    return values
+
+
+def hazards_at(
+    fit: Fit, type: str, frame: pd.DataFrame, risk: FloatArray, times: FloatArray
+) -> dict[str, list[Any]]:
+    """Survival or cumulative hazard of rows with these relative risks, a column for each time.
+
+    Missing where a stratum is missing, and after the last time at which anybody of it was under
+    observation: nothing is known of it.
+    """
+    baseline, known = fit.baseline, fit.design.response.follow_up
+    assert baseline is not None
+    assert known is not None
+    stratum = strata_of(known, fit.design.spec.formula, frame)[:, np.newaxis]
+    eta = fit.design.response.family.link(risk)[:, np.newaxis]
+    there = np.maximum(stratum, 0)
+    found = baseline.cumulative_hazard(times, there, eta)
+    if type == "survival":
+        found = np.exp(-found)
+    seen = (stratum >= 0) & (times <= baseline.until[there])
+    found = np.where(seen, found, np.nan)
+    return {f"{time:g}": found[:, j].tolist() for j, time in enumerate(times)}
