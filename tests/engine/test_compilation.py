@@ -82,7 +82,7 @@ for start in (None, abs(x[1])):
     rows = CoxRows(times, weight)
     rows.value(x[3])
     rows.derivatives(x[3])
-    rows.curvature_times(x[3], x.T)
+    rows.score_residuals(x[3], x.T)
     uno_concordance(times, x[3], weight)
     boost(data, CoxLoss(), times, weight, 0.0, Boosting(2, 0.1, leaves), seed=1, rank=rank)
 grown = bagged_forest(data, mean_target(y), weight, n_trees=2, growth=grow, seed=1, rank=rank)
