@@ -25,6 +25,9 @@ _NEAR_CERTAIN = 1e-6
 """Probabilities are kept this far from 0 and 1 before their log-odds are taken."""
 
 
+AfterTraining = Callable[[FloatArray, FloatArray, WeightArray, WeightArray], float]
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """A family of responses.
@@ -53,6 +56,12 @@ class Family:
         Whether the score is defined only for rows whose response varies.
     has_times : bool
         Whether the response is times until events, of which no mean is known.
+    score_words : str
+        What the score is, a sentence; empty where its name says so.
+    score_after : callable or None
+        ``score_after(y, prediction, weight, training)``: the same score of rows that are held out,
+        where it learns from the training rows, too; `score` is told with rows that are their own
+        training rows.
     min_leaf : int
         Least weight of a leaf of boosted trees that are refitted: 5 for a number, 10 for
         probabilities.
@@ -70,6 +79,18 @@ class Family:
     n_classes: int = 0
     score_needs_variation: bool = True
     has_times: bool = False
+    score_words: str = ""
+    score_after: AfterTraining | None = None
+
+    def held_out_score(
+        self, y: FloatArray, prediction: FloatArray, weight: WeightArray, training: WeightArray
+    ) -> float:
+        """Score of the rows with a weight, by a model that was fitted to those with a weight in
+        `training`; all have a place in `y` and `prediction`."""
+        if self.score_after is not None:
+            return self.score_after(y, prediction, weight, training)
+        rows = weight > 0
+        return self.score(y[rows], prediction[rows], weight[rows])
 
 
 def r_squared(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
@@ -193,6 +214,11 @@ POISSON = Family(
 )
 
 
+HARRELL_WORDS = (
+    "C: Harrell's concordance, the share of the pairs of rows, of which it is known who had the"
+    " event first, whose predicted risks have that order; equal risks count half."
+)
+
 COX = Family(
     "cox",
     CoxLoss(),
@@ -204,6 +230,7 @@ COX = Family(
     min_leaf=10,
     has_classes=False,
     has_times=True,
+    score_words=HARRELL_WORDS,
 )
 
 
