@@ -201,6 +201,7 @@ def compare(
         response=response.name,
         family=f"{response.family.name} ({response.reason})",
         score_name=response.family.score_name,
+        score_words=response.family.score_words,
         scheme=asked.words(n_asked),
         call=call_text("compare", formula, data, arguments),
         data=data_text(data, frame),

@@ -96,7 +96,8 @@ class Contest:
         Rows that were used.
     repeats : float
         How often a row is held out, on average.
-    response, family, score_name, scheme, call, data : str
+    response, family, score_name, score_words, scheme, call, data : str
+        Of these `score_words` is a sentence about the score, or empty.
     seed : int
     notes : tuple of str
     library : str
@@ -117,6 +118,7 @@ class Contest:
     response: str
     family: str
     score_name: str
+    score_words: str
     scheme: str
     call: str
     data: str

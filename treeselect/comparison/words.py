@@ -117,6 +117,7 @@ def comparison_notes(found: Contest) -> tuple[str, ...]:
     """What a reader should know of these numbers."""
     n_folds = len(found.n_test)
     notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
+    notes += [found.score_words] if found.score_words else []
     if any(run.sizes is None for run in found.runs):
         notes.append("k in brackets: the mean number of units that a tuning value leads to.")
     if isinstance(found.rule, str) and any(run.sizes for run in found.runs):
