@@ -227,7 +227,7 @@ def main():
         print(json.dumps(one_case(*json.loads(options.case))))
         return
     names = ["simulated"] if options.quick else options.sets
-    methods, n_folds = (list(QUICK), 3) if options.quick else (options.methods, FOLDS)
+    methods, n_folds = (list(QUICK), 2) if options.quick else (options.methods, FOLDS)
     found = {"case": [], "each": []}
     for case in [[name, methods, jobs, n_folds] for name in names for jobs in options.jobs]:
         command = [sys.executable, __file__, "--case", json.dumps(case)]

@@ -143,9 +143,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--quick", action="store_true", help="small data")
     small = parser.parse_args().quick
-    n, tiny, middle = (400, 200, 300) if small else (100_000, 2_000, 10_000)
+    n, tiny, middle = (200, 100, 150) if small else (100_000, 2_000, 10_000)
     show("work", "measured", "asked")
-    bytes_per_row = memory_of(400 if small else 200_000)  # first: the peak is never lowered
+    bytes_per_row = memory_of(200 if small else 200_000)  # first: the peak is never lowered
     show("memory of select(), bytes per row", f"{bytes_per_row:.0f}", "")
     problem, pool = grown(n, numbers=True)
     seconds = path_seconds(problem, pool, n, problem.data.n_groups)
@@ -161,10 +161,10 @@ def main() -> None:
             "1/100 at 10000",
         )
         show("    objective above cvxpy's", f"{above:.1e}", "1e-8 at 2000")
-    sizes = (200, 400) if small else (5_000, 50_000)
+    sizes = (100, 200) if small else (5_000, 50_000)
     for rows, asked in zip(sizes, ("0.7 s", "4 s"), strict=True):
         show(f"select(k=10) with its forest, {rows} x 20", f"{whole(rows):.2f} s", asked)
-    few, many = (200, 400) if small else (50_000, 800_000)
+    few, many = (100, 200) if small else (50_000, 800_000)
     times = []
     for rows in (few, many):
         frame = simulate(rows)

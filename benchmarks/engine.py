@@ -62,7 +62,7 @@ class Size(NamedTuple):
 
 
 FULL = Size(200_000, 100, 100, 50_000, 100)
-QUICK = Size(3_000, 12, 4, 1_500, 4)
+QUICK = Size(1_500, 12, 4, 800, 4)
 
 
 def numbers(n: int, p: int) -> tuple[FloatArray, FloatArray]:

@@ -139,7 +139,7 @@ def is_whole(content):
 def main():
     """Write the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="two kills, nothing written")
+    parser.add_argument("--quick", action="store_true", help="one kill, nothing written")
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--runs", type=int, default=4, help="side by side, which share the kills")
     parser.add_argument("--seed", type=int, default=1)
@@ -151,7 +151,7 @@ def main():
         life(Path(folder), int(seed), int(n), int(n_jobs))
         return
     kills, runs, n, most_jobs = (
-        (2, 1, 60, 1) if options.quick else (options.kills, options.runs, 400, 2)
+        (1, 1, 60, 1) if options.quick else (options.kills, options.runs, 400, 2)
     )
     quotas = [kills // runs + (i < kills % runs) for i in range(runs)]
     seeds = [options.seed + i for i in range(runs)]

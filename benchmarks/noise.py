@@ -134,7 +134,7 @@ def main():
     parser.add_argument("--sets", type=int, default=20, help="number of data sets")
     parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=METHODS)
     options = parser.parse_args()
-    n_rows, n_columns, size = (40, 6, 3) if options.quick else (200, 500, SIZE)
+    n_rows, n_columns, size = (40, 4, 2) if options.quick else (200, 500, SIZE)
     summary = pd.DataFrame()
     for method in QUICK if options.quick else options.methods:
         n_sets = 2 if options.quick else options.sets

@@ -54,7 +54,7 @@ import treeselect
 from treeselect.engine.blas import one_thread
 
 QUICK = ("importance", "mrmr")
-QUICK_CASES = ("friedman", "factors", "noise")
+QUICK_CASES = ("factors", "noise")
 
 
 def judged(selected, truth):

@@ -74,11 +74,12 @@ def test_comparison_prints_its_tables(run):
     ("program", "n_lines"),
     [
         ("noise.py", 2 + 2),
-        ("truth.py", 2 + 6),
+        ("truth.py", 2 + 4),
         ("pmlb.py", 2 * (2 + 2)),
         ("qvalues.py", 2 + 4 + 2),
         ("steadiness.py", 2 + 2 + 2 + 1),
         ("seconds.py", 2 + 2),
+        ("survival.py", 2 + 2 + 2 + 2 + 2 + 3),
         pytest.param("model_files.py", 2 + 1, marks=on_linux),
         ("calibration.py", 2 + 12),
         ("conditional.py", 2 + 1),

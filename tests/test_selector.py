@@ -279,3 +279,46 @@ def test_rows_must_match_and_responses_be_known(data):
         clone(QUICK).fit(X, y, sample_weight=[1.0])
     with pytest.raises(ValueError, match="Input y contains NaN"):
         clone(QUICK).fit(X, np.where(y, 1.0, np.nan))
+
+
+# --- times to an event ---------------------------------------------------------------------------
+
+
+def times(rng, n=60):
+    X = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "time", "event"])
+    time = rng.exponential(np.exp(-X["a"]))
+    y = np.array(list(zip(rng.random(n) < 0.8, time, strict=True)), [("cens", bool), ("t", float)])
+    return X, y
+
+
+def test_structured_arrays_are_times_to_an_event():
+    X, y = times(np.random.default_rng(1))
+    chosen = TreeSelector("rrf", 1, method_options=FOREST, random_state=0).fit(X, y)
+    response = chosen.result_.design.response
+    assert response.name == "Surv(time_, event_)"
+    assert response.y[:, 1].tolist() == pytest.approx(y["t"].tolist())
+    assert response.y[:, 2].tolist() == y["cens"].tolist()
+    assert chosen.get_feature_names_out().tolist() == ["a"]
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.zeros(60, [("event", bool)]),
+        np.zeros(60, [("event", int), ("time", float)]),
+        np.zeros(60, [("event", bool), ("seen", bool)]),
+        np.zeros(60, [("event", bool), ("start", float), ("time", float)]),
+        np.zeros((60, 1), [("event", bool), ("time", float)]),
+    ],
+)
+def test_structured_arrays_that_are_no_times(y):
+    X, _ = times(np.random.default_rng(1))
+    with pytest.raises(OptionError, match="must have two fields"):
+        QUICK.fit(X, y)
+
+
+def test_missing_times():
+    X, y = times(np.random.default_rng(1))
+    y["t"][3] = np.nan
+    with pytest.raises(ValueError, match=r"y\['t'\] contains NaN"):
+        QUICK.fit(X, y)

@@ -295,6 +295,8 @@ def _read_times(y: Any) -> Any:
             "  For rows with a start, or strata, use `treeselect.select` with"
             " `Surv(start, stop, event) ~ . + strata(site)`."
         )
+    for name in kinds:
+        check_array(y[name], ensure_2d=False, dtype=None, input_name=f"y[{name!r}]")
     return y
 
 

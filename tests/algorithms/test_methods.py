@@ -168,9 +168,9 @@ def test_a_tuning_value_decides_alone(mixed, method):
 
 @EVERY
 def test_cross_validation_chooses_a_size(mixed, method):
-    fit = select("died ~ . - dose", mixed, method, k="1se", folds=2)
+    fit = select("died ~ signal + site + noise", mixed, method, k="1se", folds=2)
     assert fit.scores is not None
-    assert 1 <= fit.k <= 6
+    assert 1 <= fit.k <= 3
     assert fit.path["cv_score"].notna().all()
 
 
@@ -202,15 +202,12 @@ def test_an_offset_takes_the_place_of_what_it_explains(method):
 def test_the_same_for_any_number_of_jobs_and_order_of_columns(mixed, method):
     one = select("died ~ . - dose", mixed, method, k=3, resamples=2, n_jobs=1)
     shuffled = mixed[np.random.default_rng(0).permutation(mixed.columns)]
-    for other in (
-        select("died ~ . - dose", mixed, method, k=3, resamples=2, n_jobs=2),
-        select("died ~ . - dose", shuffled, method, k=3, resamples=2),
-    ):
-        assert other.selected == one.selected
-        assert [s.tuning for s in other.steps] == [s.tuning for s in one.steps]
-        np.testing.assert_array_equal(other.step.importance, one.step.importance)
-        np.testing.assert_array_equal(other.stability.selected, one.stability.selected)
-        np.testing.assert_array_equal(other.predict(mixed), one.predict(mixed))
+    other = select("died ~ . - dose", shuffled, method, k=3, resamples=2, n_jobs=2)
+    assert other.selected == one.selected
+    assert [s.tuning for s in other.steps] == [s.tuning for s in one.steps]
+    np.testing.assert_array_equal(other.step.importance, one.step.importance)
+    np.testing.assert_array_equal(other.stability.selected, one.stability.selected)
+    np.testing.assert_array_equal(other.predict(mixed), one.predict(mixed))
 
 
 @EVERY

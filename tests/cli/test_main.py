@@ -53,8 +53,8 @@ def folder(mixed, tmp_path_factory):
 
 def test_select_prints_the_summary_and_writes_the_report(folder):
     done = process(
-        "select", "died ~ . - dose", "data.csv", "-k", "2", "--seed", "3", "--resamples", "3",
-        "--report", "out.html", folder=folder,
+        "select", "died ~ signal + site + noise", "data.csv", "-k", "2", "--seed", "3",
+        "--resamples", "3", "--report", "out.html", folder=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("    ")
@@ -70,7 +70,7 @@ def test_another_encoding_and_labels_that_spreadsheets_would_run(tmp_path, capsy
     labels = ["=café", "-1 day", "ok"] * 20
     data = pd.DataFrame({"y": labels, "x": [0.0, 5.0, 9.0] * 20})
     data.to_csv("data.csv", index=False, encoding="latin-1")
-    call = ("select", "y ~ x", "data.csv", "-k", "1", "--seed", "1", "--method", "rrf")
+    call = ("select", "y ~ x", "data.csv", "-k", "1", "--seed", "1", "--method", "mrmr")
     assert main(call) == 2
     assert "`--encoding latin-1`" in capsys.readouterr().err
     assert main([*call, "--encoding", "latin-1", "--save", "fit"]) == 0

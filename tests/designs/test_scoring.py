@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import metrics
 from sklearn.model_selection import LeaveOneOut
 
 import treeselect
 from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, family_of
+from treeselect.designs.preparing import prepare
+from treeselect.designs.request import Request
 from treeselect.designs.scoring import check_scoring, frozen_model, with_scoring
 from treeselect.errors import OptionError
 
@@ -204,3 +207,44 @@ def test_one_value_in_a_fold_will_do_for_some_scores(mixed):
     assert set(np.unique(fit.scores.scores)) <= {0.0, 1.0}
     with pytest.raises(OptionError, match=r"defined for the held-out rows.*\n.*`roc_auc` is nan"):
         treeselect.select("died ~ signal", few, folds=LeaveOneOut(), scoring="roc_auc", **QUICK)
+
+
+# --- times to an event ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("formula", "fields"),
+    [
+        ("Surv(stop, event) ~ x", ("event", "time")),
+        ("Surv(begin, stop, event) ~ x", ("event", "time", "start", "stratum")),
+        ("Surv(stop, event) ~ x + strata(site)", ("event", "time", "start", "stratum")),
+    ],
+)
+def test_a_score_of_times_gets_them_as_scikit_survival_has_them(formula, fields):
+    """Of rows of one stratum, too: the fields are those of the formula."""
+    frame = pd.DataFrame(
+        {"begin": [0.0, 1.0, 0.0], "stop": [3.0, 2.0, 5.0], "event": [True, True, False],
+         "x": [1.0, 2.0, 3.0], "site": ["b", "a", "b"]}
+    )  # fmt: skip
+    seen = []
+
+    def largest(y_true, prediction):
+        seen.append((y_true, prediction))
+        return 7.0
+
+    response = prepare(Request(formula, scoring=largest), frame).response
+    y, prediction = response.y[:2], np.array([2.0, 1.0])
+    assert response.family.score(y, prediction, np.array([1.0, 0.0])) == 7.0
+    assert (seen[0][1] == 1).all()  # of the constant model, when it was asked for
+    truth, known = seen[-1]
+    assert truth.dtype.names == fields
+    assert (truth["event"].tolist(), truth["time"].tolist()) == ([True], [3.0])
+    assert truth["event"].dtype == bool
+    assert known.tolist() == [2.0]
+    assert response.family.score_name == "largest"
+
+
+def test_a_score_of_numbers_does_not_fit_times():
+    frame = pd.DataFrame({"time": [3.0, 2.0, 5.0], "event": [1, 1, 0], "x": [1.0, 2.0, 3.0]})
+    with pytest.raises(OptionError, match="for times to an event, which is the relative risk"):
+        prepare(Request("Surv(time, event) ~ x", scoring="r2"), frame)

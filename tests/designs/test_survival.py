@@ -78,6 +78,7 @@ def test_starts_strata_and_missing_values():
     data = prepared("Surv(begin, stop, dead) ~ . - status - time + strata(site, sex == 'm')", frame)
     response, known = data.response, data.response.follow_up
     assert [spec.term.name for spec in data.spec.terms] == ["sex", "x"]
+    assert response.parts_text == "the response or a stratum"
     assert (response.rows.tolist(), data.rows.no_response) == ([2, 3, 4, 5], 2)
     assert response.y.tolist() == [[0, 5, 1, 2], [5, 10, 0, 1], [0, 2, 1, 2], [1, 4, 1, 0]]
     assert known.strata == ("sex == 'm'", "site")
@@ -107,7 +108,7 @@ def test_the_same_data_again_and_others():
     frame = FRAME.assign(stop=FRAME["time"] + 2)
     data = prepared("Surv(begin, stop, dead) ~ x + strata(site)", frame)
     assert (data.with_data(frame).response.y == data.response.y).all()
-    with pytest.raises(NewDataError, match="data of the fit"):
+    with pytest.raises(NewDataError, match="other times, events or strata"):
         data.with_data(frame.assign(site=frame["sex"]))
     with pytest.raises(NewDataError, match="Missing: `site`"):
         data.with_data(frame.drop(columns="site"))

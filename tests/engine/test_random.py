@@ -42,6 +42,13 @@ def test_the_stream_of_the_naive_twins_is_the_same():
         ]
 
 
+@given(seed=st.integers(-(2**64), 2**64), n_trees=st.integers(0, 120))
+def test_each_tree_has_a_stream_of_its_own(seed, n_trees):
+    seeds = random.tree_seeds(seed, n_trees)
+    assert seeds.dtype == np.uint64
+    assert seeds.tolist() == [random.stream_seed(seed, "tree", i) for i in range(n_trees)]
+
+
 ROWS = np.array([1, 4, 5, 8])
 
 

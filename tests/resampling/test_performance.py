@@ -14,7 +14,7 @@ import treeselect
 from treeselect.errors import DataError, OptionError
 from treeselect.resampling.performance import Performance
 
-QUICK = {"method": "controlburn", "forests": 1, "n_trees": 10}
+QUICK = {"method": "mrmr"}
 N = 400
 CLUSTERS = np.repeat(np.arange(40), 10)
 
@@ -33,17 +33,18 @@ def test_noise_has_no_credit_unless_the_terms_were_chosen_outside_the_folds():
     Terms that were selected on all rows, and then scored by folds of the same rows, seem to tell
     the labels apart.
     """
+    few = {"method": "controlburn", "forests": 1, "n_trees": 10, "seed": 1}
     rng = np.random.default_rng(11)
     inside, outside = [], []
     for _ in range(3):
         data = pd.DataFrame(rng.normal(size=(100, 30)), columns=[f"x{j}" for j in range(30)])
         data["y"] = rng.random(100) < 0.5
-        fit = treeselect.select("y ~ .", data, k=5, seed=1, **QUICK)
+        fit = treeselect.select("y ~ .", data, k=5, **few)
         nested = fit.performance(folds=5)
         assert abs(nested.mean - 0.5) < 3 * nested.standard_error
         inside.append(nested.mean)
         chosen = [*fit.selected]
-        again = treeselect.select(fit.formula, data, k="best", keep=chosen, seed=1, **QUICK)
+        again = treeselect.select(fit.formula, data, k="best", keep=chosen, **few)
         outside.append(again.path.set_index("k").loc[5, "cv_score"])
         assert outside[-1] > nested.mean
     assert np.mean(outside) > 0.55
@@ -152,9 +153,9 @@ def test_a_fold_is_a_selection_on_its_training_rows(mixed):
 
 
 def test_groups_of_the_fit_are_kept_together(mixed, monkeypatch):
-    from treeselect.algorithms.controlburn import ControlBurn
+    from treeselect.algorithms.mrmr import MRMR
 
-    seen, path = [], ControlBurn.path
+    seen, path = [], MRMR.path
 
     def recorded(self, task):
         seen.append(set(task.weights.rows))
@@ -162,7 +163,7 @@ def test_groups_of_the_fit_are_kept_together(mixed, monkeypatch):
 
     data = mixed.assign(ward=CLUSTERS)
     fit = treeselect.select("died ~ signal + noise", data, fold_groups="ward", seed=1, **QUICK)
-    monkeypatch.setattr(ControlBurn, "path", recorded)
+    monkeypatch.setattr(MRMR, "path", recorded)
     found = fit.performance(folds=2)
     assert "by groups of ward" in found.scheme
     assert len(seen) == 2 * (5 + 1)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit, softmax
+from scipy.special import expit, logit, softmax, xlogy
 
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.losses import (
@@ -22,6 +23,9 @@ from treeselect.engine.survival.cox import CoxLoss
 
 _NEAR_CERTAIN = 1e-6
 """Probabilities are kept this far from 0 and 1 before their log-odds are taken."""
+
+
+AfterTraining = Callable[[FloatArray, FloatArray, WeightArray, WeightArray], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,12 @@ class Family:
         Whether the score is defined only for rows whose response varies.
     has_times : bool
         Whether the response is times until events, of which no mean is known.
+    score_words : str
+        What the score is, a sentence; empty where its name says so.
+    score_after : callable or None
+        ``score_after(y, prediction, weight, training)``: the same score of rows that are held out,
+        where it learns from the training rows, too; `score` is told with rows that are their own
+        training rows.
     min_leaf : int
         Least weight of a leaf of boosted trees that are refitted: 5 for a number, 10 for
         probabilities.
@@ -69,53 +79,72 @@ class Family:
     n_classes: int = 0
     score_needs_variation: bool = True
     has_times: bool = False
+    score_words: str = ""
+    score_after: AfterTraining | None = None
+
+    def held_out_score(
+        self, y: FloatArray, prediction: FloatArray, weight: WeightArray, training: WeightArray
+    ) -> float:
+        """Score of the rows with a weight, by a model that was fitted to those with a weight in
+        `training`; all have a place in `y` and `prediction`."""
+        if self.score_after is not None:
+            return self.score_after(y, prediction, weight, training)
+        rows = weight > 0
+        return self.score(y[rows], prediction[rows], weight[rows])
 
 
 def r_squared(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Share of the weighted variance that is explained; negative if worse than the mean. NaN if
     all values with weight are equal."""
-    from sklearn.metrics import r2_score
-
     if _is_constant(y, weight):
         return float("nan")
-    return float(r2_score(y, prediction, sample_weight=weight))
+    rows = weight > 0
+    y, prediction, weight = y[rows], prediction[rows], weight[rows]
+    around = weight * (y - np.average(y, weights=weight)) ** 2
+    return float(1 - (weight * (y - prediction) ** 2).sum() / around.sum())
 
 
 def area_under_curve(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Area under the ROC curve; NaN if only one class has weight, or a prediction is
     missing. What only rounding tells apart ties."""
-    from sklearn.metrics import roc_auc_score
-
     if _is_constant(y, weight):
         return float("nan")
     rows = weight > 0
     if np.isnan(prediction[rows]).any():
         return float("nan")
-    return float(roc_auc_score(y[rows], levels(prediction[rows]), sample_weight=weight[rows]))
+    place, yes = levels(prediction[rows]), weight[rows] * (y[rows] > 0)
+    positive = np.bincount(place, yes)
+    negative = np.bincount(place, weight[rows] - yes)
+    below = np.cumsum(negative) - negative / 2
+    return float(min((positive * below).sum() / (positive.sum() * negative.sum()), 1.0))
 
 
 def class_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Share of the log loss of the classes' shares that is explained; `prediction` has a column
     for each class. NaN if only one class has weight."""
-    from sklearn.metrics import d2_log_loss_score
-
     if _is_constant(y, weight):
         return float("nan")
-    shares = np.clip(prediction, _NEAR_CERTAIN, None)
-    shares /= shares.sum(axis=1, keepdims=True)
-    labels = np.arange(prediction.shape[1])
-    return float(d2_log_loss_score(y, shares, sample_weight=weight, labels=labels))
+    rows = weight > 0
+    label, weight = y[rows].astype(np.int64), weight[rows]
+    shares = np.clip(prediction[rows], _NEAR_CERTAIN, None)
+    own = shares[np.arange(len(label)), label] / shares.sum(axis=1)
+    total = np.bincount(label, weight)
+    return float(1 - (weight * np.log(own)).sum() / xlogy(total, total / total.sum()).sum())
 
 
 def poisson_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Share of the Poisson deviance of the mean that is explained; means are above 0. NaN if all
     counts with weight are equal."""
-    from sklearn.metrics import d2_tweedie_score
-
     if _is_constant(y, weight):
         return float("nan")
-    mean = np.clip(prediction, _NEAR_CERTAIN, None)
-    return float(d2_tweedie_score(y, mean, sample_weight=weight, power=1))
+    rows = weight > 0
+    y, weight = y[rows], weight[rows]
+
+    def deviance(mean: Any) -> Any:
+        return (weight * (xlogy(y, y / mean) - y + mean)).sum()
+
+    mean = np.clip(prediction[rows], _NEAR_CERTAIN, None)
+    return float(1 - deviance(mean) / deviance(np.average(y, weights=weight)))
 
 
 def concordance_index(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
@@ -190,6 +219,11 @@ POISSON = Family(
 )
 
 
+HARRELL_WORDS = (
+    "C: Harrell's concordance, the share of the pairs of rows, of which it is known who had the"
+    " event first, whose predicted risks have that order; equal risks count half."
+)
+
 COX = Family(
     "cox",
     CoxLoss(),
@@ -201,6 +235,7 @@ COX = Family(
     min_leaf=10,
     has_classes=False,
     has_times=True,
+    score_words=HARRELL_WORDS,
 )
 
 

@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 
 from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
+from treeselect.engine.rounding import at_least
 from treeselect.engine.survival.times import EVENT, FROM_THE_BEGINNING, START, STOP, STRATUM
 from treeselect.formulas.expressions import Survival
 from treeselect.formulas.terms import ParsedFormula
+
+_MOST = 0.9
+"""Share of the events that scores over time look at: late ones have large weights."""
 
 _ROUNDING = 1e-9
 """A product of shares that is one half but for this is one half."""
@@ -32,6 +36,9 @@ class FollowUp:
         Median follow-up by the reverse Kaplan-Meier estimate, rows counted by their weights; None
         if half of the rows have an event before, or rows have a start: they may be parts of the
         time of one person.
+    span : tuple of float
+        The time of the first event, and that until which 90 % of the events are, counted by their
+        weights: what scores over time speak of.
     strata : tuple of str
         What ``strata()`` is given.
     levels : tuple of tuple
@@ -44,6 +51,7 @@ class FollowUp:
     n_rows: int
     n_events: int
     median: float | None
+    span: tuple[float, float]
     strata: tuple[str, ...] = ()
     levels: tuple[tuple[Any, ...], ...] = ((),)
 
@@ -102,7 +110,8 @@ def follow_up_of(
     """What a reader should know of these rows."""
     has_start = survival_of(formula).start is not None
     median = None if has_start else _median_follow_up(y, weight)
-    return described_follow_up(formula, len(y), int(y[:, EVENT].sum()), median, levels)
+    span = _span_of_events(y, weight)
+    return described_follow_up(formula, len(y), int(y[:, EVENT].sum()), median, span, levels)
 
 
 def described_follow_up(
@@ -110,6 +119,7 @@ def described_follow_up(
     n_rows: int,
     n_events: int,
     median: float | None,
+    span: tuple[float, float],
     levels: tuple[tuple[Any, ...], ...],
 ) -> FollowUp:
     """The record of these figures, with the names in a formula."""
@@ -121,6 +131,7 @@ def described_follow_up(
         n_rows=n_rows,
         n_events=n_events,
         median=median,
+        span=span,
         strata=tuple(factor.name for factor in formula.strata),
         levels=levels,
     )
@@ -168,6 +179,14 @@ def comparable(y: FloatArray) -> BoolArray:
     events = np.sort(at[event])
     tied = np.searchsorted(events, at, side="right") - np.searchsorted(events, at, side="left")
     return event & (begun - ended > tied)
+
+
+def _span_of_events(y: FloatArray, weight: WeightArray) -> tuple[float, float]:
+    """Times of the first event, and until which most of them are."""
+    mass = weight * (y[:, EVENT] > 0)
+    times, number = np.unique(y[mass > 0, STOP], return_inverse=True)
+    until = np.cumsum(np.bincount(number, weights=mass[mass > 0]))
+    return float(times[0]), float(times[np.argmax(at_least(until, _MOST * until[-1]))])
 
 
 def _median_follow_up(y: FloatArray, weight: WeightArray) -> float | None:

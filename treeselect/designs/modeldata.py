@@ -36,7 +36,7 @@ class RowCounts:
     ----------
     used : int
     no_response : int
-        Left out because the response is missing, though the weight is above 0.
+        Left out because the response, or a stratum, is missing, though the weight is above 0.
     no_weight : int
         Left out because the weight is 0.
     """
@@ -213,13 +213,17 @@ class ModelData:
         used = frame.iloc[response.rows].reset_index(drop=True)
         columns = self.spec.encode(used)
         found = row_counts(every, response)
-        ours, theirs = self.response, response
-        if (found, theirs.classes, theirs.follow_up) != (self.rows, ours.classes, ours.follow_up):
+        if found != self.rows or response.classes != self.response.classes:
             raise NewDataError(
                 "`data` must be the data of the fit.\n"
                 f"  Found: {found.used:,} rows with a response and a weight, {found.no_response:,}"
                 f" without a response; the fit had {self.rows.used:,} and"
                 f" {self.rows.no_response:,}."
+            )
+        if response.follow_up != self.response.follow_up:
+            raise NewDataError(
+                "`data` must be the data of the fit.\n"
+                "  Found: other times, events or strata, in as many rows."
             )
         arrays = dataclasses.replace(self.arrays, columns=columns, binned=self.arrays.bin(columns))
         return dataclasses.replace(

@@ -50,7 +50,7 @@ def prepare(request: Request, frame: pd.DataFrame) -> ModelData:
     own = every.of(response.rows)
     if request.fold_groups is not None:
         own = own.in_groups(read_groups(request.fold_groups, frame, response.rows))
-    scored = with_scoring(response.family, request.scoring, all_fields=response.has_more_than_times)
+    scored = with_scoring(response.family, request.scoring, response.follow_up)
     check_scoring(scored, response.y, own.values)
     response = dataclasses.replace(response, family=scored)
     known = read_offset(offset, frame)

@@ -78,9 +78,10 @@ class Response:
         return text + (f"; positive class: {self.classes[-1]}" if len(self.classes) == 2 else "")
 
     @property
-    def has_more_than_times(self) -> bool:
-        """Whether times to an event have starts or strata beside them."""
-        return self.follow_up is not None and self.follow_up.is_more_than_times
+    def parts_text(self) -> str:
+        """What a row needs to be used: ``the response``, or with strata one of them, too."""
+        has_strata = self.follow_up is not None and bool(self.follow_up.strata)
+        return "the response or a stratum" if has_strata else "the response"
 
     @property
     def in_linear_models(self) -> str:

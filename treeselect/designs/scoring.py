@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from treeselect.arguments.scalars import answer, described, finite
 from treeselect.designs.families import Family
+from treeselect.designs.follow_up import FollowUp
+from treeselect.designs.time_scores import KINDS, TimeScore, with_time_score
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.rounding import at_least, largest_in_row, least_of_equals
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
@@ -88,6 +90,11 @@ class CustomScore:
             raise
         except Exception as error:  # a function of the user's can fail in any way
             raise self._failed(error, truth) from error
+
+    @property
+    def record(self) -> list[str | bool]:
+        """What a model file says of it: its name, and whether that is enough."""
+        return [self.name, self.by_name]
 
     def _failed(self, error: Exception, truth: NDArray[Any]) -> OptionError:
         """The error for a scorer that fails, with what it says or needs."""
@@ -191,17 +198,19 @@ def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
     return FrozenClasses() if n_classes else FrozenNumbers()
 
 
-def with_scoring(family: Family, scoring: Scoring, *, all_fields: bool = False) -> Family:
+def with_scoring(family: Family, scoring: Scoring, follow_up: FollowUp | None = None) -> Family:
     """The family with its score replaced by the one asked for.
 
     Parameters
     ----------
     family : Family
     scoring : str, callable or None
-        Name of a scorer of scikit-learn, a scorer that ``make_scorer`` made, or
-        ``scorer(y_true, prediction, sample_weight=None)``. Greater is better.
-    all_fields : bool
-        Whether times to an event have starts or strata that it must know of.
+        Name of a scorer of scikit-learn (of times to an event one of ``time_scores.KINDS``), a
+        scorer that ``make_scorer`` made, or ``scorer(y_true, prediction, sample_weight=None)``.
+        Greater is better.
+    follow_up : FollowUp or None
+        Of times to an event: over which times scores speak, and whether rows have starts or strata
+        that they must know of.
 
     Raises
     ------
@@ -210,12 +219,15 @@ def with_scoring(family: Family, scoring: Scoring, *, all_fields: bool = False) 
     """
     if scoring is None:
         return family
+    if follow_up is not None and not callable(scoring):
+        return with_time_score(family, scoring, follow_up.span)
     name, scorer, of_scikit_learn = _find(scoring)
     function: Any = answer(scorer, "_score_func") if of_scikit_learn else scorer
-    by_name = isinstance(scoring, str)
+    all_fields = follow_up is not None and follow_up.is_more_than_times
     return _scored(
-        family, name, scorer, of_scikit_learn, by_name, _takes_weights(function), all_fields
-    )
+        family, name, scorer, of_scikit_learn, isinstance(scoring, str),
+        _takes_weights(function), all_fields,
+    )  # fmt: skip
 
 
 def with_lost_scoring(family: Family, name: str) -> Family:
@@ -231,9 +243,7 @@ def is_lost(family: Family) -> bool:
 def scoring_record(family: Family) -> list[str | bool] | None:
     """Name of the score asked for and whether scikit-learn has it by that name; None if it is the
     family's own."""
-    if not isinstance(family.score, CustomScore):
-        return None
-    return [family.score.name, family.score.by_name]
+    return family.score.record if isinstance(family.score, CustomScore | TimeScore) else None
 
 
 def _scored(
@@ -258,7 +268,9 @@ def _scored(
     return dataclasses.replace(
         family,
         score_name=name,
+        score_words="",
         score=score,
+        score_after=None,
         null_score=float("nan"),
         score_needs_variation=False,
     )
@@ -273,6 +285,8 @@ def _find(scoring: object) -> tuple[str, Callable[..., float], bool]:
         if scoring not in names:
             close = near(scoring, names)
             advice = did_you_mean(close) if close else "`roc_auc` and `r2` are two of them."
+            if scoring in KINDS:
+                advice = "That is a score of times to an event, `Surv(time, event)`."
             raise _no_scorer(scoring, advice)
         return scoring, get_scorer(scoring), True
     if not callable(scoring):

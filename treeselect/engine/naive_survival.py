@@ -113,3 +113,19 @@ def log_rank_chi_square(y: FloatArray, weight: FloatArray, left: BoolArray) -> f
         if n > 1:
             variance += float(d * (m / n) * (1 - m / n) * (n - d) / (n - 1))
     return excess**2 / variance if variance > 1e-12 else 0.0
+
+
+def score_residuals(
+    y: FloatArray, weight: FloatArray, eta: FloatArray, columns: FloatArray
+) -> FloatArray:
+    """Each row's own part of the score of coefficients; rows with weight only."""
+    found = np.zeros(columns.shape)
+    for time, stratum, dies in event_times(y, weight > 0):
+        d = dies.sum()
+        for k in range(d):
+            share = at_risk(y, time, stratum) * (1 - k / d * dies) * np.exp(eta)
+            part = weight * share
+            apart = columns - part @ columns / part.sum()
+            found += dies[:, np.newaxis] * apart / d
+            found -= (weight[dies].mean() * share / part.sum())[:, np.newaxis] * apart
+    return found

@@ -37,15 +37,25 @@ def stream_seed(*parts: int | str) -> int:
     int
         A hash of the parts: equal parts give equal streams on every machine.
     """
-    text = "\x1f".join(
-        f"str:{part}" if isinstance(part, str) else f"int:{operator.index(part)}" for part in parts
-    )
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+    return int.from_bytes(_hash_of(_text(*parts)), "little")
 
 
 def tree_seeds(seed: int, n_trees: int) -> UInt64Array:
-    """One stream seed per tree, shape (n_trees,), of the ensemble that `seed` stands for."""
-    return np.array([stream_seed(seed, "tree", i) for i in range(n_trees)], dtype=np.uint64)
+    """One stream seed per tree, shape (n_trees,), of the ensemble that `seed` stands for: that of
+    tree i is ``stream_seed(seed, "tree", i)``."""
+    first = _text(seed, "tree", 0)[:-1]  # all parts but the last one's number, 0
+    hashes = b"".join([_hash_of(f"{first}{i}") for i in range(n_trees)])
+    return np.frombuffer(hashes, dtype="<u8").astype(np.uint64)
+
+
+def _text(*parts: int | str) -> str:
+    return "\x1f".join(
+        f"str:{part}" if isinstance(part, str) else f"int:{operator.index(part)}" for part in parts
+    )
+
+
+def _hash_of(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
 
 @inner

@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.arguments.checks import check_flag
 from treeselect.errors import DataError, TreeselectWarning, listing
 from treeselect.frames.libraries import in_library
 from treeselect.imputation.alike import in_frame
 from treeselect.imputation.record import Imputed
+from treeselect.models.coefficients import (
+    exponentiated,
+    few_events_notes,
+    leads_with_ratios,
+    ratio_cells,
+    ratio_notes,
+)
 from treeselect.models.linear import LinearFit
 from treeselect.models.linear_data import LinearData
 from treeselect.models.pooling import Pooled, pool
@@ -35,7 +43,7 @@ class PooledFit:
 
     Attributes
     ----------
-    results : tuple of statsmodels results
+    results : tuple of statsmodels results, or of CoxFit
         Of each frame.
     n_used, n_dropped : int
         Rows that were fitted in each frame, and rows left out because a selected term is missing.
@@ -47,6 +55,8 @@ class PooledFit:
         What :meth:`tidy` gives.
     library : str
         Library in which tables are given.
+    ratio : str
+        What the exponential of a coefficient is; "" if nothing.
     """
 
     results: tuple[Any, ...]
@@ -56,9 +66,15 @@ class PooledFit:
     content: SummaryContent
     table: pd.DataFrame
     library: str = "pandas"
+    ratio: str = ""
 
-    def tidy(self) -> Any:
+    def tidy(self, *, exponentiate: bool = False) -> Any:
         """One row per coefficient.
+
+        Parameters
+        ----------
+        exponentiate : bool
+            Whether ``estimate``, ``ci_low`` and ``ci_high`` are ratios, as in ``GlmFit.tidy``.
 
         Returns
         -------
@@ -69,8 +85,15 @@ class PooledFit:
             ``fmi`` (fraction of missing information). P-values and intervals are not valid after a
             selection on the same rows. Of more than two classes ``column`` begins with the class
             that is compared with the first one.
+
+        Raises
+        ------
+        OptionError
+            If ratios are asked for of a linear model of numbers.
         """
-        return in_library(self.table, self.library)
+        check_flag("exponentiate", exponentiate)
+        table = exponentiated(self.table, self.ratio) if exponentiate else self.table
+        return in_library(table, self.library)
 
     def summary(self) -> Summary:
         """Printed summary."""
@@ -106,7 +129,9 @@ def pool_glm(found: Imputed) -> PooledFit:
         *_rule_notes(found, known=bool(known)),
         *group_note(found.fits[0].choice.folds.groups_name),
         *problems,
-        *left_out_note(left_out[0]),
+        *ratio_notes(fits[0]),
+        *few_events_notes(fits, "frame"),
+        *left_out_note(left_out[0], fits[0]),
         *weight_notes(found.fits[0].design, fits[0]),
         *_learned_note(found),
     )
@@ -118,6 +143,7 @@ def pool_glm(found: Imputed) -> PooledFit:
         content=_content(found, fits[0], data[0], table, notes),
         table=table,
         library=found.library,
+        ratio=fits[0].ratio,
     )
 
 
@@ -245,34 +271,39 @@ def _content(
         facts=(
             ("Call", f"{found.call}.pooled()"),
             ("Formula", found.formula),
-            ("Model", f"{fit.model} (statsmodels)"),
+            ("Model", fit.model),
             ("Response", found.fits[0].design.response.in_linear_models),
             ("Rows used", f"{len(data.y):,} in each frame"),
             ("Rows dropped", f"{data.n_dropped:,}, with a missing value in a selected term"),
             ("Seed", str(found.seed)),
         ),
-        columns=(
-            "Column", "Estimate", "Std. error", letter, "df", f"P(>|{letter}|)", "95 % interval",
-            "FMI",
-        ),
-        rows=table_rows(table),
+        columns=_head(fit, letter),
+        rows=table_rows(table, leads_with_ratios(fit)),
         notes=notes,
-    )  # fmt: skip
+    )
 
 
-def table_rows(table: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
+def _head(fit: LinearFit, letter: str) -> tuple[str, ...]:
+    tests = ("Estimate", "Std. error", letter, "df", f"P(>|{letter}|)")
+    if leads_with_ratios(fit):
+        return ("Column", fit.ratio.capitalize(), "95 % interval", *tests, "FMI")
+    return ("Column", *tests, "95 % interval", "FMI")
+
+
+def table_rows(table: pd.DataFrame, with_ratios: bool = False) -> tuple[tuple[str, ...], ...]:
     """Printed rows of a table of pooled coefficients."""
-    return tuple(map(_row, table.itertuples(index=False)))
+    return tuple(_row(row, with_ratios) for row in table.itertuples(index=False))
 
 
-def _row(row: Any) -> tuple[str, ...]:
-    return (
-        row.column,
+def _row(row: Any, with_ratios: bool) -> tuple[str, ...]:
+    tests = (
         f"{row.estimate:.4g}",
         f"{row.std_error:.4g}",
         f"{row.statistic:.3f}",
         f"{row.df:.4g}",
         p_text(row.p_value),
-        f"{row.ci_low:.4g} to {row.ci_high:.4g}",
-        f"{row.fmi:.2f}",
     )
+    fmi = f"{row.fmi:.2f}"
+    if with_ratios:
+        return (row.column, *ratio_cells(row), *tests, fmi)
+    return (row.column, *tests, f"{row.ci_low:.4g} to {row.ci_high:.4g}", fmi)

@@ -196,12 +196,11 @@ def _response(record: Mapping[str, Any], formula: ParsedFormula) -> Response:
     known = record.get("follow_up")
     check((known is not None) == family.has_times, "family and times")
     follow_up = None if known is None else _follow_up(known, formula)
-    more = follow_up is not None and follow_up.is_more_than_times
     return Response(
         name=str(record["name"]),
         y=np.empty((0, 4) if family.has_times else 0),
         rows=np.empty(0, dtype=np.int64),
-        family=_with_scoring(family, record["scoring"], all_fields=more),
+        family=_with_scoring(family, record["scoring"], follow_up),
         reason=str(record["reason"]),
         classes=classes,
         n_dropped=int(record["n_dropped"]),
@@ -211,6 +210,7 @@ def _response(record: Mapping[str, Any], formula: ParsedFormula) -> Response:
 
 def _follow_up(record: Mapping[str, Any], formula: ParsedFormula) -> FollowUp:
     n_rows, n_events, median = (record[part] for part in ("n_rows", "n_events", "median"))
+    first, last = record["span"]
     levels = tuple(_labels(own) for own in record["levels"])
     check(
         type(n_rows) is int
@@ -220,21 +220,24 @@ def _follow_up(record: Mapping[str, Any], formula: ParsedFormula) -> FollowUp:
         "times to an event",
     )
     check(
+        type(first) is type(last) is float and 0 <= first <= last < math.inf, "span of the events"
+    )
+    check(
         all(len(own) == len(formula.strata) for own in levels)
         and len(set(levels)) == len(levels) > 0,
         "strata and their levels",
     )
-    return described_follow_up(formula, n_rows, n_events, median, levels)
+    return described_follow_up(formula, n_rows, n_events, median, (first, last), levels)
 
 
-def _with_scoring(family: Family, record: list[Any] | None, *, all_fields: bool) -> Family:
+def _with_scoring(family: Family, record: list[Any] | None, follow_up: FollowUp | None) -> Family:
     if record is None:
         return family
     name, by_name = record
     check(isinstance(name, str) and isinstance(by_name, bool), "scoring")
     if not by_name:
         return with_lost_scoring(family, name)
-    return with_scoring(family, name, all_fields=all_fields)
+    return with_scoring(family, name, follow_up)
 
 
 def _empty_design(

@@ -126,6 +126,7 @@ def _follow_up_record(known: FollowUp | None) -> dict[str, Any] | None:
         "n_rows": known.n_rows,
         "n_events": known.n_events,
         "median": known.median,
+        "span": known.span,
         "levels": known.levels,
     }
 

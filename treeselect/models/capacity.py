@@ -23,7 +23,7 @@ from treeselect.engine.ensembles.cutting import OutsideSums, cut_back, out_of_ba
 from treeselect.engine.ensembles.forests import Sampling, bagged_forest
 from treeselect.engine.ensembles.permutation import out_of_bag_gains
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
-from treeselect.engine.growing.nodes import Trees, join_trees
+from treeselect.engine.growing.nodes import Nodes, Trees, join_trees
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import first_largest
 from treeselect.engine.splitting.candidates import n_able
@@ -131,12 +131,12 @@ class Grower(NamedTuple):
             sizes, np.average(self.truth, axis=0, weights=self.weight), self.n_threads,
         )  # fmt: skip
 
-    def gains(self, trees: Trees, name: str) -> FloatArray:
+    def gains(self, trees: Trees, seed: int) -> FloatArray:
         """Decrease of impurity by each group on the rows outside their bags, mean over the trees,
         shape (n_groups,); about 0, and possibly below, for groups that tell nothing."""
         return out_of_bag_gains(
             trees, self.data, _target(self.truth, self.weight, self.family), copies(self.weight),
-            self.sampling, stream_seed(self.seed, name), self.n_threads,
+            self.sampling, seed, self.n_threads,
         ).mean  # fmt: skip
 
     def mean(self, errors: FloatArray) -> FloatArray:
@@ -232,12 +232,23 @@ def _completed(grower: Grower, first: _First, n_trees: int) -> CutForest:
 def gains_outside(grower: Grower, trees: Trees, n_first: int) -> FloatArray:
     """Decrease of impurity by each group on the rows outside the bags of a forest, shape
     (n_groups,); `n_first` as in :func:`best_trees`."""
+    parts = parts_of(grower, trees, n_first)
+    return np.sum([part.n_trees * grower.gains(part, seed) for part, seed in parts], axis=0) / (
+        trees.n_trees
+    )
+
+
+def parts_of(grower: Grower, trees: Trees, n_first: int) -> list[tuple[Trees, int]]:
+    """The first trees of a forest and the others, if there are any, each with the seed of its
+    bags; `n_first` as in :func:`best_trees`."""
     nodes, start = trees
-    gains = n_first * grower.gains(Trees(nodes, start[: n_first + 1]), "first")
-    n_more = trees.n_trees - n_first
-    if n_more > 0:
-        gains += n_more * grower.gains(Trees(nodes, start[n_first:]), "more")
-    return gains / trees.n_trees
+    cut = start[n_first]
+    first = Trees(Nodes._make(array[:cut] for array in nodes), start[: n_first + 1])
+    parts = [(first, stream_seed(grower.seed, "first"))]
+    if trees.n_trees > n_first:
+        more = Trees(Nodes._make(array[cut:] for array in nodes), start[n_first:] - cut)
+        parts.append((more, stream_seed(grower.seed, "more")))
+    return parts
 
 
 def _target(truth: FloatArray, weight: WeightArray, family: Family) -> Target:

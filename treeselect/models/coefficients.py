@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.errors import OptionError
 from treeselect.models.linear import LinearFit
 from treeselect.printing import p_text
 
@@ -54,15 +56,53 @@ def term_p_value(fit: LinearFit, term: str) -> float:
     return float(stats.f.sf(wald / len(at), len(at), fit.df))
 
 
+def exponentiated(table: pd.DataFrame, ratio: str) -> pd.DataFrame:
+    """The same with estimates and intervals on the scale of ratios; the others stay, as in R's
+    ``broom``.
+
+    Raises
+    ------
+    OptionError
+        If the exponential of a coefficient is no ratio.
+    """
+    if not ratio:
+        raise OptionError(
+            "`exponentiate` must be False: the exponentials of these coefficients are no ratios.\n"
+            "  Found: least squares of a number, whose coefficients are differences."
+        )
+    columns = ["estimate", "ci_low", "ci_high"]
+    with np.errstate(over="ignore"):
+        return table.assign(**{name: np.exp(table[name]) for name in columns})
+
+
 def table_head(fit: LinearFit | None, level: float) -> tuple[str, ...]:
     """Head of a printed table of coefficients."""
     letter = "z" if fit is None or fit.df is None else "t"
     interval = f"{100 * level:g} % interval"
+    if fit is not None and leads_with_ratios(fit):
+        return (
+            "Column", fit.ratio.capitalize(), interval, "Estimate", "Std. error", letter,
+            f"P(>|{letter}|)",
+        )  # fmt: skip
     return ("Column", "Estimate", "Std. error", letter, f"P(>|{letter}|)", interval)
 
 
-def table_row(row: Any) -> tuple[str, ...]:
+def leads_with_ratios(fit: LinearFit) -> bool:
+    """Whether ratios are printed, and intervals of these."""
+    return fit.n_events is not None
+
+
+def table_row(row: Any, fit: LinearFit) -> tuple[str, ...]:
     """A printed row of ``linear.coefficient_table``."""
+    if leads_with_ratios(fit):
+        return (
+            row.column,
+            *ratio_cells(row),
+            f"{row.estimate:.4g}",
+            f"{row.std_error:.4g}",
+            f"{row.statistic:.3f}",
+            p_text(row.p_value),
+        )
     return (
         row.column,
         f"{row.estimate:.4g}",
@@ -70,4 +110,50 @@ def table_row(row: Any) -> tuple[str, ...]:
         f"{row.statistic:.3f}",
         p_text(row.p_value),
         f"{row.ci_low:.4g} to {row.ci_high:.4g}",
+    )
+
+
+def ratio_cells(row: Any) -> tuple[str, str]:
+    """A ratio and its interval, printed."""
+    with np.errstate(over="ignore"):
+        ratio, low, high = np.exp([row.estimate, row.ci_low, row.ci_high])
+    return f"{ratio:.4g}", f"{low:.4g} to {high:.4g}"
+
+
+_ENOUGH_EVENTS = 10
+"""Events for each coefficient; with fewer a reader is told."""
+
+
+def ratio_notes(fit: LinearFit) -> tuple[str, ...]:
+    """How to read a table that leads with ratios."""
+    if not leads_with_ratios(fit) or not fit.names:
+        return ()
+    return (
+        "A hazard ratio is that of a difference of 1 in its column, the others staying, at all"
+        " times (proportional hazards, which is not checked here); estimates and standard errors"
+        " are those of its logarithm.",
+    )
+
+
+def few_events_notes(fits: Sequence[LinearFit], unit: str = "") -> tuple[str, ...]:
+    """Whether there are enough events for the coefficients; nothing of other responses.
+
+    Parameters
+    ----------
+    fits : sequence of LinearFit
+        Of one model, or of one in each of several units.
+    unit : str
+        What these are, in the singular.
+    """
+    known = [(fit.n_events, len(fit.names)) for fit in fits if fit.n_events is not None]
+    n_events, n_columns = min(known, key=lambda own: own[0] / max(own[1], 1), default=(0, 0))
+    if n_events >= _ENOUGH_EVENTS * n_columns:
+        return ()
+    where = f"In one {unit} there" if unit else "There"
+    are = "are" if n_events > 1 else "is"
+    return (
+        f"{where} {are} {n_events:,} event{'s' if n_events > 1 else ''} for {n_columns:,}"
+        f" coefficient{'s' if n_columns > 1 else ''}, {n_events / n_columns:.2g} each: below about"
+        f" {_ENOUGH_EVENTS} estimates may be far off and intervals too short (Peduzzi and others"
+        " 1995).",
     )

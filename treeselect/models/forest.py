@@ -19,6 +19,7 @@ from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.growing.nodes import Trees
 from treeselect.engine.random import stream_seed
 from treeselect.models.capacity import Grower, best_trees, gains_outside, truth_of
+from treeselect.models.hazard_forest import with_hazards
 
 REFITTED_TREES = 200
 """Trees of the forest that is refitted on the selected units."""
@@ -168,9 +169,9 @@ def refit_forest(
 
     Beside an offset, and of times, the trees are grown on the negative gradient at the constant
     model and add to the linear predictor: for numbers the mean residual of a leaf, for classes and
-    counts what its rows say beside the offset, by Newton steps (Friedman 2001, Algorithm 5), for
-    times the log of how many events there were for each that the constant model expects (LeBlanc
-    and Crowley 1992), with one more row of mean curvature so that pure leaves stay finite.
+    counts what its rows say beside the offset, by Newton steps (Friedman 2001, Algorithm 5), with
+    one more row of mean curvature so that pure leaves stay finite; for times see
+    ``hazard_forest.with_hazards``.
     """
     family, on_link, weight = problem.family, problem.on_link, weights.values
     constant, importance = _constant(problem, weight), np.zeros(len(selected))
@@ -186,7 +187,9 @@ def refit_forest(
     importance[selected] = np.maximum(gains_outside(grower, trees, n_first), 0.0)
     if not (on_link or family.has_classes or family.loss.is_squared):
         trees = _with_one_more_row(trees, constant[0])
-    if on_link and not family.loss.is_squared:
+    if family.has_times:
+        trees = with_hazards(grower, trees, n_first, problem)
+    elif on_link and not family.loss.is_squared:
         own = family.loss.apart(problem.y, weight, problem.constant(weight))
         trees = with_leaf_fits(trees, part, own.loss, own.y, own.base, weight)
     if problem.offset is not None and not family.loss.is_squared:

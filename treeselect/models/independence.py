@@ -1,10 +1,11 @@
-"""Columns that are no sums of others."""
+"""Columns that are no sums of others, nor of what a model holds beside them."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from treeselect.engine.arrays import BoolArray, FloatArray
+from treeselect.engine.survival.times import EVENT, STRATUM, risk_sets
 
 _DEPENDENT = 1e-7
 """Share of its length that a column must have beyond the columns before it; R's own bound."""
@@ -34,3 +35,30 @@ def independent_columns(matrix: FloatArray) -> BoolArray:
             basis[:, known.shape[1]] = rest / size
             found[j] = True
     return found
+
+
+def beside_baseline(matrix: FloatArray, y: FloatArray) -> FloatArray:
+    """Columns less their means in each stratum, of the rows that are at risk at some event.
+
+    A baseline hazard takes up what is constant within its stratum; other rows are in no sum.
+
+    Parameters
+    ----------
+    matrix : ndarray of float, shape (n_rows, n_columns)
+    y : ndarray of float64, shape (n_rows, 4)
+        See :mod:`treeselect.engine.survival.times`.
+
+    Returns
+    -------
+    ndarray of float, shape (n_at_risk, n_columns)
+        0 in columns of which only rounding is left.
+    """
+    at_risk = risk_sets(y, y[:, EVENT] > 0).at_risk
+    own, stratum = matrix[at_risk], y[at_risk, STRATUM].astype(np.int64)
+    n_rows = np.maximum(np.bincount(stratum), 1)
+    rest = np.empty_like(own)
+    for j, column in enumerate(own.T):
+        rest[:, j] = column - (np.bincount(stratum, weights=column) / n_rows)[stratum]
+    size = np.linalg.norm(own, axis=0)
+    rest[:, np.linalg.norm(rest, axis=0) <= _DEPENDENT * size] = 0.0
+    return rest

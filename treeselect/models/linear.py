@@ -1,4 +1,4 @@
-"""Linear models of the selected terms, fitted by statsmodels."""
+"""Linear models of the selected terms, fitted by statsmodels; of times, by Newton's steps here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ import numpy as np
 
 from treeselect.designs.modeldata import INTERCEPT
 from treeselect.engine.arrays import FloatArray, WeightArray
+from treeselect.engine.survival.times import EVENT
 from treeselect.errors import DataError, OptionError, listing
+from treeselect.models.cox import fit_cox
 from treeselect.models.linear_data import LinearData
 
 if TYPE_CHECKING:
@@ -34,9 +36,9 @@ class LinearFit:
 
     Attributes
     ----------
-    result : statsmodels results
+    result : statsmodels results, or CoxFit
     model : str
-        What it is, in words.
+        What it is and by what it was fitted, in words.
     names, terms : tuple of str, length n_coefficients
         Column of the matrix (of more than two classes after the class that is compared with the
         first one), and the term behind it.
@@ -48,6 +50,11 @@ class LinearFit:
         What is wrong with the fit, in sentences.
     n_groups : int or None
         Number of groups behind a cluster-robust covariance; None for that of the model.
+    n_events : int or None
+        Number of events; None if the response is not times.
+    ratio : str
+        What the exponential of a coefficient is: ``"hazard ratio"``, ``"odds ratio"``, ``"rate
+        ratio"``; "" if nothing.
     """
 
     result: Any
@@ -59,6 +66,8 @@ class LinearFit:
     df: float | None
     problems: tuple[str, ...]
     n_groups: int | None = None
+    n_events: int | None = None
+    ratio: str = ""
 
 
 def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any]) -> LinearFit:
@@ -68,7 +77,7 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     ----------
     data : LinearData
         Its columns must be independent.
-    family : {"gaussian", "binomial", "multinomial", "poisson"}
+    family : {"gaussian", "binomial", "multinomial", "poisson", "cox"}
     name : str
         Of the response.
     classes : sequence
@@ -77,9 +86,9 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     Raises
     ------
     DataError
-        If there are too few rows or groups, or statsmodels gives up.
+        If there are too few rows or groups, no events, or no such fit.
     OptionError
-        If it can't take the weights.
+        If statsmodels can't take the weights.
 
     Notes
     -----
@@ -87,14 +96,15 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     response. With whole weights the gaussian GLM, whose ``freq_weights`` count rows, with t
     statistics. Two classes and counts: GLM with the canonical link. More classes: multinomial
     logit, on copies of the rows. Weights that are not whole are divided by their mean first, so
-    that standard errors do not depend on their unit.
+    that standard errors do not depend on their unit. Times: see
+    :func:`treeselect.models.cox.fit_cox`.
 
     With groups the covariance is cluster-robust [1]_: ``B (sum_g s_g s_g') B`` with B the inverse
     information and s_g the sum of the scores of the rows of group g, times ``G / (G - 1)`` and
-    ``(N - 1) / (N - K)`` for G groups, N rows (with their copies) and K coefficients. Tests are t
-    and F tests with G - 1 degrees of freedom, of all families. As the s_g sum to 0, its rank is at
-    most G - 1; and it is not full where a column is other than 0 in one group alone, whose variance
-    would come out as 0.
+    (but for times) ``(N - 1) / (N - K)`` for G groups, N rows (with their copies) and K
+    coefficients. Tests are t and F tests with G - 1 degrees of freedom, of all families. As the s_g
+    sum to 0, its rank is at most G - 1; and it is not full where a column is other than 0 in one
+    group alone, whose variance would come out as 0.
 
     References
     ----------
@@ -109,12 +119,7 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
             f"A linear model needs more rows than columns, {n_columns}.\n"
             f"  Found: {n_rows} rows without missing values in its terms. Select fewer terms."
         )
-    if len(np.unique(data.y)) < max(len(classes), 2):
-        raise DataError(
-            "A linear model needs a response that varies, and rows of every class.\n"
-            f"  Found: {len(np.unique(data.y))} different values in {n_rows} rows without missing"
-            " values in its terms."
-        )
+    _check_variation(data, classes)
     others = [f"{c}: " for c in classes[1:]] if len(classes) > 2 else [""]
     if n_groups is not None and n_groups <= n_columns * len(others):
         raise DataError(
@@ -127,10 +132,11 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
         try:
             result, model = _FITS[family](data, name)
             estimate, covariance, converged = _estimates(result)
+            n_events = result.n_events if data.has_times else None
         except OptionError:
             raise
         except (np.linalg.LinAlgError, ValueError, FloatingPointError) as error:
-            raise DataError(f"statsmodels can't fit the linear model.\n  {error}") from error
+            raise DataError(f"The linear model can't be fitted.\n  {error}") from error
     if not converged:
         problems.append("The fit did not converge.")
     with np.errstate(invalid="ignore"):
@@ -138,6 +144,7 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
             problems.append("The standard errors can't be computed.")
     columns = [str(c) for c in data.matrix.columns]
     names = tuple(prefix + column for prefix in others for column in columns)
+    problems += result.problems(names) if data.has_times else []
     if n_groups is not None and not problems:
         problems += _without_groups(result, covariance, names)
     return LinearFit(
@@ -150,7 +157,32 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
         df=_degrees_of_freedom(result, n_groups),
         problems=tuple(dict.fromkeys(problems)),
         n_groups=n_groups,
+        n_events=n_events,
+        ratio=_RATIOS.get(family, ""),
     )
+
+
+_RATIOS = {
+    "binomial": "odds ratio",
+    "multinomial": "odds ratio",
+    "poisson": "rate ratio",
+    "cox": "hazard ratio",
+}
+
+
+def _check_variation(data: LinearData, classes: Sequence[Any]) -> None:
+    """Raise a DataError if there is nothing to explain in these rows."""
+    here = f" in {len(data.y)} rows without missing values in its terms."
+    if data.has_times:
+        if not data.y[:, EVENT].any():
+            raise DataError(f"A Cox model needs events.\n  Found: none{here}")
+        return
+    n = len(np.unique(data.y))
+    if n < max(len(classes), 2):
+        raise DataError(
+            "A linear model needs a response that varies, and rows of every class.\n"
+            f"  Found: {n} different values{here}"
+        )
 
 
 def _degrees_of_freedom(result: Any, n_groups: int | None) -> float | None:
@@ -250,12 +282,14 @@ def _fit_numbers(data: LinearData, name: str) -> tuple[Any, str]:
         model = sm.GLM(
             _series(data.y, name), data.matrix, sm.families.Gaussian(), data.offset, **weights
         )
-        return model.fit(**{"use_t": True, **by}), "GLM, gaussian family, identity link"
+        return model.fit(
+            **{"use_t": True, **by}
+        ), "GLM, gaussian family, identity link (statsmodels)"
     y = _series(data.y if data.offset is None else data.y - data.offset, name)
     if not weights:
-        return sm.OLS(y, data.matrix).fit(**by), "OLS, least squares"
+        return sm.OLS(y, data.matrix).fit(**by), "OLS, least squares (statsmodels)"
     fit = sm.WLS(y, data.matrix, weights["var_weights"]).fit(**by)
-    return fit, "WLS, weighted least squares"
+    return fit, "WLS, weighted least squares (statsmodels)"
 
 
 def _fit_two_classes(data: LinearData, name: str) -> tuple[Any, str]:
@@ -263,7 +297,7 @@ def _fit_two_classes(data: LinearData, name: str) -> tuple[Any, str]:
 
     y, family = _series(data.y, name), sm.families.Binomial()
     fit = sm.GLM(y, data.matrix, family, data.offset, **_weights(data)).fit(**_covariance(data))
-    return fit, "GLM, binomial family, logit link"
+    return fit, "GLM, binomial family, logit link (statsmodels)"
 
 
 def _fit_counts(data: LinearData, name: str) -> tuple[Any, str]:
@@ -271,7 +305,7 @@ def _fit_counts(data: LinearData, name: str) -> tuple[Any, str]:
 
     y, family = _series(data.y, name), sm.families.Poisson()
     fit = sm.GLM(y, data.matrix, family, data.offset, **_weights(data)).fit(**_covariance(data))
-    return fit, "GLM, Poisson family, log link"
+    return fit, "GLM, Poisson family, log link (statsmodels)"
 
 
 def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
@@ -296,7 +330,11 @@ def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
         matrix = matrix.reset_index(drop=True)
         data = dataclasses.replace(data, row_weights=row_weights)
     fit = sm.MNLogit(y, matrix).fit(disp=False, maxiter=100, **_covariance(data))
-    return fit, "MNLogit, multinomial logit"
+    return fit, "MNLogit, multinomial logit (statsmodels)"
+
+
+def _fit_times(data: LinearData, name: str) -> tuple[Any, str]:
+    return fit_cox(data, name), "Cox proportional hazards, Efron's ties"
 
 
 _FITS = {
@@ -304,6 +342,7 @@ _FITS = {
     "binomial": _fit_two_classes,
     "multinomial": _fit_classes,
     "poisson": _fit_counts,
+    "cox": _fit_times,
 }
 
 

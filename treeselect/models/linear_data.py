@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.designs.modeldata import ModelData
+from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import DataError, quoted
+from treeselect.models.independence import beside_baseline, independent_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,10 +30,10 @@ class LinearData:
     Attributes
     ----------
     matrix : pandas.DataFrame
-        With the intercept.
+        With the intercept, but for times: the baseline hazard stands for it.
     term_of : tuple of str, length n_columns
         ``"Intercept"`` for the intercept.
-    y : ndarray of float, shape (n_rows,)
+    y : ndarray of float, shape (n_rows,), or (n_rows, 4) of times
     row_weights : RowWeights
         With the groups of rows that may depend on each other.
     offset : ndarray of float, shape (n_rows,), or None
@@ -49,6 +50,23 @@ class LinearData:
     offset: FloatArray | None
     n_dropped: int
     rows: IntArray
+
+    @property
+    def has_times(self) -> bool:
+        """Whether the response is times until events."""
+        return self.y.ndim > 1
+
+    @property
+    def compared(self) -> FloatArray:
+        """The columns as they bear on the fit: of times less what the baseline hazards take up,
+        with 0 in columns of which nothing is left."""
+        matrix = self.matrix.to_numpy(dtype=np.float64)
+        return beside_baseline(matrix, self.y) if self.has_times else matrix
+
+    @property
+    def is_free(self) -> BoolArray:
+        """Columns that are not sums of those before them, shape (n_columns,)."""
+        return independent_columns(self.compared)
 
     def drawn(self, weights: RowWeights) -> LinearData:
         """The same rows with other weights, without those that have none: a resample.
@@ -85,6 +103,9 @@ def linear_data(
     rows = rows[data.row_weights.used[rows]]
     matrix, term_of, used = data.linear_matrix(terms, rows)
     _check_size(matrix)
+    if data.response.family.has_times:
+        here = [name != INTERCEPT for name in term_of]
+        matrix, term_of = matrix.loc[:, here], [name for name in term_of if name != INTERCEPT]
     return LinearData(
         matrix.reset_index(drop=True),
         tuple(term_of),

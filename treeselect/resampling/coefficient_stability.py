@@ -107,7 +107,7 @@ class CoefficientStability:
         return (
             ("Call", self.call),
             ("Response", self.response),
-            ("Model", f"{self.model} (statsmodels)" if self.model else "none could be fitted"),
+            ("Model", self.model if self.model else "none could be fitted"),
             ("Resamples", self.resamples),
             ("Refitted", f"{self.n_refitted:,} of {self.n_resamples:,}"),
             ("Seed", str(self.seed)),

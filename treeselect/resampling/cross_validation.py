@@ -162,7 +162,11 @@ def follow_fold(
             seconds = path_seconds + time.perf_counter() - start
             units = np.flatnonzero(step.selected)
             units = units[falling(model.importance[units])]
-            known[step.size] = held_out_score(problem, model, test, n_threads), units, seconds
+            known[step.size] = (
+                held_out_score(problem, model, train, test, n_threads),
+                units,
+                seconds,
+            )
     found = [known[step.size] for step in chosen]
     warned = [said for step in chosen for said in (step.warning, step.warned) if said]
     return FoldPath(
@@ -181,23 +185,24 @@ def _of_size(steps: Sequence[Step], size: int, keep: BoolArray, cut: bool) -> St
     return step_of_size(steps, size, keep) if cut else step_within(steps, size)
 
 
-def held_out_score(problem: Problem, model: Model, test: RowWeights, n_threads: int = 1) -> float:
-    """Score of a model on the rows with a positive weight in `test`.
+def held_out_score(
+    problem: Problem, model: Model, train: RowWeights, test: RowWeights, n_threads: int = 1
+) -> float:
+    """Score of a model, fitted to the rows with a positive weight in `train`, on those in `test`.
 
     Raises
     ------
     OptionError
         If the score is not defined for these rows.
     """
-    rows = test.rows
     family = problem.family
-    score = family.score(
-        problem.y[rows], model.predict(problem, n_threads)[rows], test.values[rows]
+    score = family.held_out_score(
+        problem.y, model.predict(problem, n_threads), test.values, train.values
     )
     if not np.isfinite(score):
         raise OptionError(
             "`scoring` must be a score that is defined for the held-out rows of every fold.\n"
-            f"  Found: {quoted(family.score_name)} is {score:g} for {len(rows)} of them. Give"
+            f"  Found: {quoted(family.score_name)} is {score:g} for {len(test.rows)} of them. Give"
             " another score, or fewer folds."
         )
     return score

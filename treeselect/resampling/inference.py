@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.arguments.checks import check_flag
 from treeselect.engine.arrays import FloatArray
+from treeselect.errors import OptionError
 from treeselect.frames.libraries import in_library
-from treeselect.models.coefficients import coefficient_table
+from treeselect.models.coefficients import coefficient_table, exponentiated
 from treeselect.models.linear import LinearFit
 from treeselect.printing import Summary, SummaryContent
 
@@ -136,8 +138,14 @@ class Inference:
         """Splits without a linear model, whose terms count as p = 1."""
         return sum(bool(split.failure) for split in self.splits)
 
-    def tidy(self) -> Any:
+    def tidy(self, *, exponentiate: bool = False) -> Any:
         """Coefficients of one split, or p-values of several.
+
+        Parameters
+        ----------
+        exponentiate : bool
+            Whether ``estimate``, ``ci_low`` and ``ci_high`` of one split are ratios, as in
+            ``GlmFit.tidy``.
 
         Returns
         -------
@@ -147,9 +155,26 @@ class Inference:
             submodel, not multiplied by anything. If its linear model failed, a row per term with
             p-value 1 and nothing else. Of several a row per term of the formula, by p-value:
             ``term``, ``p_value`` (aggregated), ``selected`` and ``tested``, numbers of splits.
+
+        Raises
+        ------
+        OptionError
+            If ratios are asked for of several splits, or of a linear model of numbers.
         """
         table = _coefficients(self) if self.n_splits == 1 else _aggregated(self)
+        if check_flag("exponentiate", exponentiate):
+            table = exponentiated(table, self._ratio())
         return in_library(table, self.library)
+
+    def _ratio(self) -> str:
+        if self.n_splits > 1:
+            raise OptionError(
+                "`exponentiate` must be False where there are several splits: they have no common"
+                f" coefficients.\n  Found: {self.n_splits:,} splits. `repeats=1` gives"
+                " coefficients."
+            )
+        (split,) = self.splits
+        return "ratio" if split.fit is None else split.fit.ratio  # without a fit none is known
 
     def summary(self) -> Summary:
         """Printed summary."""

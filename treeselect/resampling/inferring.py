@@ -18,7 +18,14 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.errors import DataError, OptionError, TreeselectError, quoted, said_by
-from treeselect.models.coefficients import coefficient_table, table_head, table_row, term_p_value
+from treeselect.models.coefficients import (
+    coefficient_table,
+    few_events_notes,
+    ratio_notes,
+    table_head,
+    table_row,
+    term_p_value,
+)
 from treeselect.models.independence import independent_columns
 from treeselect.models.linear import LinearFit, fit_linear
 from treeselect.models.linear_data import LinearData, linear_data
@@ -217,7 +224,7 @@ def _without_sums(data: LinearData, terms: Sequence[str]) -> LinearData:
     DataError
         If a term can't be told from the others.
     """
-    matrix, term_of = data.matrix.to_numpy(), np.array(data.term_of, dtype=object)
+    matrix, term_of = data.compared, np.array(data.term_of, dtype=object)
     free = independent_columns(matrix)
     if free.all():
         return data
@@ -243,7 +250,7 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
         ("Call", call),
         ("Method", f"{result.chosen_method.title}, {rule}"),
         ("Split", sizes),
-        ("Model", f"{fits[0].model} (statsmodels)" if fits else "none could be fitted"),
+        ("Model", fits[0].model if fits else "none could be fitted"),
     ]
     if found.groups_name and fits:
         facts.append(("Std. errors", _error_words(found.groups_name, fits)))
@@ -252,7 +259,8 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
         dropped = found.splits[0].n_dropped
         facts.append(("Rows dropped", f"{dropped:,}, {_MISSING}"))
         columns, rows = _coefficient_rows(found)
-        notes = [_ONE_SPLIT]
+        notes = [_ONE_SPLIT, *(note for fit in fits for note in ratio_notes(fit))]
+        notes += few_events_notes(fits)
     else:
         facts.append(("Splits", f"{found.n_splits}, of which {found.n_failed} failed"))
         dropped = sum(split.n_dropped for split in found.splits)
@@ -260,7 +268,7 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
             ("Rows dropped", f"{round(dropped / found.n_splits, 1):g} per split, {_MISSING}")
         )
         columns, rows = _term_rows(found)
-        notes = [_SEVERAL_SPLITS]
+        notes = [_SEVERAL_SPLITS, *few_events_notes(fits, "split")]
         if len(found.terms) > MOST_ROWS:
             notes.append(f"{len(found.terms) - MOST_ROWS:,} more terms in `.tidy()`.")
     if found.asked is not None:
@@ -324,7 +332,7 @@ def _coefficient_rows(found: Inference) -> tuple[tuple[str, ...], tuple[tuple[st
     if fit is None:
         return (), ()
     table = coefficient_table(fit, found.level)
-    rows = tuple(table_row(row) for row in table.itertuples(index=False))
+    rows = tuple(table_row(row, fit) for row in table.itertuples(index=False))
     return table_head(fit, found.level), rows
 
 

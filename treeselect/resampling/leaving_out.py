@@ -120,4 +120,4 @@ def _scores(
     """Score of a forest on each set, grown on the training rows, on the held-out ones."""
     train, test = split.weights(weights)
     models = (refit_forest(problem, train, one, seed=seed, n_threads=n_threads) for one in sets)
-    return np.array([held_out_score(problem, model, test, n_threads) for model in models])
+    return np.array([held_out_score(problem, model, train, test, n_threads) for model in models])

@@ -115,7 +115,7 @@ def one_fold(
             " choose `k`; `inner_folds` says how."
         ) from None
     score = held_out_score(
-        dataclasses.replace(problem, family=family), found.model, test, n_threads
+        dataclasses.replace(problem, family=family), found.model, train, test, n_threads
     )
     units = np.flatnonzero(found.step.selected)
     return score, units[falling(found.model.importance[units])]
@@ -140,7 +140,7 @@ def inner_choice(
 def families(response: Response, scoring: Scoring) -> tuple[Family, Family]:
     """The family with the score that chooses k, and with that of the held-out rows."""
     of_fit = response.family
-    outside = with_scoring(of_fit, scoring, all_fields=response.has_more_than_times)
+    outside = with_scoring(of_fit, scoring, response.follow_up)
     if not is_lost(of_fit):
         return of_fit, outside
     if scoring is None:

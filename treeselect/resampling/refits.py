@@ -62,8 +62,7 @@ def fit_terms(data: ModelData, terms: Sequence[str]) -> Refit:
         return Refit(terms, {}, {}, f"There are {len(terms):,} terms for {n_rows:,} rows.")
     try:
         here = linear_data(data, terms, np.arange(len(data.weight)), data.row_weights.groups)
-        free = independent_columns(here.matrix.to_numpy())
-        fit = _fitted(data, here.of_columns(free))
+        fit = _fitted(data, here.of_columns(here.is_free))
         return dataclasses.replace(_read(terms, fit), n_dropped=here.n_dropped)
     except OptionError:
         raise
@@ -117,7 +116,7 @@ def _of_one_set(
     """Linear models of one set of terms on the resamples that selected it."""
     try:
         every = linear_data(data, terms, np.arange(len(data.weight)))
-        every = every.of_columns(independent_columns(every.matrix.to_numpy()))
+        every = every.of_columns(every.is_free)
     except (TreeselectError, np.linalg.LinAlgError) as error:
         return [Refit(terms, {}, {}, said_by(error))] * len(numbers)
     found = []
@@ -128,7 +127,7 @@ def _of_one_set(
 
 
 def _of_one_resample(data: ModelData, terms: tuple[str, ...], here: LinearData) -> Refit:
-    matrix = here.matrix.to_numpy()
+    matrix = here.compared
     occurs = np.asarray(matrix.any(axis=0))
     try:
         if not independent_columns(matrix[:, occurs]).all():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import found_near
+from treeselect.arguments.checks import check_flag, found_near
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
@@ -21,9 +21,15 @@ from treeselect.errors import (
 )
 from treeselect.frames.libraries import in_library
 from treeselect.models.baseline import baseline_of
-from treeselect.models.coefficients import coefficient_table, table_head, table_row
+from treeselect.models.coefficients import (
+    coefficient_table,
+    exponentiated,
+    few_events_notes,
+    ratio_notes,
+    table_head,
+    table_row,
+)
 from treeselect.models.forest import refit_forest
-from treeselect.models.independence import independent_columns
 from treeselect.models.linear import LinearFit, fit_linear, near_certain
 from treeselect.models.linear_data import LinearData, linear_data
 from treeselect.printing import Summary, SummaryContent
@@ -115,8 +121,9 @@ class GlmFit:
 
     Attributes
     ----------
-    result : statsmodels results
-        OLS, WLS, GLM or MNLogit results.
+    result : statsmodels results, or CoxFit
+        OLS, WLS, GLM or MNLogit results. Of times coefficients (``params``), their covariance
+        (``cov_params()``), ``llf``, ``aic``, ``bic``, and ``phreg()``: statsmodels' results.
     n_used, n_dropped : int
         Rows that were fitted, and rows left out because a selected term is missing there.
     left_out : tuple of str
@@ -127,6 +134,8 @@ class GlmFit:
         What :meth:`tidy` gives.
     library : str
         Library in which tables are given.
+    ratio : str
+        What the exponential of a coefficient is; "" if nothing.
     """
 
     result: Any
@@ -136,9 +145,17 @@ class GlmFit:
     content: SummaryContent
     table: pd.DataFrame
     library: str = "pandas"
+    ratio: str = ""
 
-    def tidy(self) -> Any:
+    def tidy(self, *, exponentiate: bool = False) -> Any:
         """One row per coefficient.
+
+        Parameters
+        ----------
+        exponentiate : bool
+            Whether ``estimate``, ``ci_low`` and ``ci_high`` are ratios: hazard ratios of times,
+            odds ratios of classes (of more than two, of the odds against the first), rate ratios of
+            counts. Standard errors and tests stay those of the logarithms.
 
         Returns
         -------
@@ -147,8 +164,15 @@ class GlmFit:
             ``ci_low``, ``ci_high`` (95 %), neither of which is valid after a selection on the same
             rows. Of more than two classes ``column`` begins with the class that is compared with
             the first one.
+
+        Raises
+        ------
+        OptionError
+            If ratios are asked for of a linear model of numbers.
         """
-        return in_library(self.table, self.library)
+        check_flag("exponentiate", exponentiate)
+        table = exponentiated(self.table, self.ratio) if exponentiate else self.table
+        return in_library(table, self.library)
 
     def summary(self) -> Summary:
         """Printed summary, as R's ``summary(glm(...))``."""
@@ -181,19 +205,22 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         facts=(
             ("Call", f"{result.call.text}.refit('glm')"),
             ("Formula", result.formula),
-            ("Model", f"{fit.model} (statsmodels)"),
+            ("Model", fit.model),
             ("Response", data.response.in_linear_models),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
+            *_event_facts(fit),
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
         ),
         columns=table_head(fit, 0.95),
-        rows=tuple(table_row(row) for row in table.itertuples(index=False)),
+        rows=tuple(table_row(row, fit) for row in table.itertuples(index=False)),
         notes=(
             NOT_VALID,
             *group_note(result.choice.folds.groups_name),
             *fit.problems,
-            *left_out_note(left_out),
+            *ratio_notes(fit),
+            *few_events_notes([fit]),
+            *left_out_note(left_out, fit),
             *weight_notes(data, fit),
         ),
     )
@@ -205,6 +232,18 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         content=content,
         table=table,
         library=data.library,
+        ratio=fit.ratio,
+    )
+
+
+def _event_facts(fit: LinearFit) -> tuple[tuple[str, str], ...]:
+    if fit.n_events is None:
+        return ()
+    own = fit.result
+    return (
+        ("Events", f"{fit.n_events:,}"),
+        ("Log-likelihood", f"{own.llf:.2f}; {own.llnull:.2f} without the terms"),
+        ("AIC, BIC", f"{own.aic:.2f}, {own.bic:.2f} (of the events)"),
     )
 
 
@@ -228,7 +267,7 @@ def fit_terms(
     """
     response = data.response
     full = linear_data(data, terms, np.arange(len(data.weight)))
-    free = independent_columns(full.matrix.to_numpy())
+    free = full.is_free
     left_out = tuple(str(c) for c in full.matrix.columns[~free])
     fit = fit_linear(full.of_columns(free), response.family.name, response.name, response.classes)
     if not fit.problems and response.family.has_classes and near_certain(fit):
@@ -252,15 +291,23 @@ def group_note(name: str | bool) -> tuple[str, ...]:
     )
 
 
-def left_out_note(left_out: Sequence[str]) -> tuple[str, ...]:
+def left_out_note(left_out: Sequence[str], fit: LinearFit) -> tuple[str, ...]:
     if not left_out:
         return ()
-    return (f"Left out, as they are sums of columns before them: {listing(left_out)}.",)
+    beside = "" if fit.n_events is None else ", or of these and what is constant within a stratum"
+    return (f"Left out, as they are sums of columns before them{beside}: {listing(left_out)}.",)
 
 
 def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:
     notes = []
-    if not data.row_weights.are_copies:
+    of_events = fit.n_events is not None
+    if of_events and not data.row_weights.are_equal:
+        notes.append(
+            "Case weights count rows at risk and events, as in R's `coxph`; an event of weight 2 is"
+            " one, not two that tie."
+            + ("" if data.row_weights.are_copies else " They are divided by their mean.")
+        )
+    elif not data.row_weights.are_copies:
         notes.append("Case weights are relative: divided by their mean (statsmodels: var_weights).")
     elif (data.weight > 1).any():
         notes.append("Case weights are copies of rows.")

@@ -190,7 +190,8 @@ def rows_note(result: Fit) -> str:
     counts = result.design.rows
     rows = f"Rows used: {counts.used:,}."
     if counts.no_response:
-        rows += f" Dropped because the response is missing: {counts.no_response:,}."
+        what = result.design.response.parts_text
+        rows += f" Dropped because {what} is missing: {counts.no_response:,}."
     if counts.no_weight:
         rows += f" Left out with weight 0: {counts.no_weight:,}."
     return rows

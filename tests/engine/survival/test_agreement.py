@@ -134,3 +134,14 @@ def test_figures_are_those_of_lifelines():
     for figure, ours in found.items():
         theirs = of_python("lifelines", figure)
         np.testing.assert_allclose(np.ravel(ours), theirs, **NEAR, err_msg=figure)
+
+
+def test_where_lifelines_differs():
+    """Its censoring curve is that of the rows with events and censorings exchanged, which leaves
+    those at risk who have the event at the time."""
+    y = response()
+    exchanged = as_times(DATA["stop"].to_numpy(), DATA["event"].to_numpy() == 0)
+    theirs = of_python("lifelines", "censoring")
+    np.testing.assert_allclose(kaplan_meier(exchanged, ONES).survival, theirs, **NEAR)
+    assert (censoring_curve(y, ONES).survival <= theirs + 1e-12).all()
+    assert (censoring_curve(y, ONES).survival < theirs - 1e-3).any()

@@ -17,7 +17,8 @@ from treeselect.engine.linear.priced_groups import (
     penalty_of,
     sums_of_groups,
 )
-from treeselect.engine.losses import Loss, RowLoss
+from treeselect.engine.losses import Loss
+from treeselect.engine.row_losses import RowLoss
 
 _MOST_STEPS = 100
 _NO_GAIN = 1e-16

@@ -3,7 +3,7 @@
 Pairs are those of scikit-survival, within strata: the event of one, and another that was under
 observation then and had no event until after it; one that is censored at the very time counts as
 later, two events at the same time are no pair. Predictions that only rounding tells apart tie, and
-count half.
+count half; scikit-survival has those tie that are within 1e-8, lifelines only equal ones.
 """
 
 from __future__ import annotations
@@ -48,28 +48,32 @@ def count_pairs(y, rank, weight, event_weight, order, leaving, tree, found):
     high = tree.shape[0] - 1
     asked = gone = 0
     while asked < n:
-        stratum = y[order[asked], 3]
+        stratum = y[order[asked], STRATUM]
         begin = asked
         total = 0.0
         inside = 0
-        while asked < n and y[order[asked], 3] == stratum:
-            time = y[order[asked], 1]
+        while asked < n and y[order[asked], STRATUM] == stratum:
+            time = y[order[asked], STOP]
             end = asked
-            while end < n and y[order[end], 1] == time and y[order[end], 3] == stratum:
-                if y[order[end], 2] == 0.0:
+            while end < n and y[order[end], STOP] == time and y[order[end], STRATUM] == stratum:
+                if y[order[end], EVENT] == 0.0:
                     add_to(tree, rank[order[end]] + 1, weight[order[end]])
                     total += weight[order[end]]
                     inside += 1
                 end += 1
             # Who enters at this time or later is no more at risk.
-            while gone < n and y[leaving[gone], 3] == stratum and y[leaving[gone], 0] >= time:
+            while (
+                gone < n
+                and y[leaving[gone], STRATUM] == stratum
+                and y[leaving[gone], START] >= time
+            ):
                 add_to(tree, rank[leaving[gone]] + 1, -weight[leaving[gone]])
                 total -= weight[leaving[gone]]
                 inside -= 1
                 gone += 1
             for at in range(asked, end):
                 i = order[at]
-                if inside > 0 and y[i, 2] > 0.0 and event_weight[i] > 0.0:
+                if inside > 0 and y[i, EVENT] > 0.0 and event_weight[i] > 0.0:
                     lower = sum_to(tree, rank[i])
                     upto = sum_to(tree, rank[i] + 1)
                     pair = weight[i] * event_weight[i]
@@ -78,12 +82,12 @@ def count_pairs(y, rank, weight, event_weight, order, leaving, tree, found):
                     found[2] += pair * (upto - lower)
             for at in range(asked, end):
                 i = order[at]
-                if y[i, 2] > 0.0:
+                if y[i, EVENT] > 0.0:
                     add_to(tree, rank[i] + 1, weight[i])
                     total += weight[i]
                     inside += 1
             asked = end
-        while gone < n and y[leaving[gone], 3] == stratum:
+        while gone < n and y[leaving[gone], STRATUM] == stratum:
             gone += 1
         for at in range(begin, asked):
             place = rank[order[at]] + 1

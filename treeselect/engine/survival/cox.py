@@ -31,11 +31,16 @@ are then numbers."""
 _ABOVE = 50.0
 """A row of weight 0 has at most exp of this times the largest relative risk of the others."""
 
+_MOST_EXPECTED = np.exp(300.0)
+"""Rows of weight 0 have at most so many expected events, so that sums of their squares are
+numbers, too; those with weight have at most one for each that was seen and counts as much."""
+
 _LEAST_STEP = -0.95
 """Steps below it count as this one: a leaf's risk falls by at most a factor of 20."""
 
-_MOST_MODELLED = 2_000
-"""Rows whose risk sets are told to cvxpy one by one."""
+_MOST_MODELLED = 1_000
+"""Rows whose risk sets are told to cvxpy one by one: with 400 it solves one problem in some 20
+seconds, and the time grows with the square of their number or faster."""
 
 
 @kernel
@@ -71,6 +76,17 @@ def take_moved_hazards(rest, tied, moved_rest, moved_tied, n_tied, mean, found):
             own += share * part
         found[0, t] = mean[t] * hazard
         found[1, t] = mean[t] * own
+
+
+@kernel
+def take_means(rest, tied, moved_rest, moved_tied, n_tied, found):
+    """Mean over k of ``B_k / A_k`` for each time, where B_k is a sum as A_k of other numbers."""
+    for t in range(rest.shape[0]):
+        total = 0.0
+        for k in range(n_tied[t]):
+            share = 1.0 - k / n_tied[t]
+            total += (moved_rest[t] + share * moved_tied[t]) / (rest[t] + share * tied[t])
+        found[t] = total / max(n_tied[t], 1)
 
 
 @kernel
@@ -145,7 +161,7 @@ class CoxRows:
         rest, tied = self._risk_sums(risk)
         log_risk = np.empty(len(rest))
         take_log_risks(rest, tied, self._n_tied, log_risk)
-        found = risk * self._hazards(self._parts(rest, tied)[::2])
+        found = self._expected(risk, self._parts(rest, tied))
         found -= self._event
         against = log_risk[self._own_of_ending]
         alone = np.isneginf(against)
@@ -165,7 +181,7 @@ class CoxRows:
         """Negative gradient and curvature, for the price of one."""
         risk = np.exp(self._level(eta))
         parts = self._parts(*self._risk_sums(risk))
-        expected = risk * self._hazards(parts[::2])
+        expected = self._expected(risk, parts)
         squares = self._hazards(parts[1::2])
         squares *= self.weight * risk  # first: without weight a risk may be too large to square
         squares *= risk
@@ -185,12 +201,28 @@ class CoxRows:
             found[:, j] = risk * (hazard * direction - self._hazards(parts))
         return found
 
+    def score_residuals(self, eta: FloatArray, columns: FloatArray) -> FloatArray:
+        """What each row adds to the score of coefficients of columns, both of shape
+        (n_rows, n_columns): at the time of its event the difference from the mean of those at risk,
+        less what is expected of such differences while it is at risk itself.
+
+        Those of one unit of weight; weighted they add up to the columns times the negative
+        gradients (``resid(type="score")`` of R's ``coxph``).
+        """
+        found = -self.curvature_times(eta, columns)
+        risk = np.exp(self._level(eta))
+        rest, tied = self._risk_sums(risk)
+        mean = np.empty(len(rest))
+        for j, column in enumerate(columns.T):
+            take_means(rest, tied, *self._risk_sums(risk * column), self._n_tied, mean)
+            found[self._dying, j] += column[self._dying] - mean[self._own]
+        return found
+
     def expected(self, eta: FloatArray) -> FloatArray:
         """Expected events of each row, shape (n_rows,): its relative risk times the cumulative
         hazard while it was at risk. Under the weights they add up to the events."""
         risk = np.exp(self._level(eta))
-        risk *= self._hazards(self._parts(*self._risk_sums(risk))[::2])
-        return risk
+        return self._expected(risk, self._parts(*self._risk_sums(risk)))
 
     def cumulative_hazard(self, eta: FloatArray) -> FloatArray:
         """Cumulative hazard of each row of relative risk 1 while it was at risk, shape
@@ -229,6 +261,11 @@ class CoxRows:
         parts = np.empty((4, len(rest)))
         take_hazards(rest, tied, self._n_tied, self._mean, parts)
         return parts
+
+    def _expected(self, risk: FloatArray, parts: FloatArray) -> FloatArray:
+        found = self._hazards(parts[::2])
+        found *= risk
+        return np.minimum(found, _MOST_EXPECTED, out=found)
 
     def _hazards(self, parts: FloatArray) -> FloatArray:
         """Sums over the times at which each row was at risk: of the first for all, of the second at
@@ -282,7 +319,7 @@ class CoxLoss:
         Raises
         ------
         MethodError
-            For more than 2,000 rows, since each risk set is written out.
+            For more than 1,000 rows, since each risk set is written out.
         """
         import cvxpy
 

@@ -86,8 +86,11 @@ def censoring_curve(
     y: FloatArray, weight: WeightArray, *, confidence: float = 0.95
 ) -> SurvivalCurve:
     """Probability of still being under observation: Kaplan and Meier's estimate with the parts of
-    events and censorings exchanged. Its median is the median follow-up (Schemper and Smith
-    1996)."""
+    events and censorings exchanged. Its median is the median follow-up (Schemper and Smith 1996).
+
+    Who has the event at a time is not at risk of being censored then, as in scikit-survival;
+    lifelines and R, told that censorings are events, leave them at risk.
+    """
     return _product_limit(y, weight, confidence, of_censoring=True)
 
 

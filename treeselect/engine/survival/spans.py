@@ -132,14 +132,14 @@ class Spans:
 
     def over_rows(self, mass: FloatArray) -> FloatArray:
         """Sum of the mass, shape (n_rows,), of the rows at risk at each time, shape (n_times,)."""
-        found = np.zeros(self.n_times)
+        mass, found = np.ascontiguousarray(mass), np.zeros(self.n_times)
         table = np.zeros((self.n_levels, self.n_times))
         add_rows(mass, self.first, self.last, self.level, self.begin, table, found)
         return found
 
     def over_times(self, mass: FloatArray) -> FloatArray:
         """Sum of the mass, shape (n_times,), of the times at which each row is at risk."""
-        found = np.empty(len(self.first))
+        mass, found = np.ascontiguousarray(mass), np.empty(len(self.first))
         table, running = np.empty((self.n_levels, self.n_times)), np.empty(self.n_times)
         add_times(mass, self.first, self.last, self.level, self.begin, table, running, found)
         return found

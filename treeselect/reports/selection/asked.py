@@ -10,7 +10,8 @@ def gather(material: FitMaterial) -> tuple[tuple[str, str], ...]:
     counts, facts = material.fit.design.rows, material.summary.facts
     rows = f"{counts.used:,} used"
     if counts.no_response:
-        rows += f"; {counts.no_response:,} dropped because the response is missing"
+        what = material.fit.design.response.parts_text
+        rows += f"; {counts.no_response:,} dropped because {what} is missing"
     if counts.no_weight:
         rows += f"; {counts.no_weight:,} left out with weight 0"
     after = [name for name, _ in facts].index("Data") + 1

@@ -1,0 +1,228 @@
+"""Scores of times to an event, by their names: concordance, Brier score, deviance."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from treeselect.arguments.scalars import described
+from treeselect.designs.families import COX, HARRELL_WORDS, Family, concordance_index
+from treeselect.engine.arrays import FloatArray, WeightArray
+from treeselect.engine.survival.concordance import uno_concordance
+from treeselect.engine.survival.curves import censoring_curve
+from treeselect.engine.survival.explained import brier_explained, deviance_explained
+from treeselect.engine.survival.times import START
+from treeselect.errors import OptionError, did_you_mean, near
+
+N_TIMES = 100
+"""Times at which Brier scores are taken."""
+
+Span = tuple[float, float]
+"""From the first event to the time until which 90 % of the events are (``FollowUp.span``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What there is to know of a score.
+
+    Attributes
+    ----------
+    name : str
+        In tables.
+    words : str
+        What it is, a sentence; ``{until}`` stands for the end of its span.
+    null : float
+        Of the model without predictors.
+    score : callable
+        ``score(y, risk, weight, training, span)`` of relative risks.
+    needs_training : bool
+        Whether it learns from training rows, with which goes that no row may enter late.
+    needs_pairs : bool
+        Whether it needs an event with others at risk.
+    """
+
+    name: str
+    words: str
+    null: float
+    score: Callable[[FloatArray, FloatArray, WeightArray, WeightArray, Span], float]
+    needs_training: bool = False
+    needs_pairs: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TimeScore:
+    """A score of relative risks; greater is better.
+
+    Attributes
+    ----------
+    key : str
+        Its name as an argument.
+    kind : Kind
+    span : tuple of float
+        Over which it speaks, where it speaks of times.
+    """
+
+    key: str
+    kind: Kind
+    span: Span
+
+    def __call__(self, y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
+        """Score of rows that are their own training rows."""
+        return self.after(y, prediction, weight, weight)
+
+    def after(
+        self, y: FloatArray, prediction: FloatArray, weight: WeightArray, training: WeightArray
+    ) -> float:
+        """Score of the rows with a weight; NaN where it is not defined, or a prediction is missing.
+
+        Parameters
+        ----------
+        y : ndarray of float64, shape (n_rows, 4)
+        prediction : ndarray of float64, shape (n_rows,)
+            Relative risks.
+        weight, training : ndarray, shape (n_rows,)
+            Of the rows to be scored, and of those that the model was fitted to.
+
+        Raises
+        ------
+        OptionError
+            If it has to learn the censoring, and rows entered late.
+        """
+        learns = self.kind.needs_training
+        part = (weight > 0) | (training > 0) if learns else weight > 0
+        y, weight, training = y[part], weight[part], training[part]
+        if learns:
+            self._check_entries(y)
+        risk = prediction[part]
+        if not part.any() or np.isnan(risk).any():
+            return float("nan")
+        return float(self.kind.score(y, risk, weight, training, self.span))
+
+    @property
+    def record(self) -> list[str | bool]:
+        """What a model file says of it: its name, and that this is enough."""
+        return [self.key, True]
+
+    @property
+    def words(self) -> str:
+        """What it is, a sentence."""
+        return self.kind.words.format(until=f"{self.span[1]:,g}")
+
+    def _check_entries(self, y: FloatArray) -> None:
+        n_late = int((y[:, START] >= 0).sum())
+        if n_late:
+            others = _named(key for key, kind in KINDS.items() if not kind.needs_training)
+            raise OptionError(
+                f'`scoring="{self.key}"` needs rows that were under observation from the beginning,'
+                f" as it weighs them by the censoring.\n  Found: {n_late:,} rows with a start. Give"
+                f" one of {others}, or leave it out."
+            )
+
+
+def _log(risk: FloatArray) -> FloatArray:
+    return np.asarray(np.log(np.maximum(risk, np.finfo(np.float64).tiny)))
+
+
+def _harrell(
+    y: FloatArray, risk: FloatArray, weight: WeightArray, training: WeightArray, span: Span
+) -> float:
+    return concordance_index(y, risk, weight)
+
+
+def _uno(
+    y: FloatArray, risk: FloatArray, weight: WeightArray, training: WeightArray, span: Span
+) -> float:
+    censoring = censoring_curve(y, training)
+    return uno_concordance(y, risk, weight, tau=span[1], censoring=censoring).value
+
+
+def _brier(
+    y: FloatArray, risk: FloatArray, weight: WeightArray, training: WeightArray, span: Span
+) -> float:
+    times = np.unique(np.linspace(*span, N_TIMES))
+    return brier_explained(y, _log(risk), weight, training, times)
+
+
+def _deviance(
+    y: FloatArray, risk: FloatArray, weight: WeightArray, training: WeightArray, span: Span
+) -> float:
+    return deviance_explained(y, _log(risk), weight)
+
+
+KINDS: dict[str, Kind] = {
+    "harrell_c": Kind(COX.score_name, HARRELL_WORDS, 0.5, _harrell),
+    "uno_c": Kind(
+        "Uno's C",
+        "Uno's C: concordance as Harrell's of the events before {until} (until which 90 % of the"
+        " events are), each divided by the square of the probability of being under observation"
+        " until then, which the training rows tell (Uno et al. 2011).",
+        0.5,
+        _uno,
+        needs_training=True,
+    ),
+    "integrated_brier": Kind(
+        "Brier R2",
+        "Brier R2: 1 less the ratio of the integrated Brier score to that of the model without"
+        " terms, from the first event to {until} (until which 90 % of the events are), weighted by"
+        " the inverse probability of being under observation (Graf et al. 1999); that and the"
+        " baseline hazard are those of the training rows. 0 is no better than no terms.",
+        0.0,
+        _brier,
+        needs_training=True,
+        needs_pairs=False,
+    ),
+    "cox_deviance": Kind(
+        "D2",
+        "D2: 1 less the ratio of the deviance of the partial likelihood to that of the model"
+        " without terms, in risk sets of the rows that are scored.",
+        0.0,
+        _deviance,
+    ),
+}
+"""Scores by the names that `scoring` takes."""
+
+
+def _named(keys: Iterable[str]) -> str:
+    """Names in a sentence: ``"a", "b" or "c"``."""
+    *first, last = [f'"{key}"' for key in keys]
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def with_time_score(family: Family, name: object, span: Span) -> Family:
+    """A family of times with its score replaced by that of a name.
+
+    Raises
+    ------
+    OptionError
+        If there is none.
+    """
+    if not isinstance(name, str) or name not in KINDS:
+        close = near(name, KINDS) if isinstance(name, str) else []
+        elsewhere = "" if close or not _is_elsewhere(name) else _ELSEWHERE
+        raise OptionError(
+            "`scoring` must be a score of times to an event, or a function `scorer(y_true,"
+            f" prediction)`.\n  Found: {described(name)}{elsewhere}."
+            f" {did_you_mean(close) if close else f'Give {_named(KINDS)}.'}"
+        )
+    score = TimeScore(name, KINDS[name], span)
+    return dataclasses.replace(
+        family,
+        score_name=score.kind.name,
+        score_words=score.words,
+        score=score,
+        score_after=score.after,
+        null_score=score.kind.null,
+        score_needs_variation=score.kind.needs_pairs,
+    )
+
+
+_ELSEWHERE = ", which scikit-learn has for classes or numbers"
+
+
+def _is_elsewhere(name: object) -> bool:
+    from sklearn.metrics import get_scorer_names
+
+    return name in get_scorer_names()
