@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.designs.follow_up import follow_up_facts
 from treeselect.printing import SummaryContent, p_text
 from treeselect.results.summary import options_text
 from treeselect.running.pieces import stopped_note
@@ -30,13 +31,15 @@ def summarise_comparison(found: Contest) -> SummaryContent:
 
 def comparison_facts(found: Contest) -> tuple[tuple[str, str], ...]:
     """What was asked, and of what."""
+    words = f"; {found.score_words}" if found.score_words else ""
     return (
         ("Call", found.call),
         ("Data", found.data),
         ("Family", found.family),
+        *follow_up_facts(found.follow_up),
         ("Folds", f"{found.scheme}, the same for every method"),
         ("Compared at", _rule(found)),
-        ("Score", f"{found.score_name} on held-out rows"),
+        ("Score", f"{found.score_name} on held-out rows{words}"),
         ("Seed", str(found.seed)),
     )
 
