@@ -105,8 +105,6 @@ class Contest:
         In which tables are given.
     asked : int or None
         How many folds were asked for, if the call was stopped before all were done.
-    score_words : str
-        What the score's name stands for, where it needs a word.
     follow_up : FollowUp or None
         What should be known of times until an event; None for other responses.
     """
@@ -131,7 +129,6 @@ class Contest:
     notes: tuple[str, ...]
     library: str = "pandas"
     asked: int | None = None
-    score_words: str = ""
     follow_up: FollowUp | None = None
 
     @property
