@@ -1,28 +1,31 @@
 # What is lost where a forest splits on martingale residuals instead of by the log-rank statistic.
 #
-#     Rscript benchmarks/logrank.R FOLDER [quick]      (needs survival and ranger)
+#     Rscript benchmarks/logrank.R FOLDER [quick | SETS]      (needs survival and ranger)
 #
 # FOLDER has the simulated sets that `python benchmarks/survival.py --write FOLDER` writes. ranger's
-# survival forest (splitrule "logrank") beside its regression forest on the martingale residuals of
-# the null Cox model: same rows, columns, seeds, trees and mtry. ranger's min.node.size is the least
-# size of a leaf in the first and the least size to be split in the second; so the second has the
-# value that gives as many leaves. Rows are judged out of bag. A forest's risk is
+# survival forest (splitrule "logrank") beside its regression forests on the martingale and on the
+# deviance residuals of the null Cox model: same rows, columns, seeds, trees and mtry. ranger's
+# min.node.size is the least size of a leaf in the first and the least size to be split in the
+# others, which have the value that gives as many leaves. Rows are judged out of bag, by a risk:
 #
 # own      the mean over trees of the cumulative hazard summed over times, or of the mean residual
-# o/e      in both: the mean over trees of log((O + e) / (E + e)), O and E events and expected
-#          events (cumulative hazard of the null model) of a leaf's rows in the bag, e their mean
+# o/e      in all: the mean over trees of log((O + e) / (E + e)), O and E events and expected
+#          events (cumulative hazard of the null model) of a leaf's rows in the bag, e their mean,
+#          so that nothing but the splits differs
 #
-# so that under o/e nothing but the splits differs. Writes results/logrank.csv, a row per set (real
-# ones: means over seeds of forests, the standard error of the difference that of two C indices of
-# the same rows; simulated: means over sets), and the table results/logrank.md.
+# Writes results/logrank.csv, a row per real set (the standard error is that of the difference of
+# two C indices of the same rows), results/logrank_simulated.csv, a row per simulated set, and the
+# table results/logrank.md of both. A run that was stopped goes on; SETS is the number of simulated
+# sets of each case, 10 unless told.
 
 arguments <- commandArgs(TRUE)
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[1])),
                  "survival_common.R"))
 quick <- "quick" %in% arguments
-N_TREES <- if (quick) 20 else 500    # half as many on the simulated sets
-FORESTS <- if (quick) 1 else 5      # seeds of forests on each real set
-TRUTHS <- if (quick) 2 else 10      # simulated sets of each case
+N_TREES <- if (quick) 20 else 200
+FORESTS <- if (quick) 1 else 5     # seeds of forests on each real set
+more <- suppressWarnings(as.integer(arguments[2]))
+TRUTHS <- if (quick) 2 else if (is.na(more)) 10 else more    # simulated sets of each case
 LEAF <- 15
 
 grow <- function(x, y, size, seed, importance = "none", n_trees = N_TREES)
@@ -54,112 +57,113 @@ risk_of_leaves <- function(forest, x, event, expected) {
   total / seen
 }
 
-# Out-of-bag risks of both forests by both leaves, their leaves, and the first twelve of each.
-two_forests <- function(data, seed, importance, n_trees = N_TREES) {
+# Out-of-bag risks of the forests, by their own predictions and by o/e, and the first twelve columns
+# of each.
+forests <- function(data, seed, importance) {
   x <- columns(data)
-  residual <- residuals(coxph(Surv(time, event) ~ 1, data))
-  expected <- data$event - residual
-  by_rank <- grow(x, Surv(data$time, data$event), LEAF, seed, importance, n_trees)
-  size <- size_alike(x, residual, leaves(by_rank))
-  by_residual <- grow(x, residual, size, seed, importance, n_trees)
+  null <- coxph(Surv(time, event) ~ 1, data)
+  expected <- data$event - residuals(null)
+  by_rank <- grow(x, Surv(data$time, data$event), LEAF, seed, importance)
+  alike <- function(residual)
+    grow(x, residual, size_alike(x, residual, leaves(by_rank)), seed, importance)
+  grown <- list(
+    rank = by_rank, martingale = alike(residuals(null)), deviance = alike(residuals(null, "deviance"))
+  )
+  own <- cbind(
+    rank = rowSums(by_rank$chf), martingale = grown$martingale$predictions,
+    deviance = grown$deviance$predictions
+  )
+  alone <- sapply(grown, risk_of_leaves, x, data$event, expected)
+  colnames(alone) <- paste0(names(grown), "_oe")
   first <- function(forest)
     if (importance == "none") NULL else
       names(sort(forest$variable.importance, decreasing = TRUE))[1:12]
-  list(
-    risks = cbind(
-      rank = rowSums(by_rank$chf), residual = by_residual$predictions,
-      rank_oe = risk_of_leaves(by_rank, x, data$event, expected),
-      residual_oe = risk_of_leaves(by_residual, x, data$event, expected)
-    ),
-    leaves = c(leaves(by_rank), leaves(by_residual)), size = size,
-    first = list(first(by_rank), first(by_residual))
-  )
+  list(risks = cbind(own, alone), first = lapply(grown, first))
 }
 
+TARGETS <- c("rank", "martingale", "deviance")
+CRITERIA <- c(TARGETS, paste0(TARGETS, "_oe"))
+
+# C of each, and differences to log-rank with the standard errors for the same rows.
 real_line <- function(name) {
   data <- imputed(real_set(name))
-  all <- lapply(seq_len(FORESTS), function(seed) two_forests(data, seed, "none"))
-  risks <- data.frame(Reduce(`+`, lapply(all, `[[`, "risks")) / FORESTS)
-  both <- function(a, b) {
-    alone <- function(risk) coxph(Surv(time, event) ~ rank(risk), data)    # for its order only
-    fit <- concordance(alone(risks[[a]]), alone(risks[[b]]))
-    stopifnot(all.equal(unname(fit$concordance), c(harrell(data, risks[[a]]), harrell(data, risks[[b]]))))
-    change <- c(-1, 1)
-    unname(c(fit$concordance, diff(fit$concordance), sqrt(change %*% vcov(fit) %*% change)))
+  all <- lapply(seq_len(FORESTS), function(seed) forests(data, seed, "none")$risks)
+  risks <- data.frame(Reduce(`+`, all) / FORESTS)
+  line <- data.frame(set = name, rows = nrow(data), events = sum(data$event))
+  for (what in CRITERIA) line[[what]] <- harrell(data, risks[[what]])
+  alone <- function(risk) coxph(Surv(time, event) ~ rank(risk), data)    # for its order only
+  for (what in CRITERIA[c(2, 3, 5, 6)]) {
+    base <- if (grepl("_oe", what)) "rank_oe" else "rank"
+    fit <- concordance(alone(risks[[base]]), alone(risks[[what]]))
+    stopifnot(all.equal(unname(fit$concordance), c(line[[base]], line[[what]])))
+    line[[paste(what, "s.e.")]] <- drop(sqrt(c(-1, 1) %*% vcov(fit) %*% c(-1, 1)))
   }
+  line
+}
+
+# C of each and recall of the twelve true terms among the first twelve.
+simulated_row <- function(folder, case, seed) {
+  data <- simulated(folder, case, seed)
+  found <- forests(data, seed, "permutation")
+  recall <- sapply(found$first, function(selected) judged(selected)["recall"])
+  names(recall) <- paste("recall", TARGETS)
   data.frame(
-    set = name, rows = nrow(data), events = sum(data$event), n = FORESTS,
-    rbind(setNames(
-      c(both("rank", "residual"), both("rank_oe", "residual_oe"), rowMeans(sapply(all, `[[`, "leaves")),
-        rep(NA, 4)),
-      NAMES
-    ))
+    case = case, seed = seed, events = sum(data$event),
+    t(apply(found$risks, 2, function(risk) harrell(data, risk))), t(recall), check.names = FALSE
   )
 }
 
-simulated_line <- function(folder, case) {
-  one <- function(seed) {
-    data <- simulated(folder, case, seed)
-    found <- two_forests(data, seed, "permutation", N_TREES / 2)
-    c(apply(found$risks, 2, function(risk) harrell(data, risk)), found$leaves,
-      sapply(found$first, function(selected) judged(selected)["recall"]), events = sum(data$event))
+simulated_line <- function(each) {
+  line <- data.frame(set = paste0("simulated, ", each$case[1], " % censored (", nrow(each), " sets)"),
+                     rows = 500, events = mean(each$events))
+  for (what in c(CRITERIA, paste("recall", TARGETS))) {
+    base <- if (grepl("^recall", what)) "recall rank" else if (grepl("_oe", what)) "rank_oe" else "rank"
+    change <- each[[what]] - each[[base]]
+    line[[what]] <- mean(each[[what]])
+    line[[paste(what, "s.e.")]] <- sd(change) / sqrt(nrow(each))
   }
-  each <- sapply(seq_len(TRUTHS) - 1, one)
-  paired <- function(a, b) {
-    change <- each[b, ] - each[a, ]
-    c(mean(each[a, ]), mean(each[b, ]), mean(change), sd(change) / sqrt(length(change)))
-  }
-  data.frame(
-    set = paste0("simulated, ", case, " % censored"), rows = 500, events = mean(each[9, ]), n = TRUTHS,
-    rbind(setNames(c(paired(1, 2), paired(3, 4), rowMeans(each[5:6, ]), paired(7, 8)), NAMES))
-  )
+  line
 }
 
-NAMES <- c(
-  "C, log-rank", "C, residuals", "difference", "difference s.e.",
-  "C, log-rank, o/e", "C, residuals, o/e", "difference, o/e", "difference, o/e s.e.",
-  "leaves, log-rank", "leaves, residuals",
-  "recall, log-rank", "recall, residuals", "recall difference", "recall difference s.e."
+real <- grown_file("logrank.csv", if (quick) "veteran" else SETS, real_line,
+                   function(known) known$set, quick)
+each <- grown_file(
+  "logrank_simulated.csv", outer(c(30, 70), seq_len(TRUTHS) - 1, paste),
+  function(key) {
+    key <- as.integer(strsplit(key, " ")[[1]])
+    simulated_row(arguments[1], key[1], key[2])
+  },
+  function(known) paste(known$case, known$seed), quick
 )
+lines <- c(split(real, real$set)[unique(real$set)], lapply(split(each, each$case), simulated_line))
 
-lines <- do.call(rbind, c(
-  lapply(if (quick) "veteran" else SETS, function(name) { message(name); real_line(name) }),
-  lapply(c(30, 70), function(case) { message(case); simulated_line(arguments[1], case) })
-))
-names(lines)[-(1:4)] <- NAMES
-
-number <- function(values, digits = 3) ifelse(is.na(values), "", sprintf("%.*f", digits, values))
-change <- function(mean, error, digits = 3)
-  ifelse(is.na(mean), "", sprintf("%+.*f (%.*f)", digits, mean, digits, error))
-table <- data.frame(
-  set = lines$set, rows = lines$rows, events = round(lines$events),
-  `C, log-rank` = number(lines[["C, log-rank"]]), `C, residuals` = number(lines[["C, residuals"]]),
-  difference = change(lines$difference, lines[["difference s.e."]]),
-  `C, log-rank, o/e` = number(lines[["C, log-rank, o/e"]]),
-  `C, residuals, o/e` = number(lines[["C, residuals, o/e"]]),
-  `difference, o/e` = change(lines[["difference, o/e"]], lines[["difference, o/e s.e."]]),
-  `recall, log-rank` = number(lines[["recall, log-rank"]], 2),
-  `recall, residuals` = number(lines[["recall, residuals"]], 2),
-  `recall difference` = change(lines[["recall difference"]], lines[["recall difference s.e."]], 2),
-  check.names = FALSE
+number <- function(value, digits = 3) if (is.null(value)) "" else sprintf("%.*f", digits, value)
+change <- function(line, what, base, digits = 3)
+  if (is.null(line[[what]])) "" else
+    sprintf("%+.*f (%.*f)", digits, line[[what]] - line[[base]], digits, line[[paste(what, "s.e.")]])
+row_of <- function(line) c(
+  set = line$set, rows = line$rows, events = round(line$events), `C, log-rank` = number(line$rank),
+  martingale = change(line, "martingale", "rank"), deviance = change(line, "deviance", "rank"),
+  `C, log-rank, o/e` = number(line$rank_oe),
+  `martingale, o/e` = change(line, "martingale_oe", "rank_oe"),
+  `deviance, o/e` = change(line, "deviance_oe", "rank_oe"),
+  `recall, log-rank` = number(line[["recall rank"]], 2),
+  `recall, martingale` = change(line, "recall martingale", "recall rank", 2),
+  `recall, deviance` = change(line, "recall deviance", "recall rank", 2)
 )
-row <- function(cells) paste("|", paste(cells, collapse = " | "), "|")
+rows <- lapply(lines, row_of)
+bars <- function(cells) paste("|", paste(cells, collapse = " | "), "|")
 text <- c(
   paste0(
-    "Forests of ", N_TREES, " trees by ranger (half as many on simulated sets), split by the log-rank statistic or on the martingale",
-    " residuals of the null model: Harrell's C out of bag. Leaves of the first have at least ", LEAF,
-    " rows; the second has as many leaves on average. Without a word: each forest's own prediction (cumulative hazards, mean residuals); o/e:",
-    " log of observed over expected events of the leaves in both, so that only the splits differ.",
-    " Real sets: ", FORESTS, " forests averaged, standard errors of the difference of two C of the",
-    " same rows. Simulated: means over ", TRUTHS, " sets; recall is that of the twelve true terms",
-    " among the first twelve columns by permutation importance."
+    "Forests of ", N_TREES, " trees by ranger, split by the log-rank statistic, or by squares on the",
+    " martingale or the deviance residuals of the null model: Harrell's C out of bag, and what is",
+    " added to it by the other two (standard error). Leaves of the first have at least ", LEAF,
+    " rows; the others have as many leaves. First each forest's own prediction; o/e: log of observed",
+    " over expected events of the leaves in all, so that only the splits differ. Real sets: ", FORESTS,
+    " forests averaged, standard errors of the difference of two C of the same rows; simulated ones:",
+    " over sets. Recall: of the twelve true terms among the first twelve columns by permutation."
   ), "",
-  row(names(table)), row(rep("---", ncol(table))), apply(table, 1, row)
+  bars(names(rows[[1]])), bars(rep("---", length(rows[[1]]))), unname(sapply(rows, bars))
 )
 cat(text, sep = "\n")
-if (!quick) {
-  numeric <- sapply(lines, is.numeric)
-  lines[numeric] <- lapply(lines[numeric], signif, 6)
-  write.csv(lines, file.path(here, "results", "logrank.csv"), row.names = FALSE, na = "")
-  writeLines(text, file.path(here, "results", "logrank.md"))
-}
+if (!quick) writeLines(text, file.path(here, "results", "logrank.md"))

@@ -42,3 +42,20 @@ judged <- function(selected) {
 
 harrell <- function(data, risk)
   unname(concordance(Surv(time, event) ~ risk, data, reverse = TRUE)$concordance)
+
+# Rows of a results file that grows: `make()` is called for those keys that the file has not yet, and
+# its rows are written at once, so that a run that was stopped goes on. A quick run keeps nothing.
+grown_file <- function(name, keys, make, key_of, quick) {
+  path <- if (quick) tempfile() else file.path(here, "results", name)
+  for (key in keys) {
+    known <- if (file.exists(path)) key_of(read.csv(path, check.names = FALSE)) else character()
+    if (key %in% known) next
+    message(key)
+    rows <- make(key)
+    numeric <- sapply(rows, is.double)
+    rows[numeric] <- lapply(rows[numeric], signif, 6)
+    write.table(rows, path, sep = ",", row.names = FALSE, col.names = !file.exists(path),
+                append = file.exists(path), na = "")
+  }
+  read.csv(path, check.names = FALSE)
+}

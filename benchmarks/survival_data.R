@@ -4,7 +4,7 @@
 #
 # FOLDER has the sets with their folds that `python benchmarks/survival.py --write FOLDER` writes. A
 # row per set, repeat, fold and method: columns in the model, Harrell's C of the fold and its
-# integrated Brier score, as benchmarks/survival.py has them. Missing values are filled by the
+# integrated Brier score, as benchmarks/survival.py has them. A run that was stopped goes on. Missing values are filled by the
 # training rows' medians and commonest levels.
 
 arguments <- commandArgs(TRUE)
@@ -59,7 +59,7 @@ by_method <- function(train, test, times, seed) {
   )
   # a constant column of this fold has no coefficient
   fit <- suppressWarnings(coxph(y ~ both[old, ]))
-  forest <- ranger(x = x, y = y, num.trees = 500, min.node.size = 15, seed = seed, num.threads = 1,
+  forest <- ranger(x = x, y = y, num.trees = 200, min.node.size = 15, seed = seed, num.threads = 1,
                    respect.unordered.factors = "order")
   grown <- predict(forest, columns(test), num.threads = 1)
   km <- survfit(y ~ 1)
@@ -79,9 +79,10 @@ by_method <- function(train, test, times, seed) {
   )
 }
 
-rows <- list()
-for (name in if (quick) "veteran" else SETS) {
-  data <- read.csv(file.path(arguments[1], paste0(name, ".csv")), stringsAsFactors = TRUE, na.strings = "")
+one_set <- function(name) {
+  rows <- list()
+  data <- read.csv(file.path(arguments[1], paste0(name, ".csv")),
+                   stringsAsFactors = TRUE, na.strings = "")
   folds <- data[grep("^fold", names(data))]
   data <- data[!grepl("^fold", names(data))]
   ends <- quantile(data$time[data$event == 1], c(0.1, 0.8))
@@ -93,11 +94,12 @@ for (name in if (quick) "veteran" else SETS) {
     found <- by_method(train, test, times, 10 * round + fold)
     for (method in names(found)) rows[[length(rows) + 1]] <- with(found[[method]], data.frame(
       set = name, round = round, fold = fold, method = method, columns = columns,
-      C = signif(harrell(test, risk), 8), IBS = signif(integrated_brier(train, test, survival, times), 8)
+      C = harrell(test, risk), IBS = integrated_brier(train, test, survival, times)
     ))
   }
-  message(name)
+  do.call(rbind, rows)
 }
-rows <- do.call(rbind, rows)
+
+rows <- grown_file("survival_data_peers.csv", if (quick) "veteran" else SETS, one_set,
+                   function(known) known$set, quick)
 print(aggregate(cbind(columns, C, IBS) ~ method + set, rows, mean), digits = 3)
-if (!quick) write.csv(rows, file.path(here, "results", "survival_data_peers.csv"), row.names = FALSE)

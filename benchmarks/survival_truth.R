@@ -2,13 +2,13 @@
 #
 #     Rscript benchmarks/survival_truth.R FOLDER [quick]      (needs survival, glmnet and ranger)
 #
-# FOLDER has the sets that `python benchmarks/survival.py --write FOLDER` writes. A row per set and
-# method:
+# FOLDER has the sets that `python benchmarks/survival.py --write FOLDER` writes. A run that was
+# stopped goes on. A row per set and method:
 #
 # lasso, 1se / min        glmnet's Cox lasso by ten folds (factors as contrasts of their levels, a
 #                         column selected with any of them)
 # lasso, k = 12           its path up to the last penalty with at most twelve columns
-# forest, permutation     ranger's survival forest (log-rank, 250 trees): the first twelve columns
+# forest, permutation     ranger's survival forest (log-rank, 200 trees): the first twelve columns
 # forest, corrected       the same by impurity_corrected (Nembrini, Koenig and Wright 2018)
 # forest, minimal depth   columns with a mean minimal depth below the mean one of a column that
 #                         tells nothing (Ishwaran and others 2010, tree-averaged threshold)
@@ -19,7 +19,7 @@ source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), val
                  "survival_common.R"))
 suppressMessages(library(glmnet))
 quick <- "quick" %in% arguments
-N_TREES <- if (quick) 50 else 250
+N_TREES <- if (quick) 50 else 200
 TRUTHS <- if (quick) 1 else 10
 
 # Names of the columns whose contrasts have a coefficient.
@@ -82,21 +82,18 @@ forests <- function(data, seed) {
   )
 }
 
-rows <- list()
-for (case in c(30, 70)) for (seed in seq_len(TRUTHS) - 1) {
-  message(case, " ", seed)
-  data <- simulated(arguments[1], case, seed)
-  for (found in list(lasso(data, seed), forests(data, seed))) for (method in names(found)) {
-    selected <- found[[method]]
-    rows[[length(rows) + 1]] <- data.frame(
-      censored = case, seed = seed, method = method, t(judged(selected)),
-      selected = paste(sort(selected), collapse = " ")
-    )
-  }
+one_set <- function(key) {
+  key <- as.integer(strsplit(key, " ")[[1]])
+  data <- simulated(arguments[1], key[1], key[2])
+  found <- c(lasso(data, key[2]), forests(data, key[2]))
+  do.call(rbind, lapply(names(found), function(method) data.frame(
+    censored = key[1], seed = key[2], method = method, t(judged(found[[method]])),
+    selected = paste(sort(found[[method]]), collapse = " ")
+  )))
 }
-rows <- do.call(rbind, rows)
-means <- aggregate(cbind(recall, false) ~ method + censored, rows, mean)
-print(means, digits = 3)
-rows$recall <- signif(rows$recall, 6)
-if (!quick)
-  write.csv(rows, file.path(here, "results", "survival_truth_peers.csv"), row.names = FALSE)
+
+rows <- grown_file(
+  "survival_truth_peers.csv", outer(c(30, 70), seq_len(TRUTHS) - 1, paste), one_set,
+  function(known) paste(known$censored, known$seed), quick
+)
+print(aggregate(cbind(recall, false) ~ method + censored, rows, mean), digits = 3)

@@ -79,6 +79,7 @@ def test_comparison_prints_its_tables(run):
         ("qvalues.py", 2 + 4 + 2),
         ("steadiness.py", 2 + 2 + 2 + 1),
         ("seconds.py", 2 + 2),
+        ("survival.py", 2 + 2 + 2 + 2 + 2 + 3),
         pytest.param("model_files.py", 2 + 1, marks=on_linux),
         ("calibration.py", 2 + 12),
         ("conditional.py", 2 + 1),

@@ -68,8 +68,10 @@ class SelectionResult(ReadableFit):
             boosted trees of depth 2, 4 or 6 and shrinkage 0.1, whose depth and number have the
             lowest loss on rows that are held out. ``"glm"``: the
             linear model of the family, by statsmodels: least squares, a binomial or Poisson GLM, or
-            a multinomial logit, on formulaic's full-rank columns with an intercept. Or an estimator
-            of scikit-learn, which is cloned and fitted on formulaic's one-hot columns.
+            a multinomial logit, on formulaic's full-rank columns with an intercept; for times Cox's
+            proportional hazards model, with a table of hazard ratios. Or an estimator of
+            scikit-learn, for times of scikit-survival, which is cloned and fitted on formulaic's
+            one-hot columns.
         data : frame or path, optional
             The data of the fit, needed if the model was loaded from a file without them.
         weights, offset : sequence of float, optional
@@ -81,7 +83,8 @@ class SelectionResult(ReadableFit):
             For ``"forest"`` and ``"boosting"``: the same selection, which predicts with those
             trees.
         GlmFit
-            For ``"glm"``: ``.result``, that of statsmodels; ``.summary()``, ``.tidy()``;
+            For ``"glm"``: ``.result``, that of statsmodels (for times ``.result.phreg()`` is);
+            ``.summary()``, ``.tidy()``, with ``exponentiate=True`` odds, rate or hazard ratios;
             ``.n_dropped``, the rows left out because a selected term is missing there. Its p-values
             are not valid, as the terms were selected on the same rows: see :meth:`inference`. Nor
             are its standard errors cluster-robust where the fit has `fold_groups`, as those of
@@ -100,7 +103,8 @@ class SelectionResult(ReadableFit):
         Warns
         -----
         TreeselectWarning
-            If the linear model did not converge, or its terms separate the classes.
+            If the linear model did not converge, its terms separate the classes, or its likelihood
+            has no maximum.
 
         Notes
         -----
@@ -109,6 +113,12 @@ class SelectionResult(ReadableFit):
         out, as in R, and named. An estimator gets missing numbers as they are if it says that it
         allows them; otherwise medians of the training rows stand in for them, with a column for
         each number that tells where.
+
+        Cox's model has Efron's ties, the strata of the formula and late entries, and is fitted as
+        R's ``coxph`` does it, case weights included: an event of weight 2 is one event, not two
+        that tie. statsmodels' ``PHReg``, which takes no weights, has the same coefficients.
+        scikit-survival's estimators get a structured array of ``event`` and ``time``; they can't be
+        fitted where there are strata or late entries.
         """
         from treeselect.results.refitting import refit
 
@@ -194,15 +204,15 @@ class SelectionResult(ReadableFit):
         Buehlmann, Meier and Meinshausen 2015, Statistical Science 30).
 
         A split counts as p = 1 for all terms if its linear model can't be fitted: separated
-        classes, columns of a term that are sums of those of others, too few rows. The summary
-        counts such splits.
+        classes, a likelihood without a maximum, columns of a term that are sums of those of others,
+        too few rows. The summary counts such splits.
 
         With groups, rows of one patient on both sides would make the second part a repetition of
         the first, and rows counted one by one would make its standard errors too small. These are
         cluster-robust [2]_ with t and F tests of G - 1 degrees of freedom for G groups, in all
-        families. They need many groups (50 or more to fit on), and more than the model has
-        coefficients, with no column or level that occurs in one group alone: otherwise the split
-        fails.
+        families; those of Cox's model are R's ``coxph(cluster=)`` times ``sqrt(G / (G - 1))``. They
+        need many groups (50 or more to fit on), and more than the model has coefficients, with no
+        column or level that occurs in one group alone: otherwise the split fails.
 
         References
         ----------
@@ -907,7 +917,8 @@ class SelectionResult(ReadableFit):
             ``"shape"``: the effect of `term`, or a map of `term` and `other`.
             ``"interactions"``: strengths of all pairs. ``"importance_path"``: importances against
             the number of units. ``"history"``: importances in the rounds of a method that decides
-            by itself, with those of the shadows.
+            by itself, with those of the shadows. ``"risk_groups"``: survival in the groups of
+            :meth:`risk_groups`, with the numbers at risk, and what is predicted.
         term, other : str, optional
             Selected terms with one variable behind each, for ``"shape"``.
         ax : matplotlib.axes.Axes, optional

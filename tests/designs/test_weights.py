@@ -11,7 +11,7 @@ from treeselect.designs.weights import RowWeights, read_weights
 from treeselect.errors import DataError
 
 FORMULA = "died ~ scale(signal) + bs(dose, 4, extrapolation='clip') + site + colour"
-QUICK = {"seed": 2, "method": "rrf", "n_trees": 8, "new_levels": "missing"}
+QUICK = {"seed": 2, "method": "importance", "n_trees": 8, "new_levels": "missing"}
 
 
 def test_weights_are_copies_if_all_are_whole():

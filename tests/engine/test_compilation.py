@@ -32,11 +32,12 @@ from treeselect.engine.linear.priced_groups import minimise_model
 from treeselect.engine.growing.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
 from treeselect.engine.ensembles.permutation import out_of_bag_gains, permutation_importance
 from treeselect.engine.losses import LogisticLoss, SquaredLoss
+from treeselect.engine.ensembles.hazard_leaves import hazard_trees
 from treeselect.engine.ensembles.out_of_bag import out_of_bag
 from treeselect.engine.splitting.penalty import SplitPenalty
 from treeselect.engine.ensembles.prediction import predict_mean
 from treeselect.engine.survival.concordance import uno_concordance
-from treeselect.engine.survival.cox import CoxRows
+from treeselect.engine.survival.cox import CoxLoss, CoxRows
 from treeselect.engine.survival.times import as_times
 from treeselect.engine.data.targets import (
     class_target,
@@ -81,8 +82,11 @@ for start in (None, abs(x[1])):
     rows = CoxRows(times, weight)
     rows.value(x[3])
     rows.derivatives(x[3])
-    rows.curvature_times(x[3], x.T)
+    rows.score_residuals(x[3], x.T)
     uno_concordance(times, x[3], weight)
+    boost(data, CoxLoss(), times, weight, 0.0, Boosting(2, 0.1, leaves), seed=1, rank=rank)
+grown = bagged_forest(data, mean_target(y), weight, n_trees=2, growth=grow, seed=1, rank=rank)
+hazard_trees(grown, data, weight, BOOTSTRAP, 1, abs(y), abs(x[1]))
 frame = treeselect.datasets.load("titanic_correlated")
 for formula in ("survived ~ .", "age ~ . - survived"):
     fit = treeselect.select(formula, frame, method="controlburn", k=2, seed=1, forests=1,

@@ -29,9 +29,10 @@ from treeselect.engine.ensembles.boosting import BoostedTrees, Boosting, boost
 from treeselect.engine.ensembles.prediction import predict_sum
 from treeselect.engine.growing.growth import BEST_FIRST, UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import Trees, group_gains
-from treeselect.engine.losses import GradientOnly, mean_loss
+from treeselect.engine.losses import GradientOnly
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import first_smallest
+from treeselect.engine.row_losses import mean_loss
 from treeselect.engine.splitting.penalty import SplitPenalty
 from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
 

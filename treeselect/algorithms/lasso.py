@@ -17,7 +17,7 @@ from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.blas import one_thread
 from treeselect.engine.linear.group_lasso import GroupLasso, LinearFit
-from treeselect.engine.losses import explicable
+from treeselect.engine.row_losses import explicable
 
 _GRID = 10.0 ** -np.linspace(0, 4, 101)
 """Penalties of the path, relative to the one at which nothing enters."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.designs.follow_up import follow_up_facts
 from treeselect.printing import SummaryContent, p_text
 from treeselect.results.summary import options_text
 from treeselect.running.pieces import stopped_note
@@ -34,6 +35,7 @@ def comparison_facts(found: Contest) -> tuple[tuple[str, str], ...]:
         ("Call", found.call),
         ("Data", found.data),
         ("Family", found.family),
+        *follow_up_facts(found.follow_up),
         ("Folds", f"{found.scheme}, the same for every method"),
         ("Compared at", _rule(found)),
         ("Score", f"{found.score_name} on held-out rows"),

@@ -11,7 +11,7 @@ from treeselect.designs.design import CodedColumns, FeatureGroups
 from treeselect.designs.families import Family
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.data.binning import BinnedData
-from treeselect.engine.losses import RowLoss
+from treeselect.engine.row_losses import RowLoss
 from treeselect.engine.survival.times import EVENT
 
 _LEAST_EXPECTED = 1e-6

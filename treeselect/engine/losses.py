@@ -17,48 +17,12 @@ from scipy.special import expit, logit, logsumexp, softmax, xlogy
 
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.cache import kernel
+from treeselect.engine.row_losses import EachRow, RowLoss, Uncurved
 
 _LEAST_SHARE = 1e-6
 
 _MOST_HALVINGS = 2_000
 """More than it takes to halve any interval of numbers until nothing is left."""
-
-
-class RowLoss(Protocol):
-    """A loss of given rows under given weights, at any linear predictor `eta` of theirs.
-
-    All figures of a row are those of one unit of its weight. Weighted and summed they are the loss
-    of all rows and its derivatives.
-    """
-
-    def value(self, eta: FloatArray) -> FloatArray:
-        """Loss of each row, shape (n_rows,)."""
-        ...
-
-    def least(self) -> FloatArray:
-        """Least loss of each row at any linear predictor, shape (n_rows,)."""
-        ...
-
-    def negative_gradient(self, eta: FloatArray) -> FloatArray:
-        """Minus the first derivative in `eta`, of its shape."""
-        ...
-
-    def curvature(self, eta: FloatArray) -> FloatArray:
-        """The diagonal of the second derivative in `eta`, of its shape."""
-        ...
-
-    def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Both of these, for those who need both."""
-        ...
-
-    def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
-        """Second derivative within each row times directions, shape
-        (n_rows * n_outputs, n_directions); the outputs of a row stand side by side."""
-        ...
-
-    def repeated(self, n: int) -> RowLoss:
-        """The same for `n` copies of the rows one after the other, which don't know each other."""
-        ...
 
 
 class Apart(NamedTuple):
@@ -87,6 +51,11 @@ class Loss(Protocol):
     def splits_on_means(self) -> bool:
         """Whether trees split by the mean gradient even where their leaves take Newton steps, since
         the curvature of few rows can be next to nothing."""
+        ...
+
+    @property
+    def has_constant(self) -> bool:
+        """Whether rows tell a constant of the linear predictor; a baseline hazard stands for it."""
         ...
 
     @property
@@ -126,10 +95,11 @@ class _Usual(ABC):
     is_squared = False
     needs_curvature = False
     splits_on_means = False
+    has_constant = True
     n_outputs: int
 
     def of(self, y: FloatArray, weight: WeightArray) -> RowLoss:
-        return _EachRow(self, y)
+        return EachRow(self, y)
 
     def apart(self, y: FloatArray, weight: WeightArray, base: FloatArray) -> Apart:
         return Apart(self, y, base)
@@ -159,35 +129,6 @@ class _Usual(ABC):
 
     @abstractmethod
     def modelled(self, y: FloatArray, eta: Any, share: FloatArray) -> Any: ...
-
-
-@dataclass(frozen=True)
-class _EachRow:
-    """The loss of rows that don't know each other: weights have no part in it."""
-
-    loss: _Usual
-    y: FloatArray
-
-    def value(self, eta: FloatArray) -> FloatArray:
-        return self.loss.value(self.y, eta)
-
-    def least(self) -> FloatArray:
-        return self.loss.least(self.y)
-
-    def negative_gradient(self, eta: FloatArray) -> FloatArray:
-        return self.loss.negative_gradient(self.y, eta)
-
-    def curvature(self, eta: FloatArray) -> FloatArray:
-        return self.loss.curvature(self.y, eta)
-
-    def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return self.negative_gradient(eta), self.curvature(eta)
-
-    def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
-        return self.loss.curvature_times(self.y, eta, directions)
-
-    def repeated(self, n: int) -> RowLoss:
-        return _EachRow(self.loss, np.tile(self.y, n))
 
 
 class SquaredLoss(_Usual):
@@ -414,11 +355,15 @@ class GradientOnly:
         return step
 
     @property
+    def has_constant(self) -> bool:
+        return self.loss.has_constant
+
+    @property
     def n_outputs(self) -> int:
         return self.loss.n_outputs
 
     def of(self, y: FloatArray, weight: WeightArray) -> RowLoss:
-        return _Uncurved(self.loss.of(y, weight))
+        return Uncurved(self.loss.of(y, weight))
 
     def apart(self, y: FloatArray, weight: WeightArray, base: FloatArray) -> Apart:
         apart = self.loss.apart(y, weight, base)
@@ -431,41 +376,3 @@ class GradientOnly:
 
     def modelled(self, y: FloatArray, eta: Any, share: FloatArray) -> Any:
         return self.loss.modelled(y, eta, share)
-
-
-@dataclass(frozen=True)
-class _Uncurved:
-    """The loss of rows, with a curvature of 1 everywhere."""
-
-    rows: RowLoss
-
-    def value(self, eta: FloatArray) -> FloatArray:
-        return self.rows.value(eta)
-
-    def least(self) -> FloatArray:
-        return self.rows.least()
-
-    def negative_gradient(self, eta: FloatArray) -> FloatArray:
-        return self.rows.negative_gradient(eta)
-
-    def curvature(self, eta: FloatArray) -> FloatArray:
-        return np.ones_like(eta)
-
-    def derivatives(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return self.negative_gradient(eta), self.curvature(eta)
-
-    def curvature_times(self, eta: FloatArray, directions: FloatArray) -> FloatArray:
-        return directions
-
-    def repeated(self, n: int) -> RowLoss:
-        return _Uncurved(self.rows.repeated(n))
-
-
-def explicable(loss: RowLoss, eta: FloatArray, weight: WeightArray) -> float:
-    """By how much the weighted mean of the loss at `eta` is above that of a perfect fit."""
-    return mean_loss(loss, eta, weight) - float(np.average(loss.least(), weights=weight))
-
-
-def mean_loss(loss: RowLoss, eta: FloatArray, weight: WeightArray) -> float:
-    """Weighted mean of the loss over the rows with positive weight."""
-    return float(np.average(loss.value(eta), weights=weight))

@@ -1,4 +1,4 @@
-"""Estimators of scikit-learn, fitted on the selected terms."""
+"""Estimators of scikit-learn, and for times of scikit-survival, fitted on the selected terms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 from treeselect.arguments.scalars import answer, described
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.modeldata import ModelData
+from treeselect.designs.scoring import structured
 from treeselect.engine.arrays import FloatArray, WeightArray
+from treeselect.engine.survival.times import FROM_THE_BEGINNING, START, STRATUM
 from treeselect.errors import (
     OptionError,
     listing,
@@ -30,7 +32,7 @@ MODELS = ("forest", "boosting", "glm")
 
 @dataclass(frozen=True, slots=True)
 class EstimatorFit:
-    """An estimator of scikit-learn on the selected terms.
+    """An estimator of scikit-learn, or for times of scikit-survival, on the selected terms.
 
     Attributes
     ----------
@@ -68,7 +70,7 @@ class EstimatorFit:
         return values if self.imputer is None else np.asarray(self.imputer.transform(values))
 
     def predict(self, new: Any) -> Any:
-        """What the estimator predicts of new data.
+        """What the estimator predicts of new data; of times most predict a risk score.
 
         Parameters
         ----------
@@ -99,7 +101,8 @@ def refit_estimator(result: Fit, estimator: Any, data: ModelData) -> EstimatorFi
     Raises
     ------
     OptionError
-        If it is no estimator, of the wrong kind, or can't take the weights or the offset.
+        If it is no estimator, of the wrong kind, or can't take the weights or the offset, late
+        entries or strata.
     """
     from sklearn.base import clone
 
@@ -132,6 +135,8 @@ def refit_estimator(result: Fit, estimator: Any, data: ModelData) -> EstimatorFi
     y = response.y[rows]
     if response.classes:
         y = np.array(response.classes)[y.astype(np.int64)]
+    elif response.family.has_times:
+        y = structured(y, ("event", "time"))
     extra = {}
     if not (weight[rows] == 1).all():
         extra = {"sample_weight": _sample_weight(estimator, weight[rows])}
@@ -158,7 +163,6 @@ def refit_estimator(result: Fit, estimator: Any, data: ModelData) -> EstimatorFi
 
 
 def _check_estimator(estimator: Any, data: ModelData) -> None:
-    from sklearn.base import is_classifier, is_regressor
 
     if isinstance(estimator, type):
         raise OptionError(
@@ -170,6 +174,21 @@ def _check_estimator(estimator: Any, data: ModelData) -> None:
             f"`model` must be one of {listing(MODELS)}, or an estimator of scikit-learn.\n"
             f"  Found: {described(estimator)}."
         )
+    _check_kind(estimator, data)
+    if data.offset is not None:
+        raise OptionError(
+            "`model` can't be an estimator where there is an offset, which it would ignore.\n"
+            '  Use `refit("forest")` or `refit("glm")`.'
+        )
+
+
+def _check_kind(estimator: Any, data: ModelData) -> None:
+    """Raise an OptionError unless the estimator is for such a response."""
+    if data.response.family.has_times:
+        _check_times(estimator, data)
+        return
+    from sklearn.base import is_classifier, is_regressor
+
     needed = "classifier" if data.response.classes else "regressor"
     try:
         fits = (is_classifier if data.response.classes else is_regressor)(estimator)
@@ -180,11 +199,62 @@ def _check_estimator(estimator: Any, data: ModelData) -> None:
             f"`model` must be a {needed}: the family of the response is"
             f" {data.response.family.name}.\n  Found: {type(estimator).__name__}."
         )
-    if data.offset is not None:
+
+
+# --- times to an event ---------------------------------------------------------------------------
+
+
+_CURVES = ("predict_survival_function", "predict_cumulative_hazard_function")
+"""Methods that tell an estimator of times; some of scikit-survival's have none of them."""
+
+
+def _check_times(estimator: Any, data: ModelData) -> None:
+    others = '`refit("forest")`, `refit("boosting")` or `refit("glm")`'
+    if not _is_for_times(estimator):
         raise OptionError(
-            "`model` can't be an estimator of scikit-learn where there is an offset, which it"
-            ' would ignore.\n  Use `refit("forest")` or `refit("glm")`.'
+            "`model` must be an estimator of times to an event, as those of scikit-survival: the"
+            " family of the response is cox.\n"
+            f"  Found: {type(estimator).__name__}, which does not know of rows without an event."
+            f" Use {others}."
         )
+    y = data.response.y
+    found = [
+        what
+        for what, there in (
+            ("late entries", (y[:, START] > FROM_THE_BEGINNING).any()),
+            ("strata", (y[:, STRATUM] > 0).any()),
+        )
+        if there
+    ]
+    if found:
+        raise OptionError(
+            f"`model` can't be an estimator where there are {' and '.join(found)}, which it would"
+            f" ignore.\n  Use {others}."
+        )
+
+
+def _is_for_times(estimator: Any) -> bool:
+    """Whether it is of scikit-survival or has its methods, or is a search or pipeline of such."""
+    for _ in range(_MOST_LAYERS):
+        if type(estimator).__module__.split(".")[0] == "sksurv":
+            return True
+        if any(callable(answer(estimator, name)) for name in _CURVES):
+            return True
+        steps = answer(estimator, "steps")
+        inner = (
+            steps[-1][1] if isinstance(steps, list) and steps else answer(estimator, "estimator")
+        )
+        if inner is None:
+            return False
+        estimator = inner
+    return False
+
+
+_MOST_LAYERS = 10
+"""Searches and pipelines around an estimator."""
+
+
+# --- what estimators take ------------------------------------------------------------------------
 
 
 def _takes_missing(estimator: Any) -> bool:

@@ -294,8 +294,8 @@ def group_note(name: str | bool) -> tuple[str, ...]:
 def left_out_note(left_out: Sequence[str], fit: LinearFit) -> tuple[str, ...]:
     if not left_out:
         return ()
-    baseline = "" if fit.n_events is None else " and of what is constant within strata"
-    return (f"Left out, as they are sums of columns before them{baseline}: {listing(left_out)}.",)
+    beside = "" if fit.n_events is None else ", or of these and what is constant within a stratum"
+    return (f"Left out, as they are sums of columns before them{beside}: {listing(left_out)}.",)
 
 
 def weight_notes(data: ModelData, fit: LinearFit) -> tuple[str, ...]:

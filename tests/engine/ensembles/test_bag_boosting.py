@@ -24,9 +24,9 @@ from treeselect.engine.losses import (
     MultinomialLoss,
     PoissonLoss,
     SquaredLoss,
-    mean_loss,
 )
 from treeselect.engine.random import stream_seed, tree_seeds
+from treeselect.engine.row_losses import mean_loss
 from treeselect.errors import DataError
 
 RULES = BagBoosting(

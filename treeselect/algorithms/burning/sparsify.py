@@ -13,6 +13,7 @@ from treeselect.algorithms.burning.pools import TreePool
 from treeselect.algorithms.shared.base import Step
 from treeselect.arguments.scalars import described
 from treeselect.designs.problem import Problem
+from treeselect.designs.strata import varies
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.losses import Loss
 from treeselect.engine.rounding import falling
@@ -131,10 +132,14 @@ class Sparsifier:
         self._problem, self._pool, self._rules = problem, pool, rules
         rows = rules.rows
         self._weight = weight[rows]
-        if len(np.unique(problem.y[rows])) < 2:
+        if not varies(problem, rows):
+            lacking = (
+                "and no event with others at risk at its time"
+                if problem.family.has_times
+                else "all with the same response"
+            )
             raise MethodError(
-                f"`sketch` of ControlBurn has {len(rows)} rows, all with the same response.\n"
-                "  Give a larger one."
+                f"`sketch` of ControlBurn has {len(rows)} rows, {lacking}.\n  Give a larger one."
             )
         if rules.loss is not None:
             family = dataclasses.replace(problem.family, loss=rules.loss)

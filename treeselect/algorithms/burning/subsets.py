@@ -12,7 +12,7 @@ from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.options import check_number
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
-from treeselect.engine.losses import explicable
+from treeselect.engine.row_losses import explicable
 from treeselect.errors import MethodError
 
 _SUBSET_RIDGE = 0.01

@@ -22,8 +22,9 @@ from treeselect.engine.ensembles.forests import BOOTSTRAP, Sampling, bags_of
 from treeselect.engine.growing.checks import check_array, check_data, check_weight
 from treeselect.engine.growing.growth import UNBOUNDED, Growth
 from treeselect.engine.growing.nodes import Trees
-from treeselect.engine.losses import Loss, explicable, mean_loss
+from treeselect.engine.losses import Loss
 from treeselect.engine.random import stream_seed
+from treeselect.engine.row_losses import explicable, mean_loss
 from treeselect.engine.splitting.candidates import can_split
 from treeselect.engine.splitting.penalty import SplitPenalty, no_penalty
 from treeselect.errors import DataError

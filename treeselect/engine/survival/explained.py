@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from treeselect.engine.arrays import FloatArray, WeightArray
-from treeselect.engine.losses import explicable
+from treeselect.engine.row_losses import explicable
 from treeselect.engine.survival.brier import brier_scores, integrated_brier_score
 from treeselect.engine.survival.cox import CoxRows
 from treeselect.engine.survival.curves import Baseline, SurvivalCurve, breslow, censoring_curve

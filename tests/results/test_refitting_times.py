@@ -1,0 +1,242 @@
+"""Cox's model and estimators of times on the selected terms; ratios of all families."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import treeselect
+from treeselect.errors import OptionError, TreeselectWarning
+
+QUICK = {"method": "importance", "n_trees": 2, "seed": 1, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def study():
+    """90 rows: times, late entries, strata, clusters; a factor and numbers."""
+    rng = np.random.default_rng(5)
+    n = 90
+    frame = pd.DataFrame({"x": rng.normal(size=n), "noise": rng.normal(size=n)})
+    frame["site"] = rng.choice(["Bath", "York"], size=n)
+    frame["dose"] = rng.choice(["low", "mid", "top"], size=n)
+    rate = np.exp(-0.9 * frame["x"] + 0.5 * (frame["dose"] == "top"))
+    frame["time"] = np.ceil(40 * rng.exponential(rate))
+    frame["event"] = rng.random(n) < 0.7
+    frame["entry"] = np.floor(frame["time"] * rng.random(n))
+    frame["share"] = rng.uniform(0.2, 2.0, size=n)
+    frame["copies"] = rng.integers(1, 4, size=n)
+    frame["doctor"] = np.arange(n) // 2
+    frame["count"] = rng.poisson(2.0, size=n)
+    return frame
+
+
+def select(left, right, data, k=2, **options):
+    return treeselect.select(f"{left} ~ {right}", data, k=k, **QUICK | options)
+
+
+NOW, LATE = "Surv(time, event)", "Surv(entry, time, event)"
+
+
+@pytest.fixture(scope="module")
+def times(study):
+    return select(NOW, "x + dose", study)
+
+
+def test_coefficients_are_those_of_statsmodels(study):
+    from statsmodels.duration.hazard_regression import PHReg
+
+    fit = select(LATE, "x + dose + strata(site)", study).refit("glm")
+    table = fit.tidy().set_index("column")
+    assert "Intercept" not in table.index
+    matrix = np.column_stack(
+        [study["x"], *(study["dose"] == level for level in ("mid", "top"))]
+    ).astype(float)
+    # statsmodels has rows at risk when they enter, which is after that.
+    entry = np.nextafter(study["entry"], np.inf)
+    expected = PHReg(
+        study["time"], matrix, study["event"], entry, study["site"], ties="efron"
+    ).fit()
+    order = ["x", "dose[T.mid]", "dose[T.top]"]
+    np.testing.assert_allclose(table.loc[order, "estimate"], expected.params, atol=1e-7)
+    np.testing.assert_allclose(table.loc[order, "std_error"], expected.bse, rtol=1e-6)
+    own = fit.result.phreg()
+    np.testing.assert_allclose(own.params, fit.result.params, atol=1e-8)
+
+
+def test_ratios_and_their_intervals(times):
+    fit = times.refit("glm")
+    plain, ratios = fit.tidy(), fit.tidy(exponentiate=True)
+    for name in ("estimate", "ci_low", "ci_high"):
+        np.testing.assert_allclose(ratios[name], np.exp(plain[name]))
+    same = ["term", "column", "std_error", "statistic", "p_value"]
+    pd.testing.assert_frame_equal(ratios[same], plain[same])
+    first = fit.content.rows[0]
+    assert first[1] == f"{ratios['estimate'][0]:.4g}"
+    assert first[2] == f"{ratios['ci_low'][0]:.4g} to {ratios['ci_high'][0]:.4g}"
+
+
+def test_ratios_of_the_other_families(study):
+    for left, family in (("event", "auto"), ("dose", "auto"), ("count", "poisson")):
+        fit = select(left, "x + noise", study, family=family).refit("glm")
+        np.testing.assert_allclose(
+            fit.tidy(exponentiate=True)["estimate"], np.exp(fit.tidy()["estimate"])
+        )
+        assert fit.content.columns[1] == "Estimate"
+    numbers = select("noise", "x + dose", study)
+    for fit in (numbers.refit("glm"), numbers.inference()):
+        with pytest.raises(OptionError, match="are no ratios"):
+            fit.tidy(exponentiate=True)
+    with pytest.raises(OptionError, match="True or False"):
+        fit.tidy(exponentiate="yes")
+
+
+def test_the_full_text(study, snapshot):
+    fit = select(LATE, "x + dose + strata(site)", study, weights="share").refit("glm")
+    facts = tuple(f for f in fit.content.facts if f[0] not in ("Log-likelihood", "AIC, BIC"))
+    made = type(fit.content)(
+        fit.content.title, facts, fit.content.columns, fit.content.rows[:0], fit.content.notes
+    )
+    assert treeselect.printing.Summary(made).as_text() == snapshot
+
+
+def test_a_likelihood_without_a_maximum_is_warned_of(study):
+    data = study.assign(event=study["event"] & (study["dose"] != "mid"))
+    with pytest.warns(
+        TreeselectWarning, match=r"still rises as the coefficient of `dose\[T.mid\]`"
+    ):
+        fit = select(NOW, "x + dose", data).refit("glm")
+    assert any("goes to infinity" in note for note in fit.content.notes)
+
+
+def test_a_term_that_is_constant_within_strata_is_left_out(study):
+    data = study.assign(place=(study["site"] == "York") + 5.0)
+    fit = select(NOW, "x + place + strata(site)", data, k=2, keep=["place"]).refit("glm")
+    assert fit.left_out == ("place",)
+    assert any("constant within a stratum: `place`" in note for note in fit.content.notes)
+
+
+def test_nothing_selected_is_a_model_without_coefficients(study):
+    burnt = {"method": "controlburn", "forests": 1, "n_trees": 10, "lam": 1e9}
+    result = select(NOW, "noise", study, k=None, **burnt)
+    assert result.selected == ()
+    fit = result.refit("glm")
+    assert len(fit.tidy(exponentiate=True)) == 0
+    assert fit.result.llf == fit.result.llnull
+    assert "Hazard ratio" not in " ".join(fit.content.notes)
+
+
+# --- inference, resamples, imputations ---------------------------------------------------------
+
+
+def test_inference_is_by_cluster(times, study):
+    one = times.inference()
+    table = one.tidy(exponentiate=True)
+    assert (table["ci_low"] > 0).all()
+    assert "Hazard ratio" in one.summary().as_text()
+    robust = times.inference(fold_groups=study["doctor"].to_numpy())
+    (split,) = robust.splits
+    assert split.fit.n_groups == split.fit.df + 1 == 22
+    several = times.inference(repeats=2)
+    assert several.tidy().set_index("term")["p_value"].between(0, 1).all()
+    with pytest.raises(OptionError, match="several splits"):
+        several.tidy(exponentiate=True)
+
+
+def test_few_events_are_told_of(study):
+    data = study.assign(event=study["event"] & (np.arange(90) % 3 == 0))
+    result = select(NOW, "x + dose", data)
+    events = int(data["event"].sum())
+    assert (
+        f"There are {events} events for 3 coefficients" in result.refit("glm").summary().as_text()
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TreeselectWarning)
+        text = result.inference(repeats=2).summary().as_text()
+    assert "In one split there are" in text
+
+
+def test_resamples_have_models_as_r_weights_them(study):
+    result = select(NOW, "x + noise", study, k=1, resamples=4)
+    table = result.coefficient_stability().tidy()
+    assert table["column"].tolist() == ["x", "noise"] or table["column"].tolist() == ["noise", "x"]
+    assert table["full_estimate"].notna().all()
+
+
+def test_pooled_over_frames_that_are_alike(study):
+    found = treeselect.select_imputed(f"{NOW} ~ x + dose", [study, study], k=2, **QUICK)
+    pooled = found.pooled()
+    single = found.fits[0].refit("glm").tidy()
+    np.testing.assert_allclose(pooled.tidy()["estimate"], single["estimate"])
+    np.testing.assert_allclose(pooled.tidy()["std_error"], single["std_error"])
+    ratios = pooled.tidy(exponentiate=True)["estimate"]
+    np.testing.assert_allclose(ratios, np.exp(single["estimate"]))
+    assert pooled.content.columns[1:3] == ("Hazard ratio", "95 % interval")
+    assert len(pooled.content.columns) == len(pooled.content.rows[0]) == 9
+
+
+# --- estimators --------------------------------------------------------------------------------
+
+
+class Curves(BaseEstimator):
+    """As scikit-survival's: neither classifier nor regressor, and a structured response."""
+
+    def fit(self, X, y):
+        self.y_, self.n_ = y, X.shape[1]
+        return self
+
+    def predict(self, X):
+        return X[:, 0]
+
+    def predict_survival_function(self, X):
+        return np.ones(len(X))
+
+    def score(self, X, y):
+        return 0.0
+
+
+def test_an_estimator_of_times_gets_events_and_times(times, study):
+    fit = times.refit(Curves())
+    y = fit.estimator.y_
+    assert y.dtype.names == ("event", "time")
+    assert y.dtype["event"].kind == "b"
+    np.testing.assert_array_equal(y["event"], study["event"])
+    np.testing.assert_array_equal(y["time"], study["time"])
+    assert len(fit.predict(study)) == len(study)
+
+
+def test_a_search_or_pipeline_of_such_is_one(times):
+    piped = make_pipeline(StandardScaler(), Curves())
+    search = GridSearchCV(piped, {"standardscaler__with_mean": [True]}, cv=2)
+    for model in (piped, search):
+        assert times.refit(model).columns
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "model", "said"),
+    [
+        (NOW, "x + dose", LinearRegression(), "does not know of rows without an event"),
+        (NOW, "x + dose", GridSearchCV(LinearRegression(), {}), "GridSearchCV"),
+        (NOW, "x + dose + strata(site)", Curves(), "where there are strata"),
+        (LATE, "x + dose", Curves(), "where there are late entries"),
+        (LATE, "x + dose + strata(site)", Curves(), "late entries and strata"),
+        ("noise", "x + dose", Curves(), "must be a regressor"),
+    ],
+)
+def test_what_an_estimator_would_ignore_is_refused(study, left, right, model, said):
+    with pytest.raises(OptionError, match=said):
+        select(left, right, study).refit(model)
+
+
+def test_weights_and_offset_must_be_taken(study):
+    with pytest.raises(OptionError, match="must take `sample_weight`"):
+        select(NOW, "x + dose", study, weights="copies").refit(Curves())
+    with pytest.raises(OptionError, match="where there is an offset"):
+        select(NOW, "x + dose", study, offset="noise").refit(Curves())
