@@ -199,8 +199,9 @@ def compare(
         n_test=np.array([used[s.test].sum() for s in splits], dtype=np.int64),
         repeats=mean_repeats(splits),
         response=response.name,
-        family=f"{response.family.name} ({response.reason})",
+        family=response.family_text,
         score_name=response.family.score_name,
+        score_words=response.family.score_words,
         scheme=asked.words(n_asked),
         call=call_text("compare", formula, data, arguments),
         data=data_text(data, frame),
@@ -208,6 +209,7 @@ def compare(
         notes=run_notes(contestants, runs, model_data.notes),
         library=library_of(data),
         asked=n_asked if len(splits) < n_asked else None,
+        follow_up=response.follow_up,
     )
 
 

@@ -917,7 +917,8 @@ class SelectionResult(ReadableFit):
             ``"shape"``: the effect of `term`, or a map of `term` and `other`.
             ``"interactions"``: strengths of all pairs. ``"importance_path"``: importances against
             the number of units. ``"history"``: importances in the rounds of a method that decides
-            by itself, with those of the shadows.
+            by itself, with those of the shadows. ``"risk_groups"``: survival in the groups of
+            :meth:`risk_groups`, with the numbers at risk, and what is predicted.
         term, other : str, optional
             Selected terms with one variable behind each, for ``"shape"``.
         ax : matplotlib.axes.Axes, optional

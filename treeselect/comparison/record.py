@@ -11,6 +11,7 @@ import numpy as np
 from treeselect.arguments.checks import check_choice
 from treeselect.arguments.scalars import described, whole
 from treeselect.comparison.pareto import pareto_front
+from treeselect.designs.follow_up import FollowUp
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling, first_largest
 from treeselect.errors import OptionError, listing
@@ -96,13 +97,16 @@ class Contest:
         Rows that were used.
     repeats : float
         How often a row is held out, on average.
-    response, family, score_name, scheme, call, data : str
+    response, family, score_name, score_words, scheme, call, data : str
+        Of these `score_words` is a sentence about the score, or empty.
     seed : int
     notes : tuple of str
     library : str
         In which tables are given.
     asked : int or None
         How many folds were asked for, if the call was stopped before all were done.
+    follow_up : FollowUp or None
+        What should be known of times until an event; None for other responses.
     """
 
     runs: tuple[Run, ...]
@@ -117,6 +121,7 @@ class Contest:
     response: str
     family: str
     score_name: str
+    score_words: str
     scheme: str
     call: str
     data: str
@@ -124,6 +129,7 @@ class Contest:
     notes: tuple[str, ...]
     library: str = "pandas"
     asked: int | None = None
+    follow_up: FollowUp | None = None
 
     @property
     def partial(self) -> bool:

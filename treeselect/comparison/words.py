@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.designs.follow_up import follow_up_facts
 from treeselect.printing import SummaryContent, p_text
 from treeselect.results.summary import options_text
 from treeselect.running.pieces import stopped_note
@@ -34,6 +35,7 @@ def comparison_facts(found: Contest) -> tuple[tuple[str, str], ...]:
         ("Call", found.call),
         ("Data", found.data),
         ("Family", found.family),
+        *follow_up_facts(found.follow_up),
         ("Folds", f"{found.scheme}, the same for every method"),
         ("Compared at", _rule(found)),
         ("Score", f"{found.score_name} on held-out rows"),
@@ -117,6 +119,7 @@ def comparison_notes(found: Contest) -> tuple[str, ...]:
     """What a reader should know of these numbers."""
     n_folds = len(found.n_test)
     notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
+    notes += [found.score_words] if found.score_words else []
     if any(run.sizes is None for run in found.runs):
         notes.append("k in brackets: the mean number of units that a tuning value leads to.")
     if isinstance(found.rule, str) and any(run.sizes for run in found.runs):

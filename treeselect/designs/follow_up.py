@@ -69,6 +69,26 @@ class FollowUp:
         )
 
 
+def follow_up_facts(known: FollowUp | None) -> tuple[tuple[str, str], ...]:
+    """What a header says of times until an event, as names and texts; nothing of other
+    responses."""
+    if known is None:
+        return ()
+    share = known.n_events / known.n_rows
+    facts = [("Events", f"{known.n_events:,} in {known.n_rows:,} rows ({100 * share:.1f} %)")]
+    if known.start is not None:
+        facts.append(("Follow-up", f"rows are under observation from {known.start} on"))
+    elif known.median is None:
+        facts.append(("Follow-up", "median not reached (reverse Kaplan-Meier)"))
+    else:
+        facts.append(("Follow-up", f"median {known.median:,.6g} (reverse Kaplan-Meier)"))
+    if known.strata:
+        n = len(known.levels)
+        count = f"{n:,} strata, each with its own baseline hazard" if n > 1 else "1 stratum"
+        facts.append(("Strata", f"{', '.join(known.strata)} ({count})"))
+    return tuple(facts)
+
+
 def has_times(formula: ParsedFormula) -> bool:
     """Whether times to an event are on the left."""
     return isinstance(formula.response.factors[0].node, Survival)

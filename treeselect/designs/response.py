@@ -70,12 +70,11 @@ class Response:
 
     @property
     def family_text(self) -> str:
-        """The family with the reason for it; of two classes the positive one, of times the number
-        of events."""
+        """The family with the reason for it; of two classes the positive one, of times what is
+        fitted."""
         text = f"{self.family.name} ({self.reason})"
         if self.follow_up is not None:
-            n = self.follow_up.n_events
-            return f"{text}; {n:,} event{'s' if n > 1 else ''}"
+            return f"{text}; Cox partial likelihood"
         return text + (f"; positive class: {self.classes[-1]}" if len(self.classes) == 2 else "")
 
     @property
@@ -181,7 +180,7 @@ def _times(
             ' write `family="cox"`.'
         )
     y, rows, levels = read_times(formula, frame)
-    reason = "times to an event" if family == "auto" else "as asked"
+    reason = "times until an event" if family == "auto" else "as asked"
     found = _response(formula.response.name, y, rows, len(frame), COX, reason, ())
     return dataclasses.replace(found, follow_up=follow_up_of(formula, y, weight[rows], levels))
 

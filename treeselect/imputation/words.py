@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeselect.designs.follow_up import follow_up_facts
 from treeselect.imputation.record import Imputed
 from treeselect.printing import MOST_ROWS, SummaryContent
 from treeselect.results.summary import method_words, rows_note
@@ -41,6 +42,7 @@ def _facts(found: Imputed) -> tuple[tuple[str, str], ...]:
         ("Call", found.call),
         ("Data", found.data),
         ("Family", first.design.response.family_text),
+        *follow_up_facts(first.design.response.follow_up),
         ("Method", method_words(first.chosen_method)),
         ("Units kept", f"{found.kept.sum()} of {p}, selected {share}"),
         ("Each imputation", f"{_sizes(found)} of {p} units"),

@@ -89,7 +89,8 @@ class Readings(NamedTuple):
         On the model's own scale, that of shapes.
     response : ndarray of float, shape (n_grid, n_outputs)
     ends : ndarray of float, shape (n_ends, n_outputs)
-        Both on the scale of the response; with an offset on that of the linear predictor.
+        Both on the scale of the response; with an offset, or of times, on that of the linear
+        predictor.
     """
 
     curve: FloatArray
@@ -118,7 +119,7 @@ def read_model(model: Model, probes: Probes, problem: Problem) -> Readings:
     """Partial dependence of a model on each term (Friedman 2001, section 8.2)."""
     own = np.flatnonzero(model.groups[probes.coded.groups.ids])
     n_outputs = n_outputs_of(problem.family)
-    becomes_mean = model.is_link and problem.offset is None
+    becomes_mean = model.is_link and not problem.on_link
     if len(own):
         data = model.bin(probes.coded, tuple(probes.coded.columns[j] for j in own))
         bins = model.own_bins(probes.coded)

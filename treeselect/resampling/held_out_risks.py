@@ -17,7 +17,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArra
 from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import levels
 from treeselect.engine.survival.curves import kaplan_meier
-from treeselect.engine.survival.times import EVENT, STOP, STRATUM
+from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
 from treeselect.frames.reading import read_data
 from treeselect.models.baseline import baseline_of
@@ -90,6 +90,7 @@ def group_by_risk(
         scheme=outer.folds.words(len(outer.splits)),
         call=result.call.text,
         seed=seed,
+        spans=tuple(np.stack([*problem.y[own][:, [START, STOP]].T, mass[own]]) for own in members),
         library=result.design.library,
     )
 

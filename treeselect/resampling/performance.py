@@ -39,6 +39,8 @@ class Performance:
     repeats : float
         How often a row is held out, on average.
     score_name, family, method : str
+    score_words : str
+        What the score is, a sentence; empty where its name says so.
     scheme : str
         How rows are held out, in words.
     rule : str
@@ -63,6 +65,7 @@ class Performance:
     n_test: IntArray
     repeats: float
     score_name: str
+    score_words: str
     family: str
     method: str
     scheme: str
@@ -220,6 +223,7 @@ def _names(terms: tuple[str, ...]) -> str:
 def _notes(found: Performance) -> tuple[str, ...]:
     n_folds = len(found.scores)
     notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
+    notes += [found.score_words] if found.score_words else []
     notes.append(
         "Terms, their number and the model of a fold come from its training rows alone. Levels of"
         " factors, bin edges and what transforms learn are those of all rows, without the response."

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.arguments.checks import members
+from treeselect.arguments.scalars import described, finite
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.survival.curves import SurvivalCurve, steps_at
+from treeselect.errors import OptionError
 from treeselect.frames.libraries import in_library
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from treeselect.printing import Summary, SummaryContent
 
 
@@ -39,6 +45,8 @@ class RiskGroups:
     call : str
         The call of the fit.
     seed : int
+    spans : tuple of ndarray of float, shape (3, n_rows of the group)
+        From when, until when and with which weight rows are under observation.
     library : str
         In which tables are given.
     """
@@ -53,6 +61,7 @@ class RiskGroups:
     scheme: str
     call: str
     seed: int
+    spans: tuple[FloatArray, ...]
     library: str = "pandas"
 
     def tidy(self) -> Any:
@@ -84,6 +93,78 @@ class RiskGroups:
             for name, curve in zip(self.names, self.curves, strict=True)
         ]
         return in_library(pd.concat(parts, ignore_index=True), self.library)
+
+    def at(self, times: Sequence[float]) -> Any:
+        """The curves at some times, with the numbers at risk.
+
+        Parameters
+        ----------
+        times : sequence of float
+            At least 0.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per group and time: ``group``; ``time``; ``at_risk``, rows (or their weights)
+            under observation just before it, at 0 those that are from the beginning; ``survival``,
+            ``ci_low`` and ``ci_high`` as in :meth:`tidy`, missing after the last row of a group
+            that is not known to have the event.
+
+        Raises
+        ------
+        OptionError
+            If these are no such times.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load_gbsg2()
+        >>> fit = treeselect.select("Surv(time, cens) ~ .", data, method="mrmr", k=2, seed=1)
+        >>> found = fit.risk_groups(n_groups=2, folds=3).at([0, 365])
+        >>> found["survival"].round(2).to_list()[::2]
+        [1.0, 1.0]
+        """
+        return in_library(self.table_at(times), self.library)
+
+    def table_at(self, times: Sequence[float]) -> pd.DataFrame:
+        """See :meth:`at`; always of pandas."""
+        import pandas as pd
+
+        listed = members(times)
+        known = [finite(time) for time in listed or ()]
+        at = np.array([-1.0 if time is None else time for time in known], dtype=np.float64)
+        if not len(at) or (at < 0).any():
+            raise OptionError(
+                f"`times` must be numbers of at least 0, one or more.\n  Found: {described(times)}."
+            )
+        survival, low, high = self._steps_at(at)
+        names = pd.Series(self.names, dtype=pd.Series(["text"]).dtype)
+        return pd.DataFrame(
+            {
+                "group": names.repeat(len(at)).array,
+                "time": np.tile(at, len(self.names)),
+                "at_risk": np.concatenate([_at_risk(own, at) for own in self.spans]),
+                "survival": survival.ravel(),
+                "ci_low": low.ravel(),
+                "ci_high": high.ravel(),
+            }
+        )
+
+    def _steps_at(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Survival and the limits of its interval, each of shape (n_groups, n_times)."""
+        found = []
+        for curve in self.curves:
+            seen = (at <= curve.time[-1]) | (curve.survival[-1] == 0)
+            found.append(
+                [
+                    np.where(seen, steps_at(curve.time, value, at, before), np.nan)
+                    for value, before in (
+                        (curve.survival, 1.0), (curve.lower, np.nan), (curve.upper, np.nan),
+                    )
+                ]
+            )  # fmt: skip
+        survival, low, high = np.array(found).transpose(1, 0, 2)
+        return survival, low, high
 
     def calibration(self) -> Any:
         """Predicted survival at the horizon beside what was observed, one row per group.
@@ -118,19 +199,8 @@ class RiskGroups:
     def observed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Observed survival of each group at the horizon, and the limits of its 95 % interval;
         missing after the last row of the group."""
-        at = np.array([self.horizon])
-        found = []
-        for curve in self.curves:
-            seen = curve.time[-1] >= self.horizon or curve.survival[-1] == 0
-            values = [
-                steps_at(curve.time, value, at, before)[0] if seen else np.nan
-                for value, before in (
-                    (curve.survival, 1.0), (curve.lower, np.nan), (curve.upper, np.nan),
-                )
-            ]  # fmt: skip
-            found.append(values)
-        survival, low, high = np.array(found).T
-        return survival, low, high
+        survival, low, high = self._steps_at(np.array([self.horizon]))
+        return survival[:, 0], low[:, 0], high[:, 0]
 
     def summary(self) -> Summary:
         """Printed summary.
@@ -148,6 +218,12 @@ class RiskGroups:
         return f"<RiskGroups: {', '.join(self.names)}; {self.scheme}>"
 
 
+def _at_risk(spans: FloatArray, at: FloatArray) -> FloatArray:
+    """Weight of the rows that are under observation just before each time; at 0 from then on."""
+    start, stop, weight = (values[:, None] for values in spans)
+    return np.asarray((weight * (((start < at) | (start <= 0) & (at == 0)) & (at <= stop))).sum(0))
+
+
 def risk_group_notes(found: RiskGroups) -> tuple[str, ...]:
     """What a reader should know of the groups."""
     return (
@@ -155,7 +231,9 @@ def risk_group_notes(found: RiskGroups) -> tuple[str, ...]:
         " selected terms on the other rows. Groups are cut at the quantiles of these risks.",
         "The terms were selected on all rows, those that are held out here included: of terms that"
         " were picked from many, the groups lie further apart than those of new rows would.",
-        "Observed: Kaplan and Meier's estimate, with its pointwise 95 % interval.",
+        "Relative risk: the median of the group, in units of that of all rows. Predicted: mean"
+        " survival until the horizon over the rows. Observed: Kaplan and Meier's estimate, with its"
+        " pointwise 95 % interval.",
     )
 
 
@@ -178,7 +256,15 @@ def _content(found: RiskGroups) -> SummaryContent:
     return SummaryContent(
         title=f"Risk groups: survival at {found.time} = {found.horizon:g}",
         facts=(("Call", found.call), ("Folds", found.scheme), ("Seed", str(found.seed))),
-        columns=("Group", "Rows", "Events", "Relative", "Predicted", "Observed", "95 % interval"),
+        columns=(
+            "Group",
+            "Rows",
+            "Events",
+            "Relative risk",
+            "Predicted",
+            "Observed",
+            "95 % interval",
+        ),
         rows=rows,
         notes=risk_group_notes(found),
     )

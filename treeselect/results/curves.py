@@ -22,6 +22,12 @@ MOST_LEVELS = 12
 
 MISSING = "missing"
 
+LOG_HAZARD_RATIO = "log hazard ratio"
+"""The scale of effects on times until an event."""
+
+DOUBLED = "0.69 more is twice the hazard, 0.69 less is half of it."
+"""What differences on that scale mean."""
+
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
@@ -115,6 +121,8 @@ def takes_numbers(result: Fit, term: str) -> bool:
 def scale_of(result: Fit, label: str = "") -> str:
     """Scale of the model's effects, for one of more than two classes by its label."""
     classes = result.design.response.classes
+    if result.design.response.family.has_times:
+        return LOG_HAZARD_RATIO
     if result.model.is_link:
         return f"linear predictor of {label}" if label else "linear predictor"
     if classes:

@@ -29,6 +29,7 @@ from treeselect.resampling.effects import (
     direction,
     effect_record,
 )
+from treeselect.results.curves import DOUBLED, LOG_HAZARD_RATIO
 from treeselect.results.effect_points import Points, effect_points
 from treeselect.results.interactions import interactions_of
 
@@ -168,6 +169,8 @@ def _step_words(row: Mapping[Hashable, Any]) -> str | None:
 def response_scale(result: Fit, label: str = "") -> str:
     """What effects are changes of."""
     classes = result.design.response.classes
+    if result.design.response.family.has_times:
+        return LOG_HAZARD_RATIO
     if result.design.offset_name is not False:
         return "linear predictor"
     return f"probability of {label or classes[-1]}" if classes else "mean response"
@@ -252,6 +255,8 @@ def meaning_of_effects(result: Fit, table: pd.DataFrame) -> str:
         " mean over the rows, when a term takes another value and the others keep theirs: those"
         " of the model, not what would happen if somebody changed the value."
     ]
+    if result.design.response.family.has_times:
+        said.append(DOUBLED)
     steps, ways = set(table["step"]), set(table["direction"])
     if QUARTILES in steps:
         said.append("Steps of numbers go from the lower to the upper quartile.")

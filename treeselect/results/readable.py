@@ -92,7 +92,8 @@ class ReadableFit(Fit):
         frame, in the library of the data
             ``n`` rows used, ``n_dropped``, ``p`` units, ``k``, ``method``, ``family``, ``tuning``,
             ``score`` (its name), ``train_score``, ``cv_score``, ``cv_se``, ``resamples``,
-            ``stability``, ``stability_low``, ``stability_high``, ``seed``.
+            ``stability``, ``stability_low``, ``stability_high``, ``seed``, and ``events``, which is
+            missing where the response is no times until an event (float64).
         """
         return in_library(glance_table(self), self.design.library)
 
@@ -323,7 +324,8 @@ class ReadableFit(Fit):
             from resamples (percentiles as in :meth:`effects`, point by point); for two terms
             ``interaction``, what is beyond the best sum of an effect of each. Of more than two
             classes a column for each, ``mean_<class>``. A forest gives the mean response, the
-            sparse forest, boosted trees (and a forest with an offset) the linear predictor.
+            sparse forest, boosted trees (and a forest with an offset) the linear predictor; of
+            times until an event all models give logarithms of hazard ratios.
 
         Raises
         ------
@@ -365,8 +367,9 @@ class ReadableFit(Fit):
         *Effects* are differences of partial dependence (Friedman 2001, section 8.2): the term takes
         one value in all rows (at most 1000), then the other, while the other terms keep theirs. The
         scale is that of the response: mean response, probability of the positive class or of each
-        class; with an offset the linear predictor. They describe the model, and are not what would
-        happen if somebody changed the value: other terms that go along with it stay.
+        class; with an offset the linear predictor; of times until an event the logarithm of the
+        hazard ratio. They describe the model, and are not what would happen if somebody changed the
+        value: other terms that go along with it stay.
 
         *Steps* are ``"quartiles"``, from the lower to the upper one of the rows (values that occur;
         a term of one variable in several columns, such as a spline, goes by its variable, a

@@ -9,6 +9,7 @@ import numpy as np
 
 from treeselect.algorithms.shared.decisions import WORDS
 from treeselect.algorithms.shared.method import OWN, Method
+from treeselect.designs.follow_up import follow_up_facts
 from treeselect.printing import MOST_ROWS, SummaryContent
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.results.effects import effect_notes, effect_tables
@@ -50,6 +51,7 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
         ("Call", result.call.text),
         ("Data", result.call.data),
         ("Family", result.design.response.family_text),
+        *follow_up_facts(result.design.response.follow_up),
         ("Method", method_words(result.chosen_method)),
         ("Units kept (k)", f"{result.k} of {glance['p']}, {result.call.rule}"),
     ]
@@ -125,6 +127,8 @@ def _notes(result: Fit) -> tuple[str, ...]:
     if n_selected > MOST_ROWS:
         notes.append(f"{n_selected - MOST_ROWS:,} more selected terms in `.tidy()`.")
     notes += _purpose_notes(result)
+    words = result.design.response.family.score_words
+    notes += [words] if words else []
     notes.append(rows_note(result))
     notes.extend(stability_notes(result))
     notes.extend(effect_notes(result))

@@ -155,6 +155,7 @@ def glance_table(result: Fit) -> pd.DataFrame:
     nan = float("nan")
     scores, resampled = result.scores, result.resampled
     low, high = resampled.index_ci if resampled else (nan, nan)
+    known = result.design.response.follow_up
     row = {
         "n": result.design.rows.used,
         "n_dropped": result.design.rows.no_response,
@@ -172,5 +173,6 @@ def glance_table(result: Fit) -> pd.DataFrame:
         "stability_low": low,
         "stability_high": high,
         "seed": result.seed,
+        "events": nan if known is None else float(known.n_events),
     }
     return pd.DataFrame([row])

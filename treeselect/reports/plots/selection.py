@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from treeselect.arguments.checks import check_choice
 from treeselect.arguments.scalars import described
 from treeselect.errors import OptionError, listing, quoted
-from treeselect.reports.plots import history, pairs, shapes, sizes, units
+from treeselect.reports.plots import history, pairs, risk, shapes, sizes, units
 from treeselect.reports.plots.drawing import need_matplotlib
 from treeselect.results.curves import has_curve
 from treeselect.results.shapes import given_terms, selected_term
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 KINDS = (
     "path", "importance", "stability", "substitutes", "correlation", "shape", "interactions",
-    "importance_path", "history",
+    "importance_path", "history", "risk_groups",
 )  # fmt: skip
 
 
@@ -83,4 +83,5 @@ _DRAW: dict[str, Callable[[Fit, Axes | None], Axes]] = {
     "interactions": pairs.interactions,
     "importance_path": sizes.importance_path,
     "history": history.history,
+    "risk_groups": risk.risk_groups,
 }

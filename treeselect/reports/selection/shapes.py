@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from treeselect.reports.figures.panels import Panel, panels
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table
-from treeselect.results.curves import MOST_LEVELS, Curve, CurvePoint, curves, has_curve
+from treeselect.results.curves import DOUBLED, MOST_LEVELS, Curve, CurvePoint, curves, has_curve
 from treeselect.results.effects import decimals
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ def _lead(fit: Fit, found: list[Curve], eligible: int) -> str:
         " data: the effect about its mean, to the same scale in all pictures. The area of a point"
         " is the share of the rows there."
     ]
+    if fit.design.response.family.has_times:
+        sentences.append(DOUBLED)
     if len(fit.design.response.classes) > 2:
         sentences.append("Of the classes the one whose effect varies most is shown.")
     if any(point.is_missing for curve in found for point in curve.points):
