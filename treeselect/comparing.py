@@ -27,7 +27,6 @@ from treeselect.comparison.running import (
     run_notes,
 )
 from treeselect.designs.encoding import NewLevels
-from treeselect.designs.families import score_in_words
 from treeselect.designs.preparing import prepare
 from treeselect.designs.request import Request
 from treeselect.designs.scoring import Scoring
@@ -209,7 +208,7 @@ def compare(
         notes=run_notes(contestants, runs, model_data.notes),
         library=library_of(data),
         asked=n_asked if len(splits) < n_asked else None,
-        score_words=score_in_words(response.family),
+        score_words=response.family.score_words,
         follow_up=response.follow_up,
     )
 

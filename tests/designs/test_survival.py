@@ -41,7 +41,7 @@ def test_the_columns_of_times():
     assert (response.y[:, [START, STRATUM]] == [-1, 0]).all()
     assert response.y[:, STOP].tolist() == FRAME["time"].tolist()
     assert response.y[:, EVENT].tolist() == FRAME["dead"].tolist()
-    assert response.family_text == "cox (times to an event); 4 events"
+    assert response.family_text == "cox (times until an event); Cox partial likelihood"
     assert (response.classes, response.n_dropped) == ((), 0)
     assert prepared("Surv(time, dead) ~ x", family="cox").response.reason == "as asked"
 

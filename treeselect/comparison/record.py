@@ -105,7 +105,7 @@ class Contest:
     asked : int or None
         How many folds were asked for, if the call was stopped before all were done.
     score_words : str
-        What the score's name stands for, where it needs a word.
+        What the score is, a sentence; empty where its name says so.
     follow_up : FollowUp or None
         What should be known of times until an event; None for other responses.
     """

@@ -31,7 +31,6 @@ def summarise_comparison(found: Contest) -> SummaryContent:
 
 def comparison_facts(found: Contest) -> tuple[tuple[str, str], ...]:
     """What was asked, and of what."""
-    words = f"; {found.score_words}" if found.score_words else ""
     return (
         ("Call", found.call),
         ("Data", found.data),
@@ -39,7 +38,7 @@ def comparison_facts(found: Contest) -> tuple[tuple[str, str], ...]:
         *follow_up_facts(found.follow_up),
         ("Folds", f"{found.scheme}, the same for every method"),
         ("Compared at", _rule(found)),
-        ("Score", f"{found.score_name} on held-out rows{words}"),
+        ("Score", f"{found.score_name} on held-out rows"),
         ("Seed", str(found.seed)),
     )
 
@@ -120,6 +119,7 @@ def comparison_notes(found: Contest) -> tuple[str, ...]:
     """What a reader should know of these numbers."""
     n_folds = len(found.n_test)
     notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
+    notes += [found.score_words] if found.score_words else []
     if any(run.sizes is None for run in found.runs):
         notes.append("k in brackets: the mean number of units that a tuning value leads to.")
     if isinstance(found.rule, str) and any(run.sizes for run in found.runs):

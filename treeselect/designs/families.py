@@ -156,11 +156,6 @@ def concordance_index(y: FloatArray, prediction: FloatArray, weight: WeightArray
     return concordance(y, prediction, weight).value
 
 
-def score_in_words(family: Family) -> str:
-    """What the letter of a score stands for; empty where it needs no word."""
-    return "concordance (Harrell's C)" if family.score is concordance_index else ""
-
-
 def _is_constant(y: FloatArray, weight: WeightArray) -> bool:
     rows = weight > 0
     return not rows.any() or bool(y[rows].min() == y[rows].max())

@@ -98,6 +98,7 @@ def measure(
         seed=seed,
         library=result.design.library,
         asked=asked if len(splits) < asked else None,
+        score_words=outside.score_words,
     )
 
 

@@ -54,6 +54,8 @@ class Performance:
         In which tables are given.
     asked : int or None
         How many folds were asked for, if the call was stopped before all were done.
+    score_words : str
+        What the score is, a sentence; empty where its name says so.
     """
 
     scores: FloatArray
@@ -73,6 +75,7 @@ class Performance:
     seed: int
     library: str = "pandas"
     asked: int | None = None
+    score_words: str = ""
 
     @property
     def partial(self) -> bool:
@@ -220,6 +223,7 @@ def _names(terms: tuple[str, ...]) -> str:
 def _notes(found: Performance) -> tuple[str, ...]:
     n_folds = len(found.scores)
     notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
+    notes += [found.score_words] if found.score_words else []
     notes.append(
         "Terms, their number and the model of a fold come from its training rows alone. Levels of"
         " factors, bin edges and what transforms learn are those of all rows, without the response."

@@ -9,7 +9,6 @@ import numpy as np
 
 from treeselect.algorithms.shared.decisions import WORDS
 from treeselect.algorithms.shared.method import OWN, Method
-from treeselect.designs.families import score_in_words
 from treeselect.designs.follow_up import follow_up_facts
 from treeselect.printing import MOST_ROWS, SummaryContent
 from treeselect.resampling.error_bounds import no_bound
@@ -63,8 +62,7 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
         score = f"{glance['train_score']:.3f} {rows}"
         if result.step.cut_from is not None:
             score += f", of the {result.step.cut_from} units before the cut"
-    words = score_in_words(result.design.response.family)
-    facts.append((str(glance["score"]), f"{score}; {words}" if words else score))
+    facts.append((str(glance["score"]), score))
     facts.append(("Seed", str(result.seed)))
     return tuple(facts)
 
@@ -130,6 +128,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
         notes.append(f"{n_selected - MOST_ROWS:,} more selected terms in `.tidy()`.")
     notes += _purpose_notes(result)
     notes.append(rows_note(result))
+    notes += [words] if (words := result.design.response.family.score_words) else []
     notes.extend(stability_notes(result))
     notes.extend(effect_notes(result))
     notes.extend(search_notes(result))

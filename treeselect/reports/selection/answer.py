@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.designs.families import score_in_words
 from treeselect.printing import enumeration
 from treeselect.reports.material import FitMaterial
 from treeselect.results.recurrence import ALWAYS, each_selected_all, recurrence
@@ -30,10 +29,8 @@ def gather(material: FitMaterial) -> tuple[str, ...]:
     kept = f"{n_kept:,} {of_all}" if n_kept < n_terms else _all(n_terms)
     sentences = [f"{method} keeps {kept} for {response}: {enumeration(fit.selected)}."]
     if np.isfinite(glance["cv_score"]):
-        words = score_in_words(fit.design.response.family)
-        score = words or glance["score"]
         sentences.append(
-            f"The cross-validated {score} is {glance['cv_score']:.3f} (standard error"
+            f"The cross-validated {glance['score']} is {glance['cv_score']:.3f} (standard error"
             f" {glance['cv_se']:.3f}), with the selection repeated inside each fold."
         )
     if fit.resampled is not None:

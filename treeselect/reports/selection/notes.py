@@ -11,5 +11,12 @@ from treeselect.results.summary import rows_note, stability_notes
 def gather(material: FitMaterial) -> tuple[str, ...]:
     """The summary's notes without those that other sections have."""
     fit = material.fit
-    elsewhere = (rows_note(fit), *stability_notes(fit), *effect_notes(fit), *search_notes(fit))
+    words = fit.design.response.family.score_words
+    elsewhere = (
+        words,
+        rows_note(fit),
+        *stability_notes(fit),
+        *effect_notes(fit),
+        *search_notes(fit),
+    )
     return tuple(note for note in material.summary.notes if note not in elsewhere)
