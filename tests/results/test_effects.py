@@ -244,7 +244,7 @@ def test_with_an_offset_and_weights(data):
 
 
 def test_of_times_effects_are_log_hazard_ratios():
-    fit = small_fit(k=1)
+    fit = small_fit("Surv(time, dead) ~ risky", 1)
     (row,) = fit.effects().to_dict("records")
     frame = small_times()
     ends = [
