@@ -201,6 +201,7 @@ def compare(
         response=response.name,
         family=response.family_text,
         score_name=response.family.score_name,
+        score_words=response.family.score_words,
         scheme=asked.words(n_asked),
         call=call_text("compare", formula, data, arguments),
         data=data_text(data, frame),
@@ -208,7 +209,6 @@ def compare(
         notes=run_notes(contestants, runs, model_data.notes),
         library=library_of(data),
         asked=n_asked if len(splits) < n_asked else None,
-        score_words=response.family.score_words,
         follow_up=response.follow_up,
     )
 

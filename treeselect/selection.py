@@ -159,9 +159,15 @@ def select(
         from 0, and a prediction is the mean or the probability of the positive class, of more
         classes a column for each. Times to an event are a structured array with the fields
         ``event`` and ``time`` as scikit-survival has it, and ``start`` and ``stratum`` if the
-        formula has a start or strata; the prediction is the relative risk. Weights are passed if it
-        takes them. None is the family's: R2, AUC, the share of the deviance that is explained, or
-        Harrell's C.
+        formula has a start or strata; the prediction is the relative risk; concordances of
+        scikit-survival can be given as they are. By name they have ``"harrell_c"``; ``"uno_c"``,
+        concordance weighted by the inverse of the squared probability of being under observation,
+        of the events before the time by which 90 % of them are; ``"integrated_brier"``, 1 - IBS /
+        IBS without terms from the first event to that time, Breslow's hazard and the weights those
+        of the training rows (these two need rows without a start); ``"cox_deviance"``, the share of
+        the partial likelihood's deviance that is explained, with risk sets of the scored rows.
+        Weights are passed to functions that take them. None is the family's: R2, AUC, the share of
+        the deviance that is explained, or Harrell's C.
     seed : int, optional
         All randomness, 0 to 2**64 - 1. The same seed gives the same answer for every `n_jobs` and
         every order of the columns. None draws one, which the summary tells.

@@ -76,7 +76,7 @@ _TUNING = ("lam", "gamma", "mu", "threshold", "share", "level", "delta", "c_sd",
 
 _ARGUMENTS = {
     "k": ["1", "2", "3", "'1se'", "'best'", "None"],
-    "family": ["'auto'", "'gaussian'", "'binomial'", "'multinomial'", "'poisson'"],
+    "family": ["'auto'", "'gaussian'", "'binomial'", "'multinomial'", "'poisson'", "'cox'"],
     "weights": ["np.ones(n)", "np.arange(n)", "list(np.arange(n) % 3)", "np.linspace(0, 1, n)",
     "[1] * n", "(np.arange(n) % 2).astype(float)",
                 "pd.Series(np.ones(n))", "np.full(n, 1e300)", "np.full(n, 5e-324)",
@@ -98,6 +98,7 @@ _ARGUMENTS = {
     "[None] * n", "[[1]] * n", "[float('nan')] * n", "np.zeros(n)"],
     "scoring": ["None", "'r2'", "'roc_auc'", "'neg_log_loss'", "'accuracy'",
     "'neg_mean_squared_error'", "'f1'", "'neg_mean_poisson_deviance'",
+                "'uno_c'", "'integrated_brier'",
                 "lambda y, p, sample_weight=None: 0.0", "lambda y, p: float('nan')",
                 "lambda y, p: 'x'", "lambda y, p: 1 / 0", "lambda y, p: None", "lambda: 1"],
     "seed": ["0", "1", "7", "None", "np.int64(3)", "2**31", "2**64"],
@@ -133,7 +134,9 @@ _USES = (
     "trees()", "nodes()", "rules()", "rules(2)",
     "importance_path()", "shape(TERM)", "interactions()", "neighbours()",
     "neighbours(NAME)", "neighbours(TERM, most=1)", "selected", "formula", "variables",
-    "stability", "subforest", "__repr__()", "call",
+    "stability", "subforest", "__repr__()", "call", "predict(data, 'survival', times=[1, 50])",
+    "predict(new, 'cumulative_hazard', times=2)", "risk_groups(2, folds=2)",
+    "risk_groups(folds=2).summary()", "baseline",
 )  # fmt: skip
 """What is done with an answer."""
 
@@ -150,6 +153,8 @@ _HARD = (
     "performance(2, fold_groups=VALUE)",
     "conditional_importance(VALUE)", "conditional_importance(2, terms=VALUE)",
     "conditional_importance(2, repeats=VALUE)", "conditional_importance(2, scoring=VALUE)",
+    "predict(data, 'survival', times=VALUE)", "risk_groups(VALUE, folds=2)",
+    "risk_groups(2, VALUE, 2)", "risk_groups(2, None, VALUE)",
     "report(VALUE)", "save(VALUE)", "save(html, VALUE)",
     "report(html, VALUE)", "report(html, performance=VALUE)", "refit('glm', data=VALUE)",
     "plot(VALUE)", "resample(2, checkpoint=VALUE)",
@@ -180,8 +185,15 @@ def draw(rng: random.Random) -> Plan:
     sizes = [0, 1, 2, 3, 5, 8] if "size" in hostile else [12, 20, 20, 30, 30, 45, 60, 60]
     n_columns = rng.choice([0, 1, 1, 2] if "size" in hostile else [2, 3, 3, 4, 4, 5, 6, 8, 12])
     made = frames.draw_columns(rng, library, rng.choice(sizes), n_columns, hostile)
+    has_times = rng.random() < 0.15
+    if has_times:
+        taken = {c["name"] for c in made[1:]}
+        times = frames.draw_times(rng, library, frames.n_rows(made), hostile)
+        made = [*(c for c in times if c["name"] not in taken), *made[1:]]
     names = [c["name"] for c in made]
     formula = _formula(rng, names, hostile)
+    if has_times and "~" in formula:
+        formula = _of_times(rng, names, formula)
     call = "compare" if rng.random() < 0.08 else "select"
     plan: Plan = {"library": library, "columns": made, "formula": formula, "call": call}
     plan["options"] = _draw_options(rng, names, call, hostile)
@@ -203,6 +215,18 @@ def _formula(rng: random.Random, names: list[str], hostile: set[str]) -> str:
     if len(terms) > 1 and rng.random() < 0.3:
         terms.append(":".join(terms[:2]))
     return f"{left} ~ {' + '.join(terms)}"
+
+
+def _of_times(rng: random.Random, names: list[str], formula: str) -> str:
+    """The formula with times on its left, and strata where there is a column for them."""
+    event = rng.choice(["dead", "dead", "dead", "dead == 1", "dead > 0", "1 - dead", "stop"])
+    start = "start, " if "start" in names and rng.random() < 0.8 else ""
+    left = f"Surv({start}stop, {event})"
+    if rng.random() < 0.05:
+        left = rng.choice([f"log({left})", "Surv(stop)", "Surv(dead, stop)", "Surv(stop, dead, 1)"])
+    right = formula.split("~", 1)[1]
+    strata = " + strata(site)" if "site" in names and rng.random() < 0.8 else ""
+    return f"{left} ~{right}{strata}"
 
 
 def _draw_options(

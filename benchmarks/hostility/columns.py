@@ -120,6 +120,37 @@ def draw_columns(
     return columns
 
 
+def draw_times(rng: random.Random, library: str, n_rows: int, hostile: set[str]) -> list[Column]:
+    """Columns ``stop`` and ``dead``, now and then ``start`` and ``site`` before other columns."""
+    floats, whole, text, flags = _USUAL[library][:4]
+    flags = {"pandas": "bool", "polars": "Boolean", "pyarrow": "bool_"}[library]
+    kind = rng.choice(["days", "days", "ties", "odd" if "values" in hostile else "days"])
+    pool = ["1", "2", "2", "3", "5"] if kind == "ties" else [str(v) for v in range(1, 400)]
+    if kind == "odd":
+        pool = [*_NUMBERS, *rng.sample(_EXTREME, 3)]
+    stop = [rng.choice(pool) for _ in range(n_rows)]
+    dead = [rng.choice(["0", "1", "1"]) for _ in range(n_rows)]
+    if rng.random() < 0.1:
+        dead = [rng.choice(["0", "1"])] * n_rows
+    is_flag = rng.random() < 0.3
+    made = [
+        {"name": "stop", "dtype": floats, "values": stop},
+        {
+            "name": "dead",
+            "dtype": flags if is_flag else whole,
+            "values": [str(v == "1") for v in dead] if is_flag else dead,
+        },
+    ]
+    if rng.random() < 0.3:
+        begin = [f"{rng.random():.2f} * ({v})" for v in stop]
+        made.append({"name": "start", "dtype": floats, "values": begin})
+    if rng.random() < 0.3:
+        made.append(
+            {"name": "site", "dtype": text, "values": [rng.choice(_TEXT[:2]) for _ in stop]}
+        )
+    return made
+
+
 def draw_names(
     rng: random.Random, n: int, *, repeated: bool = False, hostile: bool = True
 ) -> list[str]:

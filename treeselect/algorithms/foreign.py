@@ -70,17 +70,19 @@ class ForeignSelector(RefinedMethod):
     ------
     MethodError
         If an option is not in its range; if the selector can't be fitted, with what it says; if
-        there are `costs`, an offset of other than numbers, or weights that it can't take.
+        there are `costs`, an offset of classes or counts, or weights that it can't take.
 
     Notes
     -----
     The selector sees the columns of the rows with weight. A missing number is put at the median,
     with an indicator; a factor has an indicator for each level, missing included; constant columns
     are left out. They stand in an order drawn by the seed, so that copies share their places. Of
-    classes it sees the numbers from 0, of numbers with an offset what is beyond it. A unit is
-    selected if any of its columns is. Its importance is the sum over the columns that are taken of
-    ``scores_``, or of the importances or absolute coefficients of ``estimator_``, or of one over
-    ``ranking_``; otherwise columns count alike.
+    classes it sees the numbers from 0, of numbers with an offset what is beyond it, of times to an
+    event the martingale residuals of the null model, beside the offset and within the strata:
+    numbers, so that a selector for regression is wanted. A unit is selected if any of its columns
+    is. Its importance is the sum over the columns that are taken of ``scores_``, or of the
+    importances or absolute coefficients of ``estimator_``, or of one over ``ranking_``; otherwise
+    columns count alike.
 
     Numbers of columns are gone through from 1 on until enough units are in; the number is the
     tuning value of the step. A selector that has no such number gives one set, which is cut by
@@ -271,7 +273,9 @@ class ForeignSelector(RefinedMethod):
                 f"  It was {self.words.text}. Fit again with it as `method`."
             )
         refuse_costs(self.selector, problem.groups)
-        if problem.offset is not None and problem.family.name != "gaussian":
+        # What is left of numbers, and of times, has the offset in it.
+        takes_it = problem.family.loss.is_squared or problem.family.has_times
+        if problem.offset is not None and not takes_it:
             raise MethodError(
                 f"{self.name} has no part for an `offset` of a {problem.family.name} response.\n"
                 "  Leave it out, or take a method that knows it, such as `exchange`."

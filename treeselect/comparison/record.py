@@ -97,15 +97,14 @@ class Contest:
         Rows that were used.
     repeats : float
         How often a row is held out, on average.
-    response, family, score_name, scheme, call, data : str
+    response, family, score_name, score_words, scheme, call, data : str
+        Of these `score_words` is a sentence about the score, or empty.
     seed : int
     notes : tuple of str
     library : str
         In which tables are given.
     asked : int or None
         How many folds were asked for, if the call was stopped before all were done.
-    score_words : str
-        What the score is, a sentence; empty where its name says so.
     follow_up : FollowUp or None
         What should be known of times until an event; None for other responses.
     """
@@ -122,6 +121,7 @@ class Contest:
     response: str
     family: str
     score_name: str
+    score_words: str
     scheme: str
     call: str
     data: str
@@ -129,7 +129,6 @@ class Contest:
     notes: tuple[str, ...]
     library: str = "pandas"
     asked: int | None = None
-    score_words: str = ""
     follow_up: FollowUp | None = None
 
     @property

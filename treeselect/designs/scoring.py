@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from treeselect.arguments.scalars import answer, described, finite
 from treeselect.designs.families import Family
 from treeselect.designs.follow_up import FollowUp
+from treeselect.designs.survival_metrics import SurvivalMetric, survival_metric
 from treeselect.designs.time_scores import KINDS, TimeScore, with_time_score
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.rounding import at_least, largest_in_row, least_of_equals
@@ -50,6 +51,8 @@ class CustomScore:
         Whether means must be above 0.
     time_fields : tuple of str
         Those of :func:`structured`, if the response is times to an event.
+    metric : SurvivalMetric or None
+        The scorer, if it is a concordance as scikit-survival writes them.
     """
 
     name: str
@@ -60,9 +63,17 @@ class CustomScore:
     n_classes: int
     is_count: bool
     time_fields: tuple[str, ...] = ()
+    metric: SurvivalMetric | None = None
 
     def __call__(self, y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
-        """Score of the rows with a positive weight; NaN where it is not defined.
+        """Score of rows that are their own training rows, as :meth:`after`."""
+        return self.after(y, prediction, weight, weight)
+
+    def after(
+        self, y: FloatArray, prediction: FloatArray, weight: WeightArray, training: WeightArray
+    ) -> float:
+        """Score of the rows with a positive weight; NaN where it is not defined. The model was
+        fitted to those with a positive weight in `training`.
 
         Raises
         ------
@@ -85,6 +96,8 @@ class CustomScore:
                     return float(
                         self.scorer(frozen_model(known, self.n_classes), known, truth, **extra)
                     )
+                if self.metric is not None:
+                    return self.metric(structured(y[training > 0], self.time_fields), truth, known)
                 return float(self.scorer(truth, known, **extra))
         except MemoryError:
             raise
@@ -255,6 +268,7 @@ def _scored(
     weighted: bool,
     all_fields: bool = False,
 ) -> Family:
+    metric = survival_metric(scorer) if scorer is not None and family.has_times else None
     score = CustomScore(
         name=name,
         scorer=scorer,
@@ -264,13 +278,14 @@ def _scored(
         n_classes=family.n_classes,
         is_count=family.name == "poisson",
         time_fields=(tuple(_FIELDS)[: None if all_fields else 2]) if family.has_times else (),
+        metric=metric,
     )
     return dataclasses.replace(
         family,
         score_name=name,
         score_words="",
         score=score,
-        score_after=None,
+        score_after=score.after if metric is not None and metric.needs_training else None,
         null_score=float("nan"),
         score_needs_variation=False,
     )

@@ -54,6 +54,11 @@ class Loss(Protocol):
         ...
 
     @property
+    def has_constant(self) -> bool:
+        """Whether rows tell a constant of the linear predictor; a baseline hazard stands for it."""
+        ...
+
+    @property
     def n_outputs(self) -> int:
         """Linear predictors of a row; if there is more than one they are columns of `eta`."""
         ...
@@ -90,6 +95,7 @@ class _Usual(ABC):
     is_squared = False
     needs_curvature = False
     splits_on_means = False
+    has_constant = True
     n_outputs: int
 
     def of(self, y: FloatArray, weight: WeightArray) -> RowLoss:
@@ -347,6 +353,10 @@ class GradientOnly:
 
     def exact_step(self, step: FloatArray) -> FloatArray:
         return step
+
+    @property
+    def has_constant(self) -> bool:
+        return self.loss.has_constant
 
     @property
     def n_outputs(self) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.errors import OptionError
+from treeselect.errors import OptionError, quoted
 from treeselect.models.linear import LinearFit
 from treeselect.printing import p_text
 
@@ -132,6 +132,17 @@ def ratio_notes(fit: LinearFit) -> tuple[str, ...]:
         "A hazard ratio is that of a difference of 1 in its column, the others staying, at all"
         " times (proportional hazards, which is not checked here); estimates and standard errors"
         " are those of its logarithm.",
+        *_level_notes(fit.names),
+    )
+
+
+def _level_notes(names: Sequence[str]) -> tuple[str, ...]:
+    found = [name for name in names if "[T." in name and ":" not in name]
+    if not found:
+        return ()
+    return (
+        f"Columns such as {quoted(found[0])} compare a level with the reference level of its"
+        " factor: the first one, unless the formula says otherwise.",
     )
 
 

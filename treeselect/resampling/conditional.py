@@ -33,6 +33,8 @@ class ConditionalImportance:
     test_share : float
         Held-out rows for each training row.
     score_name : str
+    score_words : str
+        What the score is, a sentence; empty where its name says so.
     scheme : str
         How rows are held out, in words.
     call : str
@@ -48,6 +50,7 @@ class ConditionalImportance:
     others: FloatArray
     test_share: float
     score_name: str
+    score_words: str
     scheme: str
     call: str
     seed: int
@@ -138,13 +141,14 @@ def _content(found: ConditionalImportance) -> SummaryContent:
         ),
         columns=("Term", *(("Selected",) if is_mixed else ()), "Loss", "95 % interval", "p"),
         rows=tuple(rows),
-        notes=_notes(is_mixed=is_mixed),
+        notes=_notes(found.score_words, is_mixed=is_mixed),
     )
 
 
-def _notes(*, is_mixed: bool) -> tuple[str, ...]:
+def _notes(score_words: str, *, is_mixed: bool) -> tuple[str, ...]:
     added = " A term that is not selected is added to the selected ones." if is_mixed else ""
     return (
+        *([score_words] if score_words else []),
         "In each fold a forest on the selected terms, and one without the term, is grown on the"
         f" training rows and scored on the others.{added} Where others tell the same as a term,"
         " nothing is lost without it.",

@@ -98,6 +98,7 @@ def learn(
         assessed=~here.arrays.groups.keep,
         repeats=mean_repeats(outer.splits),
         score_name=outer.family.score_name,
+        score_words=outer.family.score_words,
         scheme=outer.folds.words(n_folds),
         call=result.call.text,
         seed=seed,

@@ -40,6 +40,8 @@ class LearningCurve:
     seed : int
     library : str
         In which tables are given.
+    score_words : str
+        What the score is, a sentence; empty where its name says so.
     """
 
     shares: tuple[float, ...]
@@ -54,6 +56,7 @@ class LearningCurve:
     call: str
     seed: int
     library: str = "pandas"
+    score_words: str = ""
 
     def tidy(self) -> Any:
         """One row per share of the training rows.
@@ -95,7 +98,11 @@ class LearningCurve:
 
     @property
     def words(self) -> str:
-        """What the last rows have brought, in sentences."""
+        """What the last rows have brought, and what the score is, in sentences."""
+        return " ".join(filter(None, (self._gain_words, self.score_words)))
+
+    @property
+    def _gain_words(self) -> str:
         table = self.table()
         last = table.iloc[-1]
         if len(table) == 1:

@@ -76,6 +76,7 @@ def leave_out(
         others=scores[:, 1:][:, order],
         test_share=outer.test_share,
         score_name=outer.family.score_name,
+        score_words=outer.family.score_words,
         scheme=outer.folds.words(len(outer.splits)),
         call=result.call.text,
         seed=seed,

@@ -84,6 +84,7 @@ def measure(
         n_test=np.array([used[s.test].sum() for s in splits], dtype=np.int64),
         repeats=mean_repeats(splits),
         score_name=outside.score_name,
+        score_words=outside.score_words,
         family=result.family,
         method=result.method,
         scheme=outer.folds.words(asked),
@@ -98,7 +99,6 @@ def measure(
         seed=seed,
         library=result.design.library,
         asked=asked if len(splits) < asked else None,
-        score_words=outside.score_words,
     )
 
 

@@ -39,6 +39,8 @@ class Performance:
     repeats : float
         How often a row is held out, on average.
     score_name, family, method : str
+    score_words : str
+        What the score is, a sentence; empty where its name says so.
     scheme : str
         How rows are held out, in words.
     rule : str
@@ -54,8 +56,6 @@ class Performance:
         In which tables are given.
     asked : int or None
         How many folds were asked for, if the call was stopped before all were done.
-    score_words : str
-        What the score is, a sentence; empty where its name says so.
     """
 
     scores: FloatArray
@@ -65,6 +65,7 @@ class Performance:
     n_test: IntArray
     repeats: float
     score_name: str
+    score_words: str
     family: str
     method: str
     scheme: str
@@ -75,7 +76,6 @@ class Performance:
     seed: int
     library: str = "pandas"
     asked: int | None = None
-    score_words: str = ""
 
     @property
     def partial(self) -> bool:

@@ -13,6 +13,7 @@ from treeselect.designs.strata import labels_of, varies
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.random import stream_seed
+from treeselect.engine.survival.times import START
 from treeselect.errors import (
     OptionError,
     said_by,
@@ -213,16 +214,19 @@ def _check_split(problem: Problem, split: Split, where: str, *, choose: bool) ->
         )
     held_out = problem.y[split.test]
     if problem.family.score_needs_variation and not varies(problem, split.test):
-        other_score = (
-            "a `scoring` that needs no pairs of rows"
-            if problem.family.has_times
-            else "a `scoring` that one value will do for"
-        )
-        way_out = _way_out("a smaller `folds`", other_score, choose=choose)
+        way_out = _way_out("a smaller `folds`", *_other_score(problem), choose=choose)
         raise OptionError(
             f"Cross-validation needs {_variation(problem)} in every fold.\n"
             f"  Found: {_lacking(problem, held_out)} {len(held_out)} rows of {where}. {way_out}"
         )
+
+
+def _other_score(problem: Problem) -> list[str]:
+    """What scores rows that do not vary, if there is anything."""
+    if not problem.family.has_times:
+        return ["a `scoring` that one value will do for"]
+    late = (problem.y[:, START] >= 0).any()
+    return [] if late else ['`scoring="integrated_brier"`, which needs no pairs of rows']
 
 
 def _variation(problem: Problem) -> str:

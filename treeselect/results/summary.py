@@ -127,8 +127,9 @@ def _notes(result: Fit) -> tuple[str, ...]:
     if n_selected > MOST_ROWS:
         notes.append(f"{n_selected - MOST_ROWS:,} more selected terms in `.tidy()`.")
     notes += _purpose_notes(result)
+    words = result.design.response.family.score_words
+    notes += [words] if words else []
     notes.append(rows_note(result))
-    notes += [words] if (words := result.design.response.family.score_words) else []
     notes.extend(stability_notes(result))
     notes.extend(effect_notes(result))
     notes.extend(search_notes(result))

@@ -8,6 +8,8 @@ import pytest
 from treeselect.engine.linear.group_lasso import GroupLasso
 from treeselect.engine.linear.priced_groups import minimise_model
 from treeselect.engine.losses import LogisticLoss, MultinomialLoss, PoissonLoss, SquaredLoss
+from treeselect.engine.survival.cox import CoxLoss
+from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM, as_times
 
 TOLERANCE = 1e-5
 """That of the other solvers; our own is 1e-9."""
@@ -252,3 +254,43 @@ def test_free_groups_of_a_rare_class_are_at_their_optimum():
         assert np.abs(np.column_stack([np.ones(n), x[:, :5]]).T @ down).max() < 1e-5
         # No class is the base. Levels without rows of the class are far off, where all is flat.
         np.testing.assert_allclose(each.coef.sum(axis=1), 0, atol=1e-5)
+
+
+def times(n=200, sizes=(1, 2, 3, 1, 1)):
+    """Times that tie, with strata and late entry."""
+    x, eta, rng = columns(3, n, sum(sizes))
+    stop = np.ceil(50 * rng.exponential(size=n) * np.exp(-eta))
+    start = np.floor(0.5 * rng.random(n) * stop) + 0.5  # statsmodels has them at risk there
+    y = as_times(stop, rng.random(n) < 0.6, start, rng.integers(0, 2, n))
+    return GroupLasso(
+        np.asfortranarray(x), np.cumsum([0, *sizes]), np.sqrt(sizes), y, np.full(n, 1 / n),
+        CoxLoss(), 0.3 * rng.normal(size=n),
+    )  # fmt: skip
+
+
+def test_of_times_it_is_maximum_partial_likelihood_without_a_penalty():
+    from statsmodels.api import PHReg
+
+    solver = times()
+    y = solver.y
+    twin = PHReg(
+        y[:, STOP], solver.x, y[:, EVENT], y[:, START], y[:, STRATUM], solver.offset, ties="efron"
+    ).fit()
+    fit = solver.solve(1e-12, solver.first())
+    np.testing.assert_allclose(fit.coef[:, 0], twin.params, rtol=0, atol=1e-6)
+
+
+def test_of_times_the_path_is_at_its_optimum_and_has_no_intercept():
+    solver = times()
+    fit = solver.first()
+    for lam in solver.dearest(fit) * np.array([0.9, 0.5, 0.1]):
+        fit = solver.solve(lam, fit)
+        gradient = solver.x.T @ (solver.share * solver.rows.negative_gradient(fit.eta))
+        for g, (a, b) in enumerate(zip(solver.start[:-1], solver.start[1:], strict=True)):
+            own, size = fit.coef[a:b, 0], np.linalg.norm(fit.coef[a:b])
+            price = lam * solver.price[g]
+            if size:
+                np.testing.assert_allclose(gradient[a:b], price * own / size, atol=1e-9)
+            else:
+                assert np.linalg.norm(gradient[a:b]) <= price * (1 + 1e-6)
+        assert fit.intercept == [0.0]

@@ -62,7 +62,8 @@ class GlmFit:
     groups : ndarray of bool, shape (n_groups,)
         Those whose columns are in.
     basis : ndarray of float, shape (n_rows, rank)
-        Columns times the roots of the weights, the constant first; orthonormal.
+        Columns times the roots of the weights, the constant first (0 where the loss has none);
+        orthonormal.
     coef : ndarray of float, shape (rank, n_free)
     misfit : float
         -2 log-likelihood, less that of a perfect fit where there is one; for the squared error
@@ -196,7 +197,7 @@ class Glm:
 
     def _basis(self, columns: IntArray) -> FloatArray:
         """Orthonormal columns that span the constant and these."""
-        constant = (self._root / np.sqrt(self._total))[:, np.newaxis]
+        constant = (self._root * (self._loss.has_constant / np.sqrt(self._total)))[:, np.newaxis]
         if not len(columns):
             return constant
         q, r, _ = qr(self._x[:, columns], mode="economic", pivoting=True)
@@ -274,16 +275,18 @@ class Glm:
     ) -> tuple[FloatArray, FloatArray]:
         """Newton's step of each fit, and by how much the deviance should fall."""
         n_fits, n_columns, n_free = len(columns), columns.shape[2], eta.shape[2]
-        slope, curvature = self._slopes(eta)
+        full = self._full(eta.reshape(-1, eta.shape[2]))
+        rows = self._rows.repeated(n_fits)
+        down = rows.negative_gradient(full).reshape(len(full), -1)
+        slope = (down if self._loss.n_outputs == 1 else down[:, self._free]).reshape(eta.shape)
         gradient = columns.transpose(0, 2, 1) @ (slope * self._mass[:, np.newaxis])
-        hessian = np.empty((n_fits, n_free, n_columns, n_free, n_columns))
-        for k in range(n_free):
-            for m in range(k + 1):
-                weight = (curvature[..., k, m] * self._mass)[..., np.newaxis]
-                block = columns.transpose(0, 2, 1) @ (columns * weight)
-                hessian[:, k, :, m], hessian[:, m, :, k] = block, block
         size = n_free * n_columns
-        flat = hessian.reshape(n_fits, size, size)
+        if self._loss.n_outputs == 1:
+            curved = rows.curvature_times(full, columns.reshape(-1, n_columns))
+            curved = curved.reshape(columns.shape) * self._mass[:, np.newaxis]
+            flat = columns.transpose(0, 2, 1) @ curved
+        else:
+            flat = self._hessians(columns, full).reshape(n_fits, size, size)
         ridge = (_RIDGE + damping) * np.trace(flat, axis1=1, axis2=2) / size + 1e-300
         flat = flat + ridge[:, np.newaxis, np.newaxis] * np.eye(size)
         right = gradient.transpose(0, 2, 1).reshape(n_fits, size, 1)
@@ -322,20 +325,19 @@ class Glm:
             loss = self._rows.repeated(len(eta)).value(full)
             return np.asarray(2 * (loss.reshape(len(eta), -1) @ self._mass - self._least_loss))
 
-    def _slopes(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Negative gradient, shape (n_fits, n_rows, n_free), and curvature in the free linear
-        predictors, shape (n_fits, n_rows, n_free, n_free)."""
-        full = self._full(eta.reshape(-1, eta.shape[2]))
-        rows = self._rows.repeated(len(eta))
-        slope = rows.negative_gradient(full).reshape(len(full), -1)
-        if self._loss.n_outputs == 1:
-            curvature = rows.curvature(full)[:, np.newaxis, np.newaxis]
-        else:
-            slope = slope[:, self._free]
-            p = softmax(full, axis=1)[:, self._free]
-            curvature = p[:, :, np.newaxis] * (np.eye(p.shape[1]) - p[:, np.newaxis, :])
-        n_free = eta.shape[2]
-        return slope.reshape(eta.shape), curvature.reshape(*eta.shape, n_free)
+    def _hessians(self, columns: FloatArray, full: FloatArray) -> FloatArray:
+        """Second derivatives of several fits in the coefficients of the free classes, shape
+        (n_fits, n_free, n_columns, n_free, n_columns); of each part one triangle is computed."""
+        n_fits, n_rows, n_columns = columns.shape
+        p = softmax(full, axis=1)[:, self._free].reshape(n_fits, n_rows, -1)
+        n_free = p.shape[2]
+        hessian = np.empty((n_fits, n_free, n_columns, n_free, n_columns))
+        for k in range(n_free):
+            for m in range(k + 1):
+                weight = p[..., k] * ((k == m) - p[..., m]) * self._mass
+                block = columns.transpose(0, 2, 1) @ (columns * weight[..., np.newaxis])
+                hessian[:, k, :, m], hessian[:, m, :, k] = block, block
+        return hessian
 
 
 def _damped(damping: FloatArray, is_kept: BoolArray) -> FloatArray:

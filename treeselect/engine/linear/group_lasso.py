@@ -144,7 +144,7 @@ class GroupLasso:
         sizes = np.diff(self.start)
         columns = np.flatnonzero(np.repeat(groups, sizes))
         own = np.ascontiguousarray(self.x[:, columns])
-        z = np.column_stack([np.ones(len(own)), own])
+        z = np.column_stack([np.full(len(own), float(self.loss.has_constant)), own])
         theta = np.vstack([fit.intercept, fit.coef[columns]])
         start = np.cumsum([0, 1, *sizes[groups]]) * n_outputs
         price = np.concatenate([[0.0], lam * self.price[groups]])
@@ -192,8 +192,8 @@ class GroupLasso:
         """Second derivative in all coefficients, the outputs of a column side by side."""
         n_outputs, n_columns = self.loss.n_outputs, z.shape[1]
         if n_outputs == 1:
-            curvature = self.share * self.rows.curvature(eta)
-            return np.ascontiguousarray(z.T @ (curvature[:, np.newaxis] * z))
+            curved = self.rows.curvature_times(eta, z)
+            return np.ascontiguousarray(z.T @ (self.share[:, np.newaxis] * curved))
         unit = np.tile(np.eye(n_outputs), (len(z), 1))
         mixed = self.rows.curvature_times(eta, unit).reshape(len(z), n_outputs, n_outputs)
         hessian = np.empty((n_columns, n_outputs, n_columns, n_outputs))

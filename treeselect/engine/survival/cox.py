@@ -20,8 +20,9 @@ from scipy.special import gammaln
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.cache import kernel
 from treeselect.engine.losses import Apart, PoissonLoss
+from treeselect.engine.survival.copies import Copies
 from treeselect.engine.survival.spans import spans, sums_at
-from treeselect.engine.survival.times import EVENT, STRATUM, risk_sets
+from treeselect.engine.survival.times import EVENT, risk_sets
 from treeselect.errors import MethodError
 
 _WIDEST = 600.0
@@ -242,11 +243,9 @@ class CoxRows:
         found[self._dying] = of_time[self._own]
         return found
 
-    def repeated(self, n: int) -> CoxRows:
+    def repeated(self, n: int) -> Copies:
         """The rows so many times, one copy after the other, each with its own risk sets."""
-        y = np.tile(self.y, (n, 1))
-        y[:, STRATUM] += np.repeat(np.arange(n) * self._n_strata, len(self.y))
-        return CoxRows(y, np.tile(self.weight, n))
+        return Copies(self, n)
 
     def _level(self, eta: FloatArray) -> FloatArray:
         return risk_levels(eta, self.weight, self._stratum, self._n_strata)[0]
@@ -284,6 +283,7 @@ class CoxLoss:
     is_squared = False
     needs_curvature = True
     splits_on_means = True
+    has_constant = False
     n_outputs = 1
 
     def of(self, y: FloatArray, weight: WeightArray) -> CoxRows:

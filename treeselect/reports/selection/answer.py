@@ -29,10 +29,12 @@ def gather(material: FitMaterial) -> tuple[str, ...]:
     kept = f"{n_kept:,} {of_all}" if n_kept < n_terms else _all(n_terms)
     sentences = [f"{method} keeps {kept} for {response}: {enumeration(fit.selected)}."]
     if np.isfinite(glance["cv_score"]):
+        words = fit.design.response.family.score_words
         sentences.append(
             f"The cross-validated {glance['score']} is {glance['cv_score']:.3f} (standard error"
             f" {glance['cv_se']:.3f}), with the selection repeated inside each fold."
         )
+        sentences += [words] if words else []
     if fit.resampled is not None:
         sentences.append(_stability(fit, fit.resampled))
     return tuple(sentences)

@@ -69,8 +69,7 @@ def _notes(fit: Fit) -> tuple[str, ...]:
             ", which no step of the path has; the training score of the selection is that of the"
             f" step with {fit.step.cut_from:,} units, from which it was cut"
         )
-    words = fit.design.response.family.score_words
-    return first, *([words] if words else []), f"{marked}."
+    return first, f"{marked}."
 
 
 def _figure(fit: Fit) -> PathFigure:

@@ -26,7 +26,6 @@ def gather(material: FitMaterial) -> PerformanceSection | None:
     if found is None:
         return None
     content = found.summary().content
-    above = material.fit.design.response.family.score_words
     return PerformanceSection(
         lead=(
             f"{found.score_name} {found.mean:.3f} (standard error {found.standard_error:.3f}) on"
@@ -37,5 +36,5 @@ def gather(material: FitMaterial) -> PerformanceSection | None:
         table=Table(
             content.columns, content.rows[:MOST_ROWS], max(len(content.rows) - MOST_ROWS, 0)
         ),
-        sentences=tuple(note for note in content.notes if note != above),
+        sentences=content.notes,
     )
