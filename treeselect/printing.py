@@ -165,6 +165,24 @@ def enumeration(names: Sequence[str], most: int = 8, room: int = 240) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
+def score_text(mean: float, standard_error: float) -> str:
+    """A mean score with its standard error: "0.853 (s.e. 0.012)". What is below 1, or above 0, is
+    not rounded to it."""
+    if mean == 1 and standard_error == 0:
+        return "1 in each fold"
+    return f"{plain_score(mean)} (s.e. {error_text(standard_error)})"
+
+
+def plain_score(score: float) -> str:
+    """A score with three decimals; one that is nearly 1 is not rounded to it."""
+    return ">0.999" if 0.9995 <= score < 1 else f"{score:.3f}"
+
+
+def error_text(standard_error: float) -> str:
+    """A standard error with three decimals; a small one is not rounded to none."""
+    return "<0.001" if 0 < standard_error < 0.0005 else f"{standard_error:.3f}"
+
+
 def p_text(p: float) -> str:
     """A p-value as it is printed."""
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"

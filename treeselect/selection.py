@@ -105,7 +105,10 @@ def select(
         ``"auto"`` takes text, truth values, categories and numbers that are only 0 and 1 for
         classes, two (binomial) or more (multinomial), other numbers for gaussian; counts must be
         asked for. Of two classes the positive one is 1, True, the last category, else the second
-        in sorted order. ``Surv()`` on the left is cox: the proportional hazards model.
+        in sorted order. ``Surv()`` on the left is cox, proportional hazards: methods reduce the
+        partial likelihood, with Efron's ties, weights as R's ``coxph`` has them, and risk sets
+        within strata, or take its gradients, the martingale residuals, as forests do, which split
+        these log-rank scores; ``docs/methods.md`` says which does what.
     weights : str or array of float, shape (n_rows,), optional
         Column or array with case weights, at least 0. A row of weight 0 is as if it were not there.
         If all are whole numbers a weight of 2 is two copies of the row; otherwise weights are
@@ -120,8 +123,7 @@ def select(
         Column or array with a known part of the linear predictor: it is added, and not selected. On
         the scale of the link: the response's own for numbers, log-odds for two classes, the
         logarithm of the exposure for counts, of the relative risk for times; not for more classes.
-        Prediction needs it, too. The
-        column is not among the terms of ``.``.
+        Prediction needs it, too. The column is not among the terms of ``.``.
     groups : dict of str to list of str, optional
         Terms (or variables) that are selected and paid for as one.
     costs : dict of str to float, optional

@@ -80,7 +80,8 @@ def test_starts_strata_and_missing_values():
     assert [spec.term.name for spec in data.spec.terms] == ["sex", "x"]
     assert response.parts_text == "the response or a stratum"
     assert (response.rows.tolist(), data.rows.no_response) == ([2, 3, 4, 5], 2)
-    assert response.y.tolist() == [[0, 5, 1, 2], [5, 10, 0, 1], [0, 2, 1, 2], [1, 4, 1, 0]]
+    # A start at 0 is no late one: nobody has an event before.
+    assert response.y.tolist() == [[-1, 5, 1, 2], [5, 10, 0, 1], [-1, 2, 1, 2], [1, 4, 1, 0]]
     assert known.strata == ("sex == 'm'", "site")
     assert known.levels == ((False, "Bath"), (True, "Bath"), (True, "York"))
     assert known.stratum_names[0] == "sex == 'm'=False, site=Bath"

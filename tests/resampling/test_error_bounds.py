@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -160,7 +162,46 @@ def test_pfer_by_hand():
     assert found.bound == pytest.approx(2**2 / (0.2 * 4))
     assert found.units == ("x1", "x2")
     assert found.threshold == 0.6
-    assert "At most 5 false among the 2 units" in str(found)
+    assert str(found).startswith("Nothing is told of the 2 units with frequency 0.6 or more: the")
+    assert not found.tells
+
+
+def test_a_bound_is_compared_with_what_passed():
+    selected = np.zeros((10, 400), dtype=bool)
+    selected[:, :4] = True
+    told = made(selected, "subsample").pfer(0.75)
+    assert told.tells
+    assert str(told).startswith("At most 0.08 false among the 4 units with freq")
+    alone = made(selected[:, :5], "subsample").pfer(0.75)
+    assert not alone.tells
+    assert "allows each of them to be false" in str(alone)
+    none = made(guesses(40, 2, 10), "subsample").pfer(0.95)
+    assert none.units == ()
+    assert none.tells
+    assert str(none).startswith("No unit has frequency 0.95 or more; bound 0.111 (expected number")
+
+
+@pytest.mark.parametrize("assumption", ["none", "unimodal", "r-concave"])
+@pytest.mark.parametrize("kept", [0, 1])
+def test_the_way_out_of_a_bound_that_no_threshold_holds_works(assumption, kept):
+    with pytest.raises(StabilityError, match="No threshold holds") as caught:
+        made(guesses(20, 7, 20), kept=kept).threshold(0.09, assumption)
+    k = int(
+        re.search(r"`fit.resample\(20, scheme=\"complementary\", k=(\d+)\)`", str(caught.value))[1]
+    )
+    assert 0 < k < 7
+    found = made(guesses(20, k, 20), kept=kept)
+    assert found.pfer(found.threshold(0.09, assumption), assumption).bound <= 0.09
+    more = made(guesses(20, k + 1, 20), kept=kept)
+    with pytest.raises(StabilityError, match="No threshold holds"):
+        more.threshold(0.09, assumption)
+
+
+def test_the_way_out_where_even_one_unit_is_too_many():
+    with pytest.raises(StabilityError, match="No number of units does") as caught:
+        made(guesses(7, 3, 10)).threshold(0.01)
+    pfer = float(re.search(r"`pfer=([\d.]+)`", str(caught.value))[1])
+    assert made(guesses(7, 1, 10)).threshold(pfer) == 1.0
 
 
 def bound_or_inf(stability, threshold, assumption):
@@ -283,7 +324,13 @@ def test_few_pairs():
 def test_summary_says_what_passed_where_a_bound_holds(fitted):
     bootstrap = str(fitted.summary())
     assert "are expected to pass" not in bootstrap
-    pairs = fitted.resample(10, scheme="complementary")
+    many = fitted.resample(10, scheme="complementary")
+    assert not many.stability.pfer().tells
+    assert "this tells nothing" in " ".join(str(many.summary()).split())
+    drawn = np.tile([unit == fitted.groups[0] for unit in many.stability.units], (10, 1))
+    pairs = dataclasses.replace(
+        many, resampled=dataclasses.replace(many.resampled, selected=drawn, k=1)
+    )
     found = pairs.stability.pfer()
     text = " ".join(str(pairs.summary()).split())
     assert found.units

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.designs.follow_up import follow_up_facts
-from treeselect.printing import SummaryContent, p_text
+from treeselect.printing import SummaryContent, error_text, p_text, plain_score
 from treeselect.results.summary import options_text
 from treeselect.running.pieces import stopped_note
 
@@ -77,7 +77,7 @@ def comparison_rows(found: Contest) -> tuple[tuple[str, ...], ...]:
     for row in table.to_dict("records"):
         cells = [str(row["method"]), size_text(row["k"], row["n_selected"])]
         cells += [size_text(row["k_1se"], np.nan)] if isinstance(found.rule, int) else []
-        cells += [f"{row['score']:.3f}", f"{row['standard_error']:.3f}"]
+        cells += [plain_score(row["score"]), error_text(row["standard_error"])]
         if len(found.runs) > 1:
             other = against.get(row["method"])
             cells += ("reference", "") if other is None else difference_cells(other)[:2]

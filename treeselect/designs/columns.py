@@ -76,11 +76,14 @@ class TermSpec:
     combinations : tuple of tuple of int, or None
         For an interaction of several factors with labels: the combinations of level numbers that
         occur, in order; None otherwise. Factors count in alphabetical order here.
+    n_occurring : int or None
+        Levels that occur in the data, of those that there are; None for a number.
     """
 
     term: Term
     factors: tuple[FactorSpec, ...]
     combinations: tuple[tuple[int, ...], ...] | None = None
+    n_occurring: int | None = None
 
     @property
     def order(self) -> list[int]:
@@ -128,11 +131,14 @@ def learn(term: Term, values: Sequence[Values]) -> TermSpec:
     )
     spec = TermSpec(term, specs)
     codes = [v.codes for i in spec.order if isinstance(v := values[i], Labels)]
+    if len(codes) == 1:
+        n_occurring = len(np.unique(codes[0][codes[0] >= 0]))
+        spec = TermSpec(term, specs, n_occurring=n_occurring)
     if len(codes) > 1:
         _check_combinations(term, specs)
         known = np.logical_and.reduce([c >= 0 for c in codes])
         found = np.unique(np.stack([c[known] for c in codes], axis=1), axis=0)
-        spec = TermSpec(term, specs, tuple(map(tuple, found.tolist())))
+        spec = TermSpec(term, specs, tuple(map(tuple, found.tolist())), len(found))
     if len(specs) > 1:
         _check_size(spec, _n_rows(values[0]))
     return spec

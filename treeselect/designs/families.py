@@ -201,6 +201,11 @@ BINOMIAL = Family(
     n_classes=2,
 )
 
+DEVIANCE_WORDS = (
+    "D2: share of the deviance that the predictions explain, of the deviance around the best"
+    " constant for the rows that are scored; 1 is perfect, below 0 worse than that constant."
+)
+
 POISSON = Family(
     "poisson",
     PoissonLoss(),
@@ -211,6 +216,7 @@ POISSON = Family(
     np.log,
     min_leaf=5,
     has_classes=False,
+    score_words=DEVIANCE_WORDS,
 )
 
 
@@ -248,6 +254,7 @@ def multinomial(n_classes: int) -> Family:
         min_leaf=10,
         has_classes=True,
         n_classes=n_classes,
+        score_words=DEVIANCE_WORDS,
     )
 
 

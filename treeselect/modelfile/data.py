@@ -95,8 +95,9 @@ def _spec(content: Mapping[str, Any], trusted: bool) -> DesignSpec:
         ]
         found = record["combinations"]
         combinations = None if found is None else tuple(tuple(map(int, c)) for c in found)
-        terms.append(TermSpec(term, tuple(parts), combinations))
+        terms.append(TermSpec(term, tuple(parts), combinations, record["occurring"]))
         _check_combinations(terms[-1])
+        _check_occurring(terms[-1])
     schema = {str(name): str(kind) for name, kind in content["schema"]}
     check(set(schema.values()) <= {"number", "logical", "text"}, "the schema")
     check({v for t in parsed.terms for v in t.variables} == set(schema), "formula and schema")
@@ -165,6 +166,12 @@ def _check_combinations(spec: TermSpec) -> None:
         )
     combinations = list(spec.combinations or ())
     check(combinations == sorted(set(combinations)), "combinations")
+
+
+def _check_occurring(spec: TermSpec) -> None:
+    n, most = spec.n_occurring, spec.n_levels
+    check((n is None) == (most is None), "levels that occur")
+    check(n is None or (type(n) is int and 0 <= n <= (most or 0)), "levels that occur")
 
 
 def _units(record: Mapping[str, Any], terms: list[str]) -> Units:

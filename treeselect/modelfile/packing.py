@@ -139,6 +139,7 @@ def _term_record(spec: TermSpec) -> dict[str, Any]:
             for part in spec.factors
         ],
         "combinations": spec.combinations,
+        "occurring": spec.n_occurring,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import math
 from collections.abc import Callable
@@ -61,25 +62,45 @@ class ErrorBound:
             return "Meinshausen and Buehlmann 2010"
         return f"Shah and Samworth 2013, {self.assumption}"
 
+    @property
+    def tells(self) -> bool:
+        """Whether the bound says anything: that of as many units not all are expected to be
+        false, or, where there are none, that not all of the p would be."""
+        return self.bound < (len(self.units) or self.p)
+
     def __str__(self) -> str:
-        units = f"{len(self.units)} unit{'' if len(self.units) == 1 else 's'}"
+        n = len(self.units)
+        units = f"{n} unit{'' if n == 1 else 's'}"
+        what = (
+            f"(expected number; q = {self.q} of p = {self.p} units on each of {self.n_resamples}"
+            f" resamples; {self.paper})"
+        )
+        if n == 0:
+            return (
+                f"No unit has frequency {self.threshold:g} or more; bound {self.bound:.3g} {what}"
+            )
+        if not self.tells:
+            return (
+                f"Nothing is told of the {units} with frequency {self.threshold:g} or more: the"
+                f" bound, {self.bound:.3g}, allows {'it' if n == 1 else 'each of them'} to be false"
+                f" {what}"
+            )
         return (
             f"At most {self.bound:.3g} false among the {units} with frequency"
-            f" {self.threshold:g} or more (expected number; q = {self.q} of p = {self.p} units on"
-            f" each of {self.n_resamples} resamples; {self.paper})"
+            f" {self.threshold:g} or more {what}"
         )
 
 
 def error_bound(stability: Resampled, threshold: float, assumption: Assumption) -> ErrorBound:
     """The bound for one threshold: see ``Stability.pfer``."""
-    bound_at = _bound_of(stability, assumption)
+    bound_with = _bound_of(stability, assumption)
     _check_threshold(threshold)
     q, p = _sizes(stability)
     n = stability.n_resamples
     count = stability.selected.sum(axis=0)
     passed = np.flatnonzero(stability.assessed & (count >= _least_count(threshold, n)))
     return ErrorBound(
-        bound=bound_at(float(threshold)),
+        bound=bound_with(q, float(threshold)),
         threshold=float(threshold),
         units=tuple(
             stability.units[u]
@@ -94,17 +115,19 @@ def error_bound(stability: Resampled, threshold: float, assumption: Assumption) 
 
 def least_threshold(stability: Resampled, pfer: float, assumption: Assumption) -> float:
     """The lowest threshold whose bound is at most `pfer`: see ``Stability.threshold``."""
-    bound_at = _bound_of(stability, assumption)
+    bound_with = _bound_of(stability, assumption)
     wanted = finite(pfer)
     if wanted is None or wanted <= 0:
         raise OptionError(f"`pfer` must be a number above 0.\n  Found: {described(pfer)}.")
-    n = stability.n_resamples
+    n, (q, _) = stability.n_resamples, _sizes(stability)
+    bound_at = functools.partial(bound_with, q)
     # Frequencies are multiples of 1 / n, and so are the thresholds that differ.
     low, high = n // 2, n  # counts: `low` is not enough, `high` is
     if bound_at(1.0) > pfer:
         raise StabilityError(
-            f"No threshold holds the bound to {pfer:g}: at 1 it is {bound_at(1.0):.3g}.\n"
-            "  Select fewer units on each resample (`fit.resample(..., k=...)`), or allow more."
+            f"No threshold holds the bound to {pfer:g}: at 1 it is {bound_at(1.0):.3g}, with"
+            f" {q} units on each resample.\n"
+            f"  {_way_out(stability, bound_with, q, float(pfer))}"
         )
     while high - low > 1:
         middle = (low + high) // 2
@@ -115,6 +138,22 @@ def least_threshold(stability: Resampled, pfer: float, assumption: Assumption) -
     return high / n
 
 
+def _way_out(
+    stability: Resampled, bound_with: Callable[[int, float], float], q: int, pfer: float
+) -> str:
+    """The most units with which some threshold holds the bound, else the least that can be."""
+    fewer = bisect.bisect_right(range(1, q), pfer, key=lambda n: bound_with(n, 1.0))
+    if fewer == 0:
+        # Rounded up: what is printed is allowed.
+        least = math.ceil(bound_with(1, 1.0) * 1000) / 1000
+        return f"No number of units does: allow `pfer={least:g}` with one unit on each, or more."
+    k = fewer + int(stability.kept.sum())
+    return (
+        f'Use `fit.resample({stability.n_resamples}, scheme="{stability.scheme}", k={k})`, or allow'
+        " more."
+    )
+
+
 def _allowed(bound_at: Callable[[float], float], threshold: float) -> float:
     """The bound, infinite where the threshold is too low for it."""
     try:
@@ -123,15 +162,16 @@ def _allowed(bound_at: Callable[[float], float], threshold: float) -> float:
         return math.inf
 
 
-def _bound_of(stability: Resampled, assumption: Assumption) -> Callable[[float], float]:
-    """The bound as a function of the threshold, once it is clear that there is one."""
+def _bound_of(stability: Resampled, assumption: Assumption) -> Callable[[int, float], float]:
+    """The bound as a function of the number of units on each resample and the threshold, once it is
+    clear that there is one."""
     check_choice("assumption", assumption, ASSUMPTIONS)
     why_not = no_bound(stability)
     if why_not is not None:
         raise StabilityError(why_not)
-    q, p = _sizes(stability)
+    _, p = _sizes(stability)
     if assumption == "none":
-        return lambda threshold: worst_case_bound(q, p, threshold)
+        return lambda q, threshold: worst_case_bound(q, p, threshold)
     if stability.scheme != "complementary":
         raise StabilityError(
             f'The bound with `assumption="{assumption}"` holds for complementary pairs only.\n'
@@ -145,7 +185,7 @@ def _bound_of(stability: Resampled, assumption: Assumption) -> Callable[[float],
         )
     n_pairs = stability.n_resamples // 2
     bound = unimodal_bound if assumption == "unimodal" else concave_bound
-    return lambda threshold: bound(q, p, threshold, n_pairs)
+    return lambda q, threshold: bound(q, p, threshold, n_pairs)
 
 
 def no_bound(stability: Resampled) -> str | None:

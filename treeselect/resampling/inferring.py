@@ -259,7 +259,8 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
         dropped = found.splits[0].n_dropped
         facts.append(("Rows dropped", f"{dropped:,}, {_MISSING}"))
         columns, rows = _coefficient_rows(found)
-        notes = [_ONE_SPLIT, *(note for fit in fits for note in ratio_notes(fit))]
+        notes = [_ONE_SPLIT] if fits else []
+        notes += [*(note for fit in fits for note in ratio_notes(fit))]
         notes += few_events_notes(fits)
     else:
         facts.append(("Splits", f"{found.n_splits}, of which {found.n_failed} failed"))
@@ -268,7 +269,8 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
             ("Rows dropped", f"{round(dropped / found.n_splits, 1):g} per split, {_MISSING}")
         )
         columns, rows = _term_rows(found)
-        notes = [_SEVERAL_SPLITS, *few_events_notes(fits, "split")]
+        notes = [_SEVERAL_SPLITS] if fits else [_NONE_FITTED]
+        notes += [*few_events_notes(fits, "split")]
         if len(found.terms) > MOST_ROWS:
             notes.append(f"{len(found.terms) - MOST_ROWS:,} more terms in `.tidy()`.")
     if found.asked is not None:
@@ -353,6 +355,10 @@ _ONE_SPLIT = (
     " coefficients. Another split may select other terms: `repeats=50` combines so many."
 )
 
+
+_NONE_FITTED = (
+    "No split had a linear model: no term was tested, and each p-value is 1 by convention."
+)
 
 _SEVERAL_SPLITS = (
     "P-values are adjusted for the number of selected terms and combined over the splits"

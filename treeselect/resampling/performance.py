@@ -9,6 +9,7 @@ import numpy as np
 
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.frames.libraries import in_library
+from treeselect.printing import score_text
 from treeselect.resampling.cross_validation import standard_error
 from treeselect.running.pieces import stopped_note
 
@@ -165,7 +166,7 @@ class Performance:
 
     def __repr__(self) -> str:
         return (
-            f"<Performance: {self.score_name} {self.mean:.3f} (s.e. {self.standard_error:.3f}),"
+            f"<Performance: {self.score_name} {score_text(self.mean, self.standard_error)},"
             f" selection repeated inside each fold{', partial' if self.partial else ''}>"
         )
 
@@ -201,7 +202,7 @@ def _content(found: Performance) -> SummaryContent:
             ("Units kept (k)", f"{sizes} in the folds; {found.k_of_fit} in the fit on all rows"),
             (
                 found.score_name,
-                f"{found.mean:.3f} (s.e. {found.standard_error:.3f}), on held-out rows",
+                f"{score_text(found.mean, found.standard_error)}, on held-out rows",
             ),
             ("Seed", str(found.seed)),
         ),

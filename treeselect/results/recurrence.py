@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 ALWAYS = 0.95
 """Frequency from which on a unit counts as selected nearly always."""
 
+BY_REQUEST = "kept by request"
+"""In place of the frequency of a unit that is in each selection because it was asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:

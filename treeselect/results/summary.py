@@ -10,9 +10,10 @@ import numpy as np
 from treeselect.algorithms.shared.decisions import WORDS
 from treeselect.algorithms.shared.method import OWN, Method
 from treeselect.designs.follow_up import follow_up_facts
-from treeselect.printing import MOST_ROWS, SummaryContent
+from treeselect.printing import MOST_ROWS, SummaryContent, plain_score, score_text
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.results.effects import effect_notes, effect_tables
+from treeselect.results.recurrence import BY_REQUEST, kept_units
 from treeselect.results.searched import search_notes, search_tables
 from treeselect.results.stability_words import (
     correlated_sentence,
@@ -56,12 +57,14 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
         ("Units kept (k)", f"{result.k} of {glance['p']}, {result.call.rule}"),
     ]
     if np.isfinite(glance["cv_score"]):
-        score = f"{glance['cv_score']:.3f} (s.e. {glance['cv_se']:.3f}), cross-validated"
+        score = f"{score_text(glance['cv_score'], glance['cv_se'])}, cross-validated"
     else:
         rows = "out of bag" if result.chosen_method.tells_out_of_bag else "on the training rows"
-        score = f"{glance['train_score']:.3f} {rows}"
+        score = f"{plain_score(glance['train_score'])} {rows}"
         if result.step.cut_from is not None:
             score += f", of the {result.step.cut_from} units before the cut"
+        if 0 < result.k < len(result.step.selected):
+            score += "; the terms were selected on these rows: optimistic"
     facts.append((str(glance["score"]), score))
     facts.append(("Seed", str(result.seed)))
     return tuple(facts)
@@ -83,6 +86,7 @@ def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ..
     grouped = bool((selected["term"] != selected["group"]).any())
     priced = bool((tidy["cost"] != 1).any())
     resampled = result.resampled is not None
+    kept = frozenset() if result.resampled is None else kept_units(result.resampled)
     decided = result.step.decisions is not None
     columns = ["Term"]
     columns += ["Group"] if grouped else []
@@ -96,10 +100,12 @@ def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ..
         spec = result.design.spec[row["term"]]
         cells = [row["term"]]
         cells += [row["group"]] if grouped else []
-        cells += [spec.kind, "" if spec.n_levels is None else str(spec.n_levels)]
+        cells += [spec.kind, "" if spec.n_occurring is None else str(spec.n_occurring)]
         cells += [row["decision"]] if decided else []
         cells += [f"{row['importance']:.3f}", _entry(row["step"])]
-        if resampled:
+        if row["group"] in kept:
+            cells += [BY_REQUEST, ""]
+        elif resampled:
             cells += [f"{row['frequency']:.2f}", f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"]
         cells += [f"{row['cost']:g}"] if priced else []
         rows.append(tuple(cells))
@@ -129,6 +135,7 @@ def _notes(result: Fit) -> tuple[str, ...]:
     notes += _purpose_notes(result)
     words = result.design.response.family.score_words
     notes += [words] if words else []
+    notes += _optimism_notes(result)
     notes.append(rows_note(result))
     notes.extend(stability_notes(result))
     notes.extend(effect_notes(result))
@@ -136,6 +143,22 @@ def _notes(result: Fit) -> tuple[str, ...]:
     notes.extend(result.notes)
     notes.extend(result.design.notes)
     return tuple(notes)
+
+
+def _optimism_notes(result: Fit) -> list[str]:
+    """Where to find a score that the selection has not seen, if the one above has."""
+    if not 0 < result.k < len(result.step.selected):
+        return []
+    name = result.design.response.family.score_name
+    if result.scores is None:
+        return [
+            f"For the {name} of new rows use `performance()`: it repeats the selection inside each"
+            " fold."
+        ]
+    return [
+        f"The selection was repeated inside each fold, but the same folds chose k: the {name} may"
+        " be slightly optimistic. `performance()` repeats that choice, too."
+    ]
 
 
 def _purpose_notes(result: Fit) -> list[str]:
@@ -241,9 +264,17 @@ def _bound_notes(stability: Stability) -> list[str]:
     if no_bound(stability) is not None:
         return []
     found = stability.pfer()
-    if found.bound >= found.p:  # true of any selection
-        return []
     passed = f"in {found.threshold:.0%} of the {stability.n_resamples} resamples or more"
+    if not found.tells:
+        n = len(found.units)
+        if n == 0:
+            return []
+        return [
+            f"Error bound: with {found.q} of {found.p} units on each resample up to"
+            f" {found.bound:.2g} without signal are expected to be selected {passed}, and {n}"
+            f" {'was' if n == 1 else 'were'}: this tells nothing. Fewer units on each"
+            " (`resample(..., k=)`) lower the bound."
+        ]
     if not found.units:
         return [f"No unit was selected {passed}, so there is none that an error bound speaks of."]
     first = ", ".join(found.units[:_MOST_NAMES])

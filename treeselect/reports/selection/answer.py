@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.printing import enumeration
+from treeselect.printing import enumeration, score_text
 from treeselect.reports.material import FitMaterial
 from treeselect.results.recurrence import ALWAYS, each_selected_all, recurrence
 from treeselect.results.tables import glance_table
@@ -31,8 +31,9 @@ def gather(material: FitMaterial) -> tuple[str, ...]:
     if np.isfinite(glance["cv_score"]):
         words = fit.design.response.family.score_words
         sentences.append(
-            f"The cross-validated {glance['score']} is {glance['cv_score']:.3f} (standard error"
-            f" {glance['cv_se']:.3f}), with the selection repeated inside each fold."
+            f"The cross-validated {glance['score']} is"
+            f" {score_text(glance['cv_score'], glance['cv_se'])}, with the selection repeated"
+            " inside each fold."
         )
         sentences += [words] if words else []
     if fit.resampled is not None:

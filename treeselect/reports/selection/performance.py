@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from treeselect.printing import score_text
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, Table
 
@@ -28,7 +29,7 @@ def gather(material: FitMaterial) -> PerformanceSection | None:
     content = found.summary().content
     return PerformanceSection(
         lead=(
-            f"{found.score_name} {found.mean:.3f} (standard error {found.standard_error:.3f}) on"
+            f"{found.score_name} {score_text(found.mean, found.standard_error)} on"
             f" held-out rows, mean of {len(found.scores):,} folds. Nothing that was chosen, neither"
             " the terms nor their number, was chosen on the rows that it is scored on."
         ),

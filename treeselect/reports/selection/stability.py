@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from treeselect.reports.figures.dots import DotFigure, dot_figure
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
-from treeselect.results.recurrence import kept_units, sizes_of_resamples
+from treeselect.results.recurrence import BY_REQUEST, kept_units, sizes_of_resamples
 from treeselect.results.summary import stability_notes
 
 if TYPE_CHECKING:
@@ -50,9 +50,12 @@ def stability_section(stability: Stability, sentences: Sequence[str]) -> Stabili
     rows = tuple(
         (
             str(row["term"]),
-            f"{row['frequency']:.2f}",
-            f"{row['ci_low']:.2f} to {row['ci_high']:.2f}",
-            "always (keep)" if row["term"] in kept else "yes" if row["selected"] else "no",
+            *(
+                (BY_REQUEST, "")
+                if row["term"] in kept
+                else (f"{row['frequency']:.2f}", f"{row['ci_low']:.2f} to {row['ci_high']:.2f}")
+            ),
+            "yes" if row["selected"] else "no",
         )
         for row in tidy.head(MOST_ROWS).to_dict("records")
     )
