@@ -122,6 +122,8 @@ def test_the_default_by_its_name():
         ("roc_auc", "'roc_auc', which scikit-learn has for classes or numbers. Give \"harrell_c\""),
         ("harell_c", "Did you mean `harrell_c`"),
         ("integrated_brier_score", "Did you mean `integrated_brier`"),
+        ("concordance", "Did you mean `harrell_c`"),
+        ("IBS", "Did you mean `integrated_brier`"),
         (3, 'Found: 3. Give "harrell_c", "uno_c", "integrated_brier" or "cox_deviance".'),
     ],
 )

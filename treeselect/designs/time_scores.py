@@ -202,7 +202,7 @@ def with_time_score(family: Family, name: object, span: Span) -> Family:
         If there is none.
     """
     if not isinstance(name, str) or name not in KINDS:
-        close = near(name, KINDS) if isinstance(name, str) else []
+        close = _close(name) if isinstance(name, str) else []
         elsewhere = "" if close or not _is_elsewhere(name) else _ELSEWHERE
         raise OptionError(
             "`scoring` must be a score of times to an event, or a function `scorer(y_true,"
@@ -219,6 +219,20 @@ def with_time_score(family: Family, name: object, span: Span) -> Family:
         null_score=score.kind.null,
         score_needs_variation=score.kind.needs_pairs,
     )
+
+
+_OTHER_NAMES = {
+    **dict.fromkeys(("c", "c_index", "c-index", "cindex", "concordance", "harrell"), "harrell_c"),
+    **dict.fromkeys(("ibs", "brier", "brier_score", "graf"), "integrated_brier"),
+    **dict.fromkeys(("d2", "deviance"), "cox_deviance"),
+}
+"""What scores are called elsewhere."""
+
+
+def _close(name: str) -> list[str]:
+    """Names of scores that are meant by a name."""
+    known = _OTHER_NAMES.get(name.lower())
+    return near(name, KINDS) if known is None else [known]
 
 
 _ELSEWHERE = ", which scikit-learn has for classes or numbers"
