@@ -54,6 +54,7 @@ def made(
         "response": "died",
         "family": "binomial (`died` is 0 and 1)",
         "score_name": "AUC",
+        "score_words": "",
         "scheme": f"{n_folds}-fold cross-validation",
         "call": "compare('died ~ .', data, methods=[...])",
         "data": "a data frame of 100 rows and 13 columns",

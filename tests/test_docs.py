@@ -107,3 +107,17 @@ def test_the_page_of_long_runs_runs(tmp_path, monkeypatch, capsys):
     kinds = Counter(path.name.partition("-")[0] for path in (tmp_path / "saved").iterdir())
     assert kinds == {"resample": 20, "fold": 3, "split": 3, "pair": 6}
     assert capsys.readouterr().out.count("resample ") == 20
+
+
+def test_the_page_of_survival_runs(capsys):
+    page = (PAGE.parent / "survival.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
+    names = {}
+    for block in blocks:
+        exec(block, names)
+    plt.close("all")
+    said = capsys.readouterr().out
+    assert "Name the event" in said
+    assert said.count("Can't call") == 3
+    assert "has no argument `type`" in said
+    assert names["late"].formula.endswith("+ strata(site)")

@@ -130,7 +130,7 @@ def test_models_from_files_keep_groups_together(sites, tmp_path):
 
 
 def test_groups_must_be_known_also_where_no_folds_are_made(sites):
-    with pytest.raises(OptionError, match="1 rows where it is missing"):
+    with pytest.raises(OptionError, match="1 row where it is missing"):
         select(sites, sites["site"].where(sites.index > 0), method="mrmr")
 
 

@@ -961,6 +961,9 @@ class SelectionResult(ReadableFit):
     ) -> Path:
         """Write an HTML report: one file that opens without a network.
 
+        On times until an event it shows :meth:`risk_groups`, for which the model is refitted in ten
+        folds.
+
         Parameters
         ----------
         path : path

@@ -105,7 +105,10 @@ def select(
         ``"auto"`` takes text, truth values, categories and numbers that are only 0 and 1 for
         classes, two (binomial) or more (multinomial), other numbers for gaussian; counts must be
         asked for. Of two classes the positive one is 1, True, the last category, else the second
-        in sorted order. ``Surv()`` on the left is cox: the proportional hazards model.
+        in sorted order. ``Surv()`` on the left is cox, proportional hazards: methods reduce the
+        partial likelihood, with Efron's ties, weights as R's ``coxph`` has them, and risk sets
+        within strata, or take its gradients, the martingale residuals, as forests do, which split
+        these log-rank scores; ``docs/methods.md`` says which does what.
     weights : str or array of float, shape (n_rows,), optional
         Column or array with case weights, at least 0. A row of weight 0 is as if it were not there.
         If all are whole numbers a weight of 2 is two copies of the row; otherwise weights are
@@ -120,8 +123,7 @@ def select(
         Column or array with a known part of the linear predictor: it is added, and not selected. On
         the scale of the link: the response's own for numbers, log-odds for two classes, the
         logarithm of the exposure for counts, of the relative risk for times; not for more classes.
-        Prediction needs it, too. The
-        column is not among the terms of ``.``.
+        Prediction needs it, too. The column is not among the terms of ``.``.
     groups : dict of str to list of str, optional
         Terms (or variables) that are selected and paid for as one.
     costs : dict of str to float, optional
@@ -159,9 +161,15 @@ def select(
         from 0, and a prediction is the mean or the probability of the positive class, of more
         classes a column for each. Times to an event are a structured array with the fields
         ``event`` and ``time`` as scikit-survival has it, and ``start`` and ``stratum`` if the
-        formula has a start or strata; the prediction is the relative risk. Weights are passed if it
-        takes them. None is the family's: R2, AUC, the share of the deviance that is explained, or
-        Harrell's C.
+        formula has a start or strata; the prediction is the relative risk; concordances of
+        scikit-survival can be given as they are. By name they have ``"harrell_c"``; ``"uno_c"``,
+        concordance weighted by the inverse of the squared probability of being under observation,
+        of the events before the time by which 90 % of them are; ``"integrated_brier"``, 1 - IBS /
+        IBS without terms from the first event to that time, Breslow's hazard and the weights those
+        of the training rows (these two need rows without a start); ``"cox_deviance"``, the share of
+        the partial likelihood's deviance that is explained, with risk sets of the scored rows.
+        Weights are passed to functions that take them. None is the family's: R2, AUC, the share of
+        the deviance that is explained, or Harrell's C.
     seed : int, optional
         All randomness, 0 to 2**64 - 1. The same seed gives the same answer for every `n_jobs` and
         every order of the columns. None draws one, which the summary tells.

@@ -55,6 +55,7 @@ def comparison(*runs, **changes):
         response="y",
         family="binomial (`y` is 0 and 1)",
         score_name="AUC",
+        score_words="",
         scheme="4-fold cross-validation",
         call="compare('y ~ .', data, methods=['slow', 'plain'])",
         data="a data frame of 100 rows and 5 columns",

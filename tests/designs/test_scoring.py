@@ -247,4 +247,6 @@ def test_a_score_of_times_gets_them_as_scikit_survival_has_them(formula, fields)
 def test_a_score_of_numbers_does_not_fit_times():
     frame = pd.DataFrame({"time": [3.0, 2.0, 5.0], "event": [1, 1, 0], "x": [1.0, 2.0, 3.0]})
     with pytest.raises(OptionError, match="for times to an event, which is the relative risk"):
-        prepare(Request("Surv(time, event) ~ x", scoring="r2"), frame)
+        prepare(
+            Request("Surv(time, event) ~ x", scoring=metrics.make_scorer(metrics.r2_score)), frame
+        )

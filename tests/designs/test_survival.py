@@ -41,7 +41,7 @@ def test_the_columns_of_times():
     assert (response.y[:, [START, STRATUM]] == [-1, 0]).all()
     assert response.y[:, STOP].tolist() == FRAME["time"].tolist()
     assert response.y[:, EVENT].tolist() == FRAME["dead"].tolist()
-    assert response.family_text == "cox (times to an event); 4 events"
+    assert response.family_text == "cox (times until an event); Cox partial likelihood"
     assert (response.classes, response.n_dropped) == ((), 0)
     assert prepared("Surv(time, dead) ~ x", family="cox").response.reason == "as asked"
 
@@ -80,7 +80,8 @@ def test_starts_strata_and_missing_values():
     assert [spec.term.name for spec in data.spec.terms] == ["sex", "x"]
     assert response.parts_text == "the response or a stratum"
     assert (response.rows.tolist(), data.rows.no_response) == ([2, 3, 4, 5], 2)
-    assert response.y.tolist() == [[0, 5, 1, 2], [5, 10, 0, 1], [0, 2, 1, 2], [1, 4, 1, 0]]
+    # A start at 0 is no late one: nobody has an event before.
+    assert response.y.tolist() == [[-1, 5, 1, 2], [5, 10, 0, 1], [-1, 2, 1, 2], [1, 4, 1, 0]]
     assert known.strata == ("sex == 'm'", "site")
     assert known.levels == ((False, "Bath"), (True, "Bath"), (True, "York"))
     assert known.stratum_names[0] == "sex == 'm'=False, site=Bath"

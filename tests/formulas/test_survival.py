@@ -144,6 +144,25 @@ def test_what_they_may_not_be(formula, said, trusted):
         parsed(formula, trusted=trusted)
 
 
+@pytest.mark.parametrize(
+    ("term", "said"),
+    [
+        ("cluster(site)", "`fold_groups=` keeps rows"),
+        ("frailty(site)", r"`strata\(site\)` gives each site"),
+        ("tt(age)", "Effects that change with time"),
+        ("offset(age)", "`offset=`"),
+        ("factor(site)", r"Write `C\(x\)`"),
+        ("pspline(age)", "Trees bend by themselves"),
+        ("I(d$age)", "named without their table"),
+        ("d$age", "named without their table"),
+        ("splines::ns(age)", "named without their package"),
+    ],
+)
+def test_what_r_has_leads_to_what_is_here(term, said):
+    with pytest.raises(FormulaError, match=said):
+        parsed(f"Surv(time, status) ~ {term}")
+
+
 def test_names_that_are_near_or_the_same():
     with pytest.raises(FormulaError, match="Did you mean `Surv`"):
         parsed("surv(time, status) ~ age")

@@ -65,7 +65,8 @@ def test_scores_are_those_of_forests_with_and_without_each_unit(fit, found):
         (fit.step.selected, found.score[3]),
         (without, found.others[3, found.units.index("site")]),
     ):
-        assert held_out_score(problem, refit_forest(problem, train, one, seed=own), test) == score
+        forest = refit_forest(problem, train, one, seed=own)
+        assert held_out_score(problem, forest, train, test) == score
 
 
 def test_a_term_that_is_not_selected_is_added(fit):

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from survival_data import small_fit, small_times
 
 import treeselect
 from treeselect.designs.weights import no_weights
@@ -240,6 +241,24 @@ def test_with_an_offset_and_weights(data):
     assert by_term(fit)["effect"]["x"] > 0.3
     record = dataclasses.replace(fit, effect_record=fit.resample(2, effects=True).effect_record)
     assert "changes of the linear predictor" in effect_notes(record)[0]
+
+
+def test_of_times_effects_are_log_hazard_ratios():
+    fit = small_fit("Surv(time, dead) ~ risky", 1)
+    (row,) = fit.effects().to_dict("records")
+    frame = small_times()
+    ends = [
+        np.mean(fit.predict(frame.assign(risky=float(row[end])), type="link"))
+        for end in ("from", "to")
+    ]
+    assert row["effect"] == pytest.approx(ends[1] - ends[0], abs=0.02)  # ends are rounded
+    shape = fit.shape("risky").set_index("risky")["mean"]
+    assert shape.iloc[-1] > shape.iloc[0] + 0.5
+    record = dataclasses.replace(fit, effect_record=fit.resample(2, effects=True).effect_record)
+    (note,) = effect_notes(record)
+    assert note.startswith("Effects are changes of the log hazard ratio that the model predicts")
+    assert "0.69 more is twice the hazard" in note
+    assert effect_tables(record)[0].columns[0] == "Effect on the log hazard ratio"
 
 
 def test_nothing_selected(data):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from round_numbers import with_round_numbers
+from survival_data import small_fit, small_times
 
 import treeselect
+from treeselect.designs.follow_up import FollowUp, follow_up_facts
 
 
 @pytest.fixture(scope="module")
@@ -120,3 +122,35 @@ def test_many_selected_terms_are_cut(mixed):
     text = str(fit.summary())
     assert "5 more selected terms in `.tidy()`" in text
     assert len(text.splitlines()) < 60
+
+
+def test_the_head_of_times_until_an_event():
+    fit = small_fit("Surv(late, time, dead) ~ risky + x + strata(site)", 1)
+    facts = dict(fit.summary().content.facts)
+    events = int(small_times()["dead"].sum())
+    assert facts["Family"] == "cox (times until an event); Cox partial likelihood"
+    assert facts["Events"] == f"{events} in 90 rows ({events / 0.9:.1f} %)"
+    assert facts["Follow-up"] == "rows are under observation from late on"
+    assert facts["Strata"] == "site (2 strata, each with its own baseline hazard)"
+    assert fit.glance()["events"].to_list() == [events]
+    assert sum("concordance" in note for note in fit.summary().content.notes) == 1
+    for text in (fit.summary().as_latex(), fit.summary()._repr_html_()):
+        assert "each with its own baseline hazard" in text
+
+
+def test_other_responses_have_no_events(fitted):
+    assert fitted.glance()["events"].isna().all()
+    assert "Events" not in dict(fitted.summary().content.facts)
+
+
+@pytest.mark.parametrize(
+    ("median", "said"),
+    [
+        (1645.0, "median 1,645 (reverse Kaplan-Meier)"),
+        (None, "median not reached (reverse Kaplan-Meier)"),
+    ],
+)
+def test_median_follow_up(median, said):
+    known = FollowUp("time", "dead", None, 80, 20, median=median, span=(10.0, 90.0))
+    assert follow_up_facts(known) == (("Events", "20 in 80 rows (25.0 %)"), ("Follow-up", said))
+    assert follow_up_facts(None) == ()

@@ -80,7 +80,7 @@ class Boruta(RankingForest):
     decided at 0.01, or `level` if it is given, and by Bonferroni, as in the authors' package: once,
     whatever the later rounds bring. With Benjamini-Hochberg those are confirmed, too, whose p-value
     is at most the level when the rounds end. Units that no tree splits on never come in. Training
-    scores are as for :class:`ForestImportance`.
+    scores are as for :class:`ForestImportance`, and so are forests for times to an event.
 
     References
     ----------

@@ -56,8 +56,9 @@ class CFS(RefinedMethod):
     mean symmetrical uncertainty of its units with the response and r_ff that of its pairs with
     each other. From mutual information and entropy what independent cells would share by chance
     is subtracted: units of many cells would win otherwise. The columns of a unit are taken jointly.
-    Classes are taken as they are, numbers and counts are binned as the units are; with an offset
-    the negative gradient at the constant model takes the place of the response.
+    Classes are taken as they are, numbers and counts are binned as the units are; with an offset,
+    and of times to an event, the negative gradient at the constant model takes the place of the
+    response: of times the martingale residuals of the null model, within strata.
 
     The search begins with the kept units and goes best first: of all sets seen, the best one that
     has not yet been is extended by each unit that is not in it. It ends when five of these

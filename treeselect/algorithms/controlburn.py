@@ -76,9 +76,9 @@ class ControlBurn(Method):
         therefore assess the choice among them alone.
     loss : {"family", "hinge"}
         Loss of the sparse-forest problem: that of the family (squared error, log loss of two or
-        more classes, Poisson), or for two classes the hinge loss, whose margins are no
-        probabilities: a forest must predict. It is a linear program, fast for up to some thousands
-        of rows; with more, take a `sketch`.
+        more classes, Poisson, Cox's partial likelihood), or for two classes the hinge loss, whose
+        margins are no probabilities: a forest must predict. It is a linear program, fast for up to
+        some thousands of rows; with more, take a `sketch`.
     ridge : float
         Ridge penalty on the weights of the trees, at least 0 (section 6.2): with it trees on
         correlated units share the weight instead of one taking all.

@@ -46,7 +46,8 @@ class ExchangeSearch(Method):
     them tried at each split, that is cut back to the capacity of least out-of-bag error: a column
     of noise does not improve it, as it would a fully grown forest. The error is that of infinitely
     many trees, the variance of their mean being taken off. All sets have the same bags, so that
-    E(S) - E(T) is a mean of differences of rows, with their standard error.
+    E(S) - E(T) is a mean of differences of rows, with their standard error. Of times to an event
+    what is predicted is the martingale residual at the null model, within strata.
 
     A step looks at six units that might come in: those of most held-out gain in a forest on the
     out-of-bag residuals of S, which sees what adds to S also through interactions with its members,

@@ -48,14 +48,14 @@ class FCBF(RefinedMethod):
 
     Notes
     -----
-    Symmetrical uncertainties are those of :class:`CFS`, less what cells would share by chance:
-    about half of the units without any signal have none and never come in, whatever `delta`. The
-    path has the predominant units in the order of what they tell of the response, kept ones before;
-    it ends where there are no more, which may be early: the summary says so. The tuning value of a
-    step is the least symmetrical uncertainty with the response of its units that are not kept; the
-    importance of a unit is its own. Kept units stay whatever they tell, and let only weaker ones
-    go. Training scores are as for :class:`MRMR`. Pairs of units are looked at only as they are
-    needed.
+    Symmetrical uncertainties are those of :class:`CFS` (of times to an event, of the martingale
+    residuals of the null model), less what cells would share by chance: about half of the units
+    without any signal have none and never come in, whatever `delta`. The path has the predominant
+    units in the order of what they tell of the response, kept ones before; it ends where there are
+    no more, which may be early: the summary says so. The tuning value of a step is the least
+    symmetrical uncertainty with the response of its units that are not kept; the importance of a
+    unit is its own. Kept units stay whatever they tell, and let only weaker ones go. Training
+    scores are as for :class:`MRMR`. Pairs of units are looked at only as they are needed.
 
     References
     ----------

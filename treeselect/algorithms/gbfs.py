@@ -78,8 +78,9 @@ class GBFS(RefinedMethod):
         Least number of rows in a leaf, at least 1.
     newton : bool, optional
         Whether splits and leaves are those of Newton steps instead of the gradients' means, which
-        takes fewer trees; `mu` is then in units of the loss. None: for counts only, where the
-        gradient has no bound.
+        takes fewer trees; `mu` is then in units of the loss. None: for counts and times only, where
+        the gradient has no bound. Of times the leaves alone are: splits are those of the gradients'
+        means, since few rows may have next to no curvature, and `mu` has the units of these.
     charge_each_split : bool
         Whether a unit is charged for at every split until the first tree that uses it is grown,
         not at the first split alone.
@@ -101,7 +102,9 @@ class GBFS(RefinedMethod):
 
     Notes
     -----
-    Algorithm 1 of [1]_. The path begins at the price at which nothing enters. A price in `costs`
+    Algorithm 1 of [1]_. For times to an event the loss is minus the log partial likelihood (Cox,
+    with Efron's ties, weights, late entry and strata), whose negative gradients are the martingale
+    residuals. The path begins at the price at which nothing enters. A price in `costs`
     that several units share is paid by each of them.
 
     References

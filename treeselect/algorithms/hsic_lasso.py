@@ -75,8 +75,9 @@ class HSICLasso(RefinedMethod):
     n_c rows have, and 0 for others; with several columns these are multiplied, levels jointly. A
     missing level is a level; a missing number is put at the median, and rows in which other columns
     of the unit are missing have 0. Classes have the kernel of a factor, numbers and counts that of
-    a number; with an offset the negative gradient at the constant model takes the place of the
-    response.
+    a number; with an offset, and of times to an event, the negative gradient at the constant model
+    takes the place of the response: of times the martingale residuals of the null model, within
+    strata.
 
     In blocks [2]_ the inner products are sums over random blocks of rows; copies of a row that
     weights stand for come into one. A price that several units share is paid by each of them; what

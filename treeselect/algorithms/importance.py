@@ -54,7 +54,9 @@ class ForestImportance(RankingForest):
     -----
     The tuning value of a step is the relative importance of its last unit. Training scores are
     those of a forest of 100 trees on the units of the step, grown as the final one. Units that no
-    tree splits on are never selected.
+    tree splits on are never selected. Of times to an event, as in all forests here, trees split the
+    martingale residuals of the null model, within strata: the log-rank scores of Hothorn and Lausen
+    (2003).
 
     References
     ----------

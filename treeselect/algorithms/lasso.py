@@ -39,9 +39,10 @@ class Lasso(RefinedMethod):
     Parameters
     ----------
     lam : float, optional
-        Penalty, positive, in units of the mean loss (log loss, Poisson loss or half the squared
-        error): that of scikit-learn's ``Lasso(alpha=lam)``, and ``1 / (C * n)`` of its
-        ``LogisticRegression``. None: the number of units decides.
+        Penalty, positive, in units of the mean loss (log loss, Poisson loss, half the squared
+        error, or minus the log partial likelihood by the sum of the weights): that of
+        scikit-learn's ``Lasso(alpha=lam)``, and ``1 / (C * n)`` of its ``LogisticRegression``.
+        None: the number of units decides.
     prune, refine : bool
         As for :class:`RRF`.
 
@@ -53,8 +54,9 @@ class Lasso(RefinedMethod):
     Notes
     -----
     Minimises ``mean loss + lam * sum_g price_g * sqrt(columns_g) * |b_g|`` [1]_, for two classes as
-    [2]_, with a vector of coefficients for each class of more than two, all of which a unit
-    brings along. Columns have mean 0 and variance 1; a factor has an indicator of each level,
+    [2]_, for times to an event with Cox's partial likelihood (Efron's ties; glmnet has Breslow's)
+    and no intercept, with a vector of coefficients for each class of more than two, all of which a
+    unit brings along. Columns have mean 0 and variance 1; a factor has an indicator of each level,
     missing included; a missing number is put at the median, with an indicator in the same unit.
     What is learned there is learned from the rows with weight. A price that several units share is
     paid by each of them; what is free or kept is not penalised. The importance of a unit is the

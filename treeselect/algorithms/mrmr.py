@@ -62,7 +62,8 @@ class MRMR(RefinedMethod):
     The columns of a unit are taken jointly. From each mutual information what is expected of
     independent ones is subtracted, ``(cells_x - 1) (cells_y - 1) / (2 n)``: units of many cells
     would win otherwise. Classes are taken as they are, numbers and counts are binned as the units
-    are; with an offset the negative gradient at the constant model takes the place of the response.
+    are; with an offset, and of times to an event, the negative gradient at the constant model takes
+    the place of the response: of times the martingale residuals of the null model, within strata.
     The tuning value of a step is the least criterion so far, the importance of a unit its
     relevance. Kept units are in before all others. Training scores are those of a forest of 100
     trees on the units of the step, grown as the final one. Constant units never come in.

@@ -70,7 +70,8 @@ class RBoost(RefinedMethod):
         Which of equal splits is taken, as for :class:`RRF`; the gradient form has ``"used"`` only.
     form : {"auto", "reweighting", "gradient"}
         AdaBoost by reweighting, for classes; or gradient boosting with a rate of 0.1, for numbers,
-        too. ``"auto"`` takes the first for classes without an offset, else the second.
+        counts and times to an event (the partial likelihood of Cox), too. ``"auto"`` takes the
+        first for classes without an offset, else the second.
     screen, prune, refine : bool
         As for :class:`RRF`.
 

@@ -41,7 +41,8 @@ class RecursiveElimination(RankingForest):
     -----
     [1]_ with the importances of forests in place of the weights of a linear machine; each forest
     is grown with seeds of its own. Units that no tree splits on go at once. Training scores are
-    out-of-bag scores of a forest of 100 trees on the units of the step, grown as the final one.
+    out-of-bag scores of a forest of 100 trees on the units of the step, grown as the final one. For
+    times to an event forests are those of :class:`ForestImportance`.
 
     References
     ----------

@@ -145,13 +145,17 @@ class RRF(_RegularisedForest):
     Algorithm 1 of [1]_ and Algorithm 2 of [2]_, for classes and numbers alike. A price in `costs`
     is a power: the coefficient of a unit of price c is ``lam ** c``, so that price 1 is the
     paper's rule and price 0 none. A price that several units share is paid by each of them. With
-    an offset the trees grow on the negative gradient at the constant model.
+    an offset the trees grow on the negative gradient at the constant model; so they do for times to
+    an event, where these are the martingale residuals of the null model, within strata: the
+    log-rank scores of [3]_, by whose sum of squares nodes are split.
 
     References
     ----------
     .. [1] H. Deng, G. Runger (2013). Gene selection with guided regularized random forest.
        Pattern Recognition 46, 3483-3489.
     .. [2] H. Deng, G. Runger (2012). Feature selection via regularized trees. IJCNN 2012.
+    .. [3] T. Hothorn, B. Lausen (2003). On the exact distribution of maximally selected rank
+       statistics. Computational Statistics & Data Analysis 43, 121-137.
 
     Examples
     --------

@@ -64,7 +64,8 @@ class Stepwise(RefinedMethod):
     coefficient [1]_ [2]_. A unit comes and goes with all its columns, those of :class:`Lasso`;
     each that is not a combination of others counts, for more than two classes once for each class
     but one. What adds none, as a copy, never comes in. n is the sum of whole weights, which are
-    copies of rows; relative ones have mean 1.
+    copies of rows; relative ones have mean 1. Times to an event have Cox's partial likelihood, with
+    Efron's ties, and n is the number of events [3]_.
 
     The path goes on where the criterion has risen, always with the best unit that is not in, until
     the number of units is reached, and beyond as long as the criterion falls, up to about twice the
@@ -80,6 +81,8 @@ class Stepwise(RefinedMethod):
     .. [1] G. Schwarz (1978). Estimating the dimension of a model. Annals of Statistics 6, 461-464.
     .. [2] W. N. Venables, B. D. Ripley (2002). Modern Applied Statistics with S. Springer, section
        6.8.
+    .. [3] C. T. Volinsky, A. E. Raftery (2000). Bayesian information criterion for censored
+       survival models. Biometrics 56, 256-262.
 
     Examples
     --------

@@ -32,6 +32,10 @@ _INTERCEPT = 10.0
 _DIGITS = 8
 """Digits in which criteria differ: exact copies have equal ones, but for rounding."""
 
+_LEAST_CURVATURE = 1e-12
+"""Of a row, relative to the mean: beside an extreme offset the square of what is divided by it must
+still be a number."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SVMRFE(RefinedMethod):
@@ -69,12 +73,14 @@ class SVMRFE(RefinedMethod):
     for two classes s in {-1, 1}, of more than two for each class against the others. The criterion
     of a unit, its importance, is the sum of the squared weights of its columns, over all classes.
     Columns are those of :class:`Lasso`. Weights of rows are copies, relative ones have mean 1.
-    Numbers, counts and all that has an offset are learned by support vector regression, with the
-    squared epsilon-insensitive loss, of the working response at the constant model: the response
-    less its mean, divided by the curvature of the loss, by which the row is weighted in turn (the
-    first step of Fisher scoring). With more columns than rows the machine is solved in the space of
-    the rows, which is the same solution. Training scores are those of a forest of 100 trees on the
-    units of the step, grown as the final one.
+    Numbers, counts, times and all that has an offset are learned by support vector regression, with
+    the squared epsilon-insensitive loss, of the working response at the constant model: the
+    response less its mean, divided by the curvature of the loss, by which the row is weighted in
+    turn (the first step of Fisher scoring). For times to an event the martingale residuals of the
+    null model, within strata, are that difference, and the curvature is the diagonal of the partial
+    likelihood's. With more columns than rows the machine is solved in the space of the rows, which
+    is the same solution. Training scores are those of a forest of 100 trees on the units of the
+    step, grown as the final one.
 
     References
     ----------
@@ -212,8 +218,7 @@ def _working_response(problem: Problem, weight: WeightArray) -> tuple[FloatArray
     curvature = problem.curvature(weight)[rows]
     curvature = curvature / np.average(curvature, weights=weight[rows])
     # Of who leaves before the first event nothing is known: no curvature, and no gradient.
-    told = np.where(curvature > 0, curvature, 1.0)
-    response = problem.gradient(weight)[rows] / told
+    response = problem.gradient(weight)[rows] / np.maximum(curvature, _LEAST_CURVATURE)
     mass = weight[rows] * curvature
     centred = response - np.average(response, weights=mass)
     spread = float(np.sqrt(np.average(centred**2, weights=mass)))

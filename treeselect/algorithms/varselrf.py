@@ -63,11 +63,12 @@ class VarSelRF(RankingForest):
     time, until two are left, and the smallest set is taken whose error is at most that of the best
     plus `c_sd` times its standard error. Where a number of units is asked for, they go one by one
     from 30 on. Error and standard error are over rows: the share of wrong classes e with
-    ``sqrt(e (1 - e) / n)``; for numbers the mean squared error, for counts the mean deviance, with
-    the standard deviation over rows by the root of their number. Whole weights are copies of rows
-    there, too. The tuning value of a step is the least `c_sd` with which its set or a smaller one
-    is taken. Training scores are those of the set's own forest. Units that no tree of the ranking
-    forest splits on go at once.
+    ``sqrt(e (1 - e) / n)``; for numbers the mean squared error, for counts the mean deviance, for
+    times to an event that of the partial likelihood, with the standard deviation over rows by the
+    root of their number. Forests for times are those of :class:`ForestImportance`. Whole weights
+    are copies of rows there, too. The tuning value of a step is the least `c_sd` with which its set
+    or a smaller one is taken. Training scores are those of the set's own forest. Units that no tree
+    of the ranking forest splits on go at once.
 
     References
     ----------

@@ -59,12 +59,17 @@ def found_near(value: object, known: Iterable[str], way: str = "") -> str:
     return f"  Found: {described(value)}. {did_you_mean(close) if close else way}".rstrip()
 
 
-def check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
-    """Raise an OptionError unless `value` is one of the allowed."""
+def check_choice(
+    name: str, value: object, allowed: Sequence[str], meant: Mapping[str, str] | None = None
+) -> None:
+    """Raise an OptionError unless `value` is one of the allowed; `meant` are these by names that
+    they have elsewhere."""
     if not is_one_of(value, allowed):
-        raise OptionError(
-            f"`{name}` must be one of {listing(allowed)}.\n{found_near(value, allowed)}"
-        )
+        other = (meant or {}).get(value) if isinstance(value, str) else None
+        found = found_near(value, allowed)
+        if other is not None:
+            found = f"  Found: {value!r}. {did_you_mean([other])}"
+        raise OptionError(f"`{name}` must be one of {listing(allowed)}.\n{found}")
 
 
 def check_flag(name: str, value: object) -> bool:

@@ -63,7 +63,9 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
         help="column whose groups of rows are kept together",
     )
     parser.add_argument(
-        "--scoring", metavar="SCORE", help="a scorer of scikit-learn, such as neg_log_loss"
+        "--scoring",
+        metavar="SCORE",
+        help="a scorer of scikit-learn (neg_log_loss), or of times (uno_c)",
     )
     parser.add_argument(
         "--keep", metavar="TERM", action="append", help="a term that is always in; may be repeated"

@@ -221,8 +221,9 @@ POISSON = Family(
 
 
 HARRELL_WORDS = (
-    "C: Harrell's concordance, the share of the pairs of rows, of which it is known who had the"
-    " event first, whose predicted risks have that order; equal risks count half."
+    "C: Harrell's concordance, the share of the pairs of rows (of one stratum, if there are strata)"
+    " of which it is known who had the event first, whose predicted risks have that order; equal"
+    " risks count half."
 )
 
 COX = Family(

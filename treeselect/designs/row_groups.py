@@ -56,10 +56,10 @@ def _numbers(given: str | Sequence[Any], frame: pd.DataFrame) -> IntArray:
 
 def _known(groups: IntArray) -> IntArray:
     """Raise an OptionError if one is not known, or there are fewer than two."""
-    if (groups < 0).any():
+    if n := int((groups < 0).sum()):
         raise OptionError(
             "`fold_groups` must be known for every row that is used.\n"
-            f"  Found: {int((groups < 0).sum())} rows where it is missing. Give each of them a"
+            f"  Found: {n:,} row{'' if n == 1 else 's'} where it is missing. Give each of them a"
             " group of its own, or drop them."
         )
     if (groups == groups[0]).all():

@@ -57,7 +57,8 @@ def strata_of(follow_up: FollowUp, formula: ParsedFormula, frame: pd.DataFrame) 
         raise NewDataError(
             f"The strata of {listing(follow_up.strata)} must be those of the fit.\n"
             f"  Unseen: {listing(unseen)}.\n"
-            "  A stratum has a baseline hazard of its own, which only its rows can tell."
+            "  A stratum has a baseline hazard of its own, which only its rows can tell. Leave"
+            ' these rows out, or ask for `type="response"`, which needs no stratum.'
         )
     return np.asarray(lookup[inverse.ravel()])
 

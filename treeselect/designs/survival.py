@@ -11,7 +11,7 @@ from treeselect.designs.evaluation import Basis, evaluate, missing_rows
 from treeselect.designs.follow_up import comparable, survival_of
 from treeselect.designs.strata_levels import crossed, strata_labels
 from treeselect.engine.arrays import FloatArray, IntArray
-from treeselect.engine.survival.times import EVENT, START, STOP, as_times
+from treeselect.engine.survival.times import EVENT, FROM_THE_BEGINNING, START, STOP, as_times
 from treeselect.errors import DataError, listing, quoted
 from treeselect.formulas.expressions import (
     Argument,
@@ -78,6 +78,8 @@ def read_times(
     y = as_times(times, happened, begun, stratum)
     if node.start is not None:
         _check_spans(node, y, rows)
+        # Each time lies behind a start, so that none is 0: who starts at 0 was there from before.
+        y[y[:, START] == 0, START] = FROM_THE_BEGINNING
     _check_some(node, y, columns, len(levels))
     return y, rows, levels
 

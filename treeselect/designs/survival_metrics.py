@@ -37,7 +37,7 @@ class SurvivalMetric:
         TypeError
             If rows have a start or a stratum.
         """
-        if len(truth.dtype) > 2:
+        if len(truth.dtype.names or ()) > 2:
             raise TypeError("it knows nothing of starts and strata")
         if self.needs_training:
             found = self.function(training, truth, risk)
@@ -46,7 +46,7 @@ class SurvivalMetric:
         return float(found[0] if isinstance(found, tuple) else found)
 
 
-_PARAMETERS = {
+_PARAMETERS: dict[tuple[str, ...], bool] = {
     ("survival_train", "survival_test", "estimate"): True,
     ("event_indicator", "event_time", "estimate"): False,
 }

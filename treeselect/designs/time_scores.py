@@ -118,7 +118,7 @@ class TimeScore:
             raise OptionError(
                 f'`scoring="{self.key}"` needs rows that were under observation from the beginning,'
                 f" as it weighs them by the censoring.\n  Found: {n_late:,} rows with a start. Give"
-                f" one of {others}, or leave it out."
+                f" {others}, or leave it out."
             )
 
 
@@ -156,9 +156,11 @@ KINDS: dict[str, Kind] = {
     "harrell_c": Kind(COX.score_name, HARRELL_WORDS, 0.5, _harrell),
     "uno_c": Kind(
         "Uno's C",
-        "Uno's C: concordance as Harrell's of the events before {until} (until which 90 % of the"
-        " events are), each divided by the square of the probability of being under observation"
-        " until then, which the training rows tell (Uno et al. 2011).",
+        "Uno's C: the share of the pairs of rows (of one stratum, if there are strata), of which it"
+        " is known who had the event first, whose predicted risks have that order, for events"
+        " before {until}, the time by which 90 % of the events are. Each is divided by the square"
+        " of the probability of being under observation until then, which the training rows tell"
+        " (Uno et al. 2011).",
         0.5,
         _uno,
         needs_training=True,
@@ -166,9 +168,9 @@ KINDS: dict[str, Kind] = {
     "integrated_brier": Kind(
         "Brier R2",
         "Brier R2: 1 less the ratio of the integrated Brier score to that of the model without"
-        " terms, from the first event to {until} (until which 90 % of the events are), weighted by"
-        " the inverse probability of being under observation (Graf et al. 1999); that and the"
-        " baseline hazard are those of the training rows. 0 is no better than no terms.",
+        " terms, from the first event to {until}, the time by which 90 % of the events are (Graf et"
+        " al. 1999). The baseline hazard, and the probability of being under observation by whose"
+        " inverse rows are weighted, are those of the training rows. 0 is no better than no terms.",
         0.0,
         _brier,
         needs_training=True,
@@ -177,7 +179,7 @@ KINDS: dict[str, Kind] = {
     "cox_deviance": Kind(
         "D2",
         "D2: 1 less the ratio of the deviance of the partial likelihood to that of the model"
-        " without terms, in risk sets of the rows that are scored.",
+        " without terms, with risk sets of the scored rows alone. 0 is no better than no terms.",
         0.0,
         _deviance,
     ),
@@ -200,7 +202,7 @@ def with_time_score(family: Family, name: object, span: Span) -> Family:
         If there is none.
     """
     if not isinstance(name, str) or name not in KINDS:
-        close = near(name, KINDS) if isinstance(name, str) else []
+        close = _close(name) if isinstance(name, str) else []
         elsewhere = "" if close or not _is_elsewhere(name) else _ELSEWHERE
         raise OptionError(
             "`scoring` must be a score of times to an event, or a function `scorer(y_true,"
@@ -217,6 +219,20 @@ def with_time_score(family: Family, name: object, span: Span) -> Family:
         null_score=score.kind.null,
         score_needs_variation=score.kind.needs_pairs,
     )
+
+
+_OTHER_NAMES = {
+    **dict.fromkeys(("c", "c_index", "c-index", "cindex", "concordance", "harrell"), "harrell_c"),
+    **dict.fromkeys(("ibs", "brier", "brier_score", "graf"), "integrated_brier"),
+    **dict.fromkeys(("d2", "deviance"), "cox_deviance"),
+}
+"""What scores are called elsewhere."""
+
+
+def _close(name: str) -> list[str]:
+    """Names of scores that are meant by a name."""
+    known = _OTHER_NAMES.get(name.lower())
+    return near(name, KINDS) if known is None else [known]
 
 
 _ELSEWHERE = ", which scikit-learn has for classes or numbers"

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from treeselect.errors import FormulaError, listing, quoted, shortened
+from treeselect.formulas.habits import OPERATORS_OF_R
 from treeselect.formulas.quoting import LONGEST_TEXT, Unquoted
 from treeselect.formulas.terms import Term
 from treeselect.formulas.tokens import Token
@@ -87,8 +88,11 @@ def _check_operator(sign: str, text: str) -> None:
             f"`formula` must not have the operator {quoted(sign)}.",
             text,
             sign,
-            "Terms are joined by `+`, `:`, `*`, `/`, `^` and `%in%`; arithmetic and"
-            " comparisons stand between `I(` and `)`, for example `I(age > 40)`.",
+            OPERATORS_OF_R.get(
+                sign,
+                "Terms are joined by `+`, `:`, `*`, `/`, `^` and `%in%`; arithmetic and"
+                " comparisons stand between `I(` and `)`, for example `I(age > 40)`.",
+            ),
         )
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from treeselect.errors import FormulaError, quoted
 from treeselect.formulas.allowed import LARGEST_NUMBER, SPECIAL
 from treeselect.formulas.expressions import Code, Node, variables
+from treeselect.formulas.habits import OPERATORS_OF_R
 from treeselect.formulas.quoting import Unquoted
 from treeselect.formulas.reader import Reader
 from treeselect.frames.names import formula_name
@@ -114,11 +115,11 @@ def _parse(code: str, expression: str, formula: str) -> ast.expr:
             return ast.parse(code, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         said = getattr(error, "msg", "") or str(error) or type(error).__name__
+        advice = [f"Python says: {said}{'' if said.endswith('?') else '.'}"]
+        if "$" in expression:
+            advice = [OPERATORS_OF_R["$"]]
         raise FormulaError.at(
-            f"Can't read the expression {quoted(expression)}.",
-            formula,
-            expression,
-            f"Python says: {said}.",
+            f"Can't read the expression {quoted(expression)}.", formula, expression, *advice
         ) from None
 
 

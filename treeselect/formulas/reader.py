@@ -37,6 +37,7 @@ from treeselect.formulas.expressions import (
     Operation,
     Transform,
 )
+from treeselect.formulas.habits import INSTEAD
 from treeselect.formulas.survival import read_special
 
 _SIGNS: dict[type[ast.AST], str] = {
@@ -160,6 +161,10 @@ class Reader:
                 self._formula,
                 name,
                 "Compute the column beforehand, for example with `data[name].shift(1)`.",
+            )
+        if name in INSTEAD:
+            raise FormulaError.at(
+                f"Can't call {quoted(name)} in a formula.", self._formula, name, INSTEAD[name]
             )
         if name not in FUNCTIONS:
             close = near(name, FUNCTIONS)

@@ -43,6 +43,8 @@ from treeselect.resampling.fit import Fit
 
 PREDICTION_TYPES = ("response", "link", "class", *HAZARD_TYPES)
 
+_AS_IN_R = {"lp": "link", "risk": "response", "expected": "cumulative_hazard"}
+
 
 @dataclass(frozen=True, slots=True)
 class ReadableFit(Fit):
@@ -544,7 +546,7 @@ class ReadableFit(Fit):
     def _predict(
         self, new: Any, type: str, offset: Sequence[float] | None, times: object
     ) -> list[Any] | dict[str, list[float]]:
-        check_choice("type", type, PREDICTION_TYPES)
+        check_choice("type", type, PREDICTION_TYPES, _AS_IN_R)
         response = self.design.response
         if type == "class" and not response.classes:
             raise OptionError(

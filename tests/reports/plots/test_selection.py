@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from quick import quick_fit
+from survival_data import small_fit
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -80,6 +81,10 @@ def test_every_kind_of_every_result(kind, name, request):
         with pytest.raises(OptionError, match="does not decide in rounds"):
             fit.plot(kind)
         assert plt.get_fignums() == []
+        return
+    if kind == "risk_groups":
+        with pytest.raises(OptionError, match="need times until an event"):
+            fit.plot(kind)
         return
     if kind == "substitutes":  # has tests of its own: not every result has any
         return
@@ -155,6 +160,23 @@ def test_substitutes_without_the_data_have_no_association(copies, tmp_path):
     loaded = treeselect.load(copies.save(tmp_path / "fit"))
     assert loaded.stability.substitutes["association"].isna().all()
     assert not loaded.plot("substitutes").texts
+
+
+def test_risk_groups_have_curves_numbers_at_risk_and_predictions():
+    fit = small_fit()
+    ax = fit.plot("risk_groups")
+    found = fit.risk_groups()
+    hollow = [line for line in ax.lines if line.get_markerfacecolor() == "white"]
+    assert [line.get_ydata()[0] for line in hollow] == found.predicted.tolist()
+    steps = [line for line in ax.lines if line.get_drawstyle() == "steps-post"]
+    assert [line.get_ydata()[-1] for line in steps] == [c.survival[-1] for c in found.curves]
+    assert len({line.get_linestyle() for line in steps}) == 2  # all but the first are dashed
+    said = [text.get_text() for text in ax.texts]
+    counts = found.at(ax.get_xticks())["at_risk"]
+    assert "at risk" in said
+    assert [text for text in said if text.isdigit()] == [f"{n:.0f}" for n in counts]
+    assert [said.count(name) for name in found.names] == [2, 2, 2]
+    assert ax.get_xlabel() == "time"
 
 
 @pytest.mark.parametrize("kind", ["correlation", "interactions"])

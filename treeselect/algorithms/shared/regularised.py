@@ -146,8 +146,18 @@ def grow_shared(
             found = out_of_bag(trees, data, counts, sampling, own_seed)
             seen += found.n_trees
             outside += np.nan_to_num(found.prediction) * found.n_trees[:, np.newaxis]
+    if not gains.any():
+        # Trees of a root alone say the mean of their bags: the higher, the lower the row outside.
+        return SharedForest(gains, null_score(problem, weight))
     score = out_of_bag_score(problem, weight, outside, seen)
     return SharedForest(gains / rules.n_trees, score)
+
+
+def null_score(problem: Problem, weight: WeightArray) -> float:
+    """Score of the constant model; a score of the user's own has none that is known before."""
+    if not np.isnan(problem.family.null_score) or not problem.wants_scores:
+        return problem.family.null_score
+    return problem.family.score(problem.y, problem.family.mean(problem.constant(weight)), weight)
 
 
 def out_of_bag_score(

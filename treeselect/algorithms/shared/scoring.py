@@ -10,6 +10,7 @@ import numpy as np
 
 from treeselect.algorithms.shared.regularised import (
     forest_target,
+    null_score,
     out_of_bag_mean,
     out_of_bag_score,
 )
@@ -79,7 +80,7 @@ def out_of_bag_fit(grown: GrownForest | None, problem: Problem, weight: WeightAr
     """What it predicts for rows that a tree has not seen; without a forest the constant model."""
     if grown is None:
         mean = problem.family.mean(problem.constant(weight))
-        return OutOfBagFit(_null_score(problem, weight), mean)
+        return OutOfBagFit(null_score(problem, weight), mean)
     outside = out_of_bag(grown.trees, grown.data, grown.counts, grown.sampling, grown.seed)
     total = np.nan_to_num(outside.prediction) * outside.n_trees[:, np.newaxis]
     seen = outside.n_trees.astype(np.float64)
@@ -87,13 +88,6 @@ def out_of_bag_fit(grown: GrownForest | None, problem: Problem, weight: WeightAr
         out_of_bag_score(problem, weight, total, seen),
         out_of_bag_mean(problem, weight, total, seen),
     )
-
-
-def _null_score(problem: Problem, weight: WeightArray) -> float:
-    """Score of the constant model; a score of the user's own has none that is known before."""
-    if not np.isnan(problem.family.null_score) or not problem.wants_scores:
-        return problem.family.null_score
-    return problem.family.score(problem.y, problem.family.mean(problem.constant(weight)), weight)
 
 
 def score_of(task: Task, groups: BoolArray, n_trees: int = SCORED_TREES) -> float:
@@ -131,7 +125,7 @@ def score_outside(task: Task, groups: BoolArray, predict: Callable[[], FloatArra
     if not problem.wants_scores:
         return float("nan")
     if not groups.any():
-        return _null_score(problem, task.weight)
+        return null_score(problem, task.weight)
     found = predict()
     known = ~np.isnan(found[:, 0])
     if not known.any():

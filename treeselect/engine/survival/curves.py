@@ -157,9 +157,10 @@ class Baseline:
         times. Before the first event it is 0, after the last what it was there.
         """
         shape = np.broadcast_shapes(np.shape(times), np.shape(stratum), np.shape(eta))
+        present = np.unique(stratum)
         times, stratum = np.broadcast_to(times, shape), np.broadcast_to(stratum, shape)
         found = np.zeros(shape)
-        for s in np.unique(stratum):
+        for s in present:
             own, here = slice(self.begin[s], self.begin[s + 1]), stratum == s
             found[here] = steps_at(self.time[own], self.hazard[own], times[here], 0.0)
         with np.errstate(over="ignore"):

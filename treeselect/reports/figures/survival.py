@@ -154,7 +154,7 @@ def survival_figure(
             label_y=heights[i],
             counts=tuple(f"{count:,.0f}" for count in at_risk[i]),
             counts_y=heading + (i + 1) * _ROW,
-            text=_text(group, ticks),
+            text=f"{_text(group, ticks)}; predicted {group.predicted:.0%} until {horizon:g}",
         )
         for i, group in enumerate(groups)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from treeselect.reports.colours import COLOURS, INK, SOFT
 from treeselect.reports.figures.axes import tick_labels
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.risk_groups import RiskGroups
 
-_STROKES = ("-", (0, (6, 2)), (0, (6, 2, 1.5, 2)))
+_STROKES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (6, 2, 1.5, 2)))
 
 
 def risk_groups(result: Fit, ax: Axes | None) -> Axes:
@@ -99,7 +99,7 @@ def _numbers_at_risk(ax: Axes, found: RiskGroups, ticks: list[float]) -> None:
             )
 
 
-_TEXT = {
+_TEXT: dict[str, Any] = {
     "textcoords": "offset points", "ha": "right", "va": "center", "fontsize": 9,
     "annotation_clip": False,
 }  # fmt: skip

@@ -1,0 +1,255 @@
+"""Times to an event: what each method makes of them, and what must not matter to it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+import pandas as pd
+import pytest
+from drawn_times import survival_rows
+from scipy.stats import spearmanr
+from sklearn.feature_selection import SelectKBest, f_regression
+
+import treeselect
+from treeselect import GBFS, GRRF, RRF
+from treeselect.algorithms.foreign import ForeignSelector
+from treeselect.algorithms.registry import METHODS
+from treeselect.algorithms.shared.task import Task
+from treeselect.algorithms.stepwise import Search, Stepwise
+from treeselect.designs.weights import row_weights
+from treeselect.engine.data.targets import mean_target
+from treeselect.engine.ensembles.boosting import Boosting, boost
+from treeselect.engine.ensembles.forests import BOOTSTRAP, bagged_forest
+from treeselect.engine.growing.growth import BEST_FIRST, BREADTH_FIRST, UNBOUNDED, Growth
+from treeselect.engine.growing.nodes import group_gains
+from treeselect.engine.losses import GradientOnly, SquaredLoss
+from treeselect.engine.naive_survival import cox
+from treeselect.engine.random import stream_seed
+from treeselect.engine.sparse.tree_columns import TreeColumns
+from treeselect.engine.sparse.tree_weights import SparseForest
+from treeselect.engine.survival.cox import CoxLoss
+from treeselect.engine.survival.times import EVENT, STOP, STRATUM
+from treeselect.errors import MethodError
+
+FEW = {"n_trees": 20}
+OPTIONS = {
+    "controlburn": {"forests": 1},
+    "rrf": FEW, "grrf": FEW, "importance": FEW, "rfe": FEW, "varselrf": FEW, "gbfs": FEW,
+    "rboost": {"n_trees": 10}, "boruta": {"n_trees": 20, "max_rounds": 20},
+}  # fmt: skip
+ALL = [kind(**OPTIONS.get(name, {})) for name, kind in METHODS.items()]
+ALL.append(ForeignSelector(SelectKBest(f_regression)))
+EVERY = pytest.mark.parametrize("number", range(len(ALL)), ids=[m.name for m in ALL])
+SIGNAL = {"x0", "x1"}
+
+
+def frame(n=300):
+    """`x0` and `x1` carry the hazard; times don't tie, some rows have no weight."""
+    rng = np.random.default_rng(8)
+    data = pd.DataFrame({f"x{j}": rng.normal(size=n) for j in range(5)})
+    data["f"] = pd.Categorical(rng.choice(list("abc"), n))
+    time = 100 * rng.exponential(size=n) * np.exp(1.6 * data["x1"] - 1.8 * data["x0"])
+    seen = rng.exponential(scale=250, size=n)
+    data["time"], data["event"] = np.minimum(time, seen), time <= seen
+    data["times"] = rng.integers(0, 3, n)
+    return data
+
+
+FORMULA = "Surv(time, event) ~ . - times"
+
+
+@functools.cache
+def problem_for(number, reordered=False):
+    """What a method sees; a third of the rows has no weight."""
+    data = frame()
+    given = data[data.columns[::-1]] if reordered else data
+    fit = treeselect.select(FORMULA, given, method=RRF(n_trees=1), k=1, seed=1)
+    return fit.design.problem_for(ALL[number]), row_weights(data["times"].to_numpy())
+
+
+def told(number, problem, weights, **changes):
+    """What there is in each step."""
+    steps = ALL[number].path(Task(problem, weights, **({"max_size": 2, "seed": 4} | changes)))
+    names = np.array(problem.groups.names)
+    return [
+        (sorted(names[step.selected]), dict(zip(names, step.importance, strict=True)), step)
+        for step in steps
+    ]
+
+
+@functools.cache
+def plain(number):
+    return told(number, *problem_for(number))
+
+
+@EVERY
+def test_what_carries_the_hazard_is_found(number):
+    first = next(names for names, _, _ in plain(number) if len(names) >= 2)
+    assert set(first) >= SIGNAL
+
+
+@EVERY
+def test_order_of_times_alone_matters_and_rows_with_weight_and_not_the_threads(number):
+    """Other units, a rising transformation, the number of the stratum, rows of weight 0."""
+    problem, weights = problem_for(number)
+    y = problem.y.copy()
+    y[:, STOP] = 3 * np.sqrt(y[:, STOP])
+    y[:, STRATUM] = 2.0
+    left_out = weights.values == 0
+    y[left_out, STOP] = y[left_out, STOP][::-1]
+    y[left_out, EVENT] = 1 - y[left_out, EVENT]
+    found = told(number, dataclasses.replace(problem, y=y), weights, n_threads=2)
+    for (names, importance, step), (own, there, was) in zip(found, plain(number), strict=True):
+        assert names == own
+        assert importance == pytest.approx(there, abs=1e-9)
+        assert step.train_score == pytest.approx(was.train_score, nan_ok=True)
+
+
+@EVERY
+def test_the_order_of_the_columns_does_not_matter(number):
+    found = told(number, *problem_for(number, reordered=True))
+    for (names, importance, _), (own, there, _) in zip(found, plain(number), strict=True):
+        assert names == own
+        assert importance == pytest.approx(there, abs=1e-6)
+
+
+@pytest.fixture(scope="module")
+def task():
+    problem, weights = problem_for(list(METHODS).index("rrf"))
+    ones = row_weights(np.ones(len(weights.values), dtype=np.int64))
+    return Task(problem, ones, max_size=6, seed=5)
+
+
+def test_rrf_at_lambda_1_is_the_plain_forest_on_martingale_residuals(task):
+    problem, weight = task.problem, task.weights.values
+    method = RRF(
+        lam=1.0, mtry=6, ties="random", replace=True, sample_fraction=1.0, screen=False, n_trees=30
+    )
+    (step,) = method.path(task)
+    residual = cox(problem.y, weight.astype(float), np.zeros(len(problem.y))).gradient * -1
+    forest = bagged_forest(
+        problem.exact, mean_target(residual), weight, n_trees=30,
+        growth=Growth(UNBOUNDED, 1, 6, 0.0, order=BREADTH_FIRST, random_ties=True),
+        seed=stream_seed(5, "trees", 0), rank=problem.groups.ranks(5), sampling=BOOTSTRAP,
+    )  # fmt: skip
+    gains = group_gains(forest, problem.exact).sum(axis=0)
+    np.testing.assert_allclose(step.importance, gains / gains.sum(), atol=0.01)
+
+
+def test_grrf_without_guidance_is_rrf(task):
+    own = GRRF(gamma=0.0, lam=0.7, n_trees=20, screen=False).path(task)[-1]
+    other = RRF(lam=0.7, n_trees=20, screen=False).path(task)[-1]
+    np.testing.assert_allclose(own.importance, other.importance, rtol=1e-12)
+
+
+def rules(n_trees, max_leaves=16):
+    growth = Growth(4, 1, UNBOUNDED, 0.0, order=BEST_FIRST, max_leaves=max_leaves)
+    return Boosting(n_trees, 0.1, growth)
+
+
+@pytest.mark.parametrize("newton", [True, False])
+def test_gbfs_at_a_price_of_0_is_plain_boosting_of_the_partial_likelihood(task, newton):
+    problem, weight = task.problem, task.weights.values
+    loss = problem.family.loss if newton else GradientOnly(problem.family.loss)
+    method = GBFS(mu=0.0, n_trees=15, prune=False, newton=newton)
+    found = method.path(task)[-1]
+    trees = boost(
+        problem.data, loss, problem.y, weight, problem.constant(weight), rules(15), seed=5,
+        rank=problem.groups.ranks(5),
+    ).trees  # fmt: skip
+    gains = group_gains(trees, problem.data).sum(axis=0)
+    np.testing.assert_allclose(found.importance, gains / gains.sum(), rtol=1e-12)
+
+
+def test_a_round_by_the_gradient_alone_is_a_tree_on_martingale_residuals(task):
+    problem, weight = task.problem, task.weights.values
+    residual = problem.gradient(weight)
+    one, other = (
+        boost(problem.data, loss, y, weight, 0.0, rules(1), seed=5, rank=problem.groups.ranks(5))
+        for loss, y in ((GradientOnly(problem.family.loss), problem.y), (SquaredLoss(), residual))
+    )
+    np.testing.assert_array_equal(one.trees.nodes.value, other.trees.nodes.value)
+    np.testing.assert_array_equal(one.eta, other.eta)
+
+
+def test_boosting_is_the_same_in_two_threads(task):
+    problem, weight = task.problem, task.weights.values
+    one, two = (
+        boost(
+            problem.data, problem.family.loss, problem.y, weight, 0.0, rules(3), seed=5,
+            rank=problem.groups.ranks(5), n_threads=n,
+        )
+        for n in (1, 2)
+    )  # fmt: skip
+    np.testing.assert_array_equal(one.eta, two.eta)
+    nulls, models = (problem.rows(weight).value(eta) for eta in (0 * one.eta, one.eta))
+    assert models.mean() < nulls.mean()
+
+
+def test_bic_counts_events(task):
+    problem, _ = problem_for(list(METHODS).index("stepwise"))
+    search = Search(dataclasses.replace(task, problem=problem), Stepwise())
+    assert search._penalty == pytest.approx(np.log(problem.y[:, EVENT].sum()))
+
+
+def test_whole_weights_are_relative_ones_to_the_lasso():
+    number = list(METHODS).index("lasso")
+    problem, weights = problem_for(number)
+    for (names, importance, _), (own, there, _) in zip(
+        told(number, problem, row_weights(weights.values / 3.0)), plain(number), strict=True
+    ):
+        assert names == own
+        assert importance == pytest.approx(there, abs=1e-7)
+
+
+def test_the_lasso_over_trees_is_at_its_optimum():
+    """The gradient is that of the naive partial likelihood, with ties, late entry and strata."""
+    rng = np.random.default_rng(3)
+    y, weight, offset = survival_rows(3, n=60, late=True, strata=2, weights="real", n_times=20)
+    rows = np.flatnonzero(weight)
+    leaves = [rng.integers(0, 4, len(y)).astype(np.uint16) for _ in range(15)]
+    values = [rng.normal(size=(4, 1)) for _ in range(15)]
+    columns = np.stack([v[leaf, 0] for v, leaf in zip(values, leaves, strict=True)])[:, rows]
+    price = rng.integers(1, 4, 15) * 1.0
+    y, weight, base = y[rows], weight[rows], 0.3 * offset[rows]
+    forest = SparseForest(
+        TreeColumns(leaves, values, rows, 1), CoxLoss(), y, weight, base, price, tolerance=1e-9
+    )
+    solution = forest.empty()
+    for share in (0.5, 0.1):
+        solution = forest.solve(share * forest.largest_lam(forest.empty()), solution)
+        down = -columns @ cox(y, weight, solution.eta).gradient / weight.sum()
+        excess = down - solution.lam * price
+        used = solution.weights > 0
+        assert used.any()
+        np.testing.assert_allclose(excess[used], 0, atol=1e-8)
+        assert excess.max() <= 1e-8
+
+
+@pytest.mark.parametrize(
+    "method",
+    [treeselect.ForestImportance(**FEW), treeselect.ControlBurn(forests=1, refit=None)],
+    ids=lambda method: method.name,
+)
+def test_who_has_more_to_fear_has_a_higher_prediction(method):
+    data = frame()
+    fit = treeselect.select("Surv(time, event) ~ x0 + x1 + x2", data, method=method, k=2, seed=1)
+    risk = np.asarray(fit.predict(data))
+    assert (risk > 0).all()
+    assert spearmanr(risk, 1.8 * data["x0"] - 1.6 * data["x1"]).statistic > 0.7
+
+
+@pytest.mark.parametrize(
+    ("method", "says"),
+    [
+        (treeselect.ControlBurn(loss="hinge"), "needs a response of two classes"),
+        (treeselect.ControlBurn(sketch=50, sketch_kind="gaussian"), "needs the squared error"),
+        (RRF(criterion="entropy", gain="decrease"), "needs a response with classes"),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_what_has_no_meaning_for_times_is_refused(method, says):
+    with pytest.raises(MethodError, match=says):
+        treeselect.select("Surv(time, event) ~ x0 + x1", frame(), method=method, k=1, seed=1)
