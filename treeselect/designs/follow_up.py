@@ -153,7 +153,7 @@ def are_times(y: FloatArray, known: FollowUp) -> bool:
         and int(event.sum()) == known.n_events
         and np.isin(event, (0.0, 1.0)).all()
         and (stop >= 0).all()
-        and (from_beginning.all() if known.start is None else (start >= 0).all())
+        and (from_beginning | ((start > 0) & (known.start is not None))).all()
         and (start < stop).all()
         and np.array_equal(np.unique(stratum), np.arange(len(known.levels)))
         and comparable(y).any()
