@@ -279,7 +279,7 @@ def _read_response(y: Any, estimator: TreeSelector) -> Any:
     """The response as an array; scikit-learn's own errors where it is missing or infinite."""
     if getattr(getattr(y, "dtype", None), "names", None):
         return _read_times(y)
-    shape = getattr(y, "shape", ())
+    shape: tuple[int, ...] = getattr(y, "shape", ())
     if len(shape) == 2 and shape[1] > 1:
         raise OptionError(
             f"`y` must have one value per row.\n  Found: the shape {shape}.\n"
