@@ -138,25 +138,6 @@ def test_index_leaves_out_kept_units():
     assert kept.index == pytest.approx(index_of_definition_4(selected[:, 1:]))
 
 
-def test_stand_ins_by_hand():
-    selected = np.array(
-        [[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 0], [1, 1, 0, 1], [1, 1, 0, 1]], dtype=bool
-    )
-    stability = Stability(
-        units=("sex", "age", "height", "noise"),
-        fitted=np.array([True, True, False, False]),
-        assessed=np.ones(4, dtype=bool),
-        selected=selected,
-        scheme="bootstrap",
-        k=2,
-        seed=0,
-    )
-    (stand_in,) = stability.stand_ins
-    assert (stand_in.unit, stand_in.missing) == ("age", 2)
-    assert stand_in.others == (("height", 2),)
-    assert stand_in.exactly_one == 1.0
-
-
 def test_substitutes_by_hand():
     selected = np.array(
         [[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 0], [1, 0, 0, 1], [1, 1, 0, 0], [1, 1, 1, 0]],
@@ -181,8 +162,6 @@ def test_substitutes_by_hand():
     assert table["association"].to_list() == [0.8, 0.1]
     alone = dataclasses.replace(stability, association=None)
     assert alone.substitutes["association"].isna().all()
-    others = [name for name, _ in stability.stand_ins[0].others]
-    assert others == table["substitute"].to_list()
 
 
 def test_a_term_that_every_resample_missed_has_substitutes():
@@ -323,7 +302,7 @@ def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
         assert "Folds, bags of trees and resamples keep the rows of each `ward` together" in text
         page = found.report(tmp_path / "r.html").read_text()
         assert how in page
-        assert "Of 4 resamples of the groups" in page
+        assert f"The stability index on {found.stability.words} is" in page
     by_array = fit.resample(4, fold_groups=wards["ward"].to_numpy())
     assert by_array.stability.words == "4 bootstrap resamples of whole groups"
 

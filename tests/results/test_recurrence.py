@@ -9,7 +9,6 @@ import numpy as np
 from treeselect.results.recurrence import (
     each_selected_all,
     kept_units,
-    recurrence,
     sizes_of_resamples,
 )
 
@@ -23,21 +22,10 @@ def drawn(fit, counts, *, kept=(), n=20):
     )
 
 
-def test_units_that_recur_nearly_always_are_told_from_the_others(fitted):
-    first, second = fitted.groups
-    found = recurrence(fitted, drawn(fitted, {first: 19, second: 18}))
-    assert (found.often, found.others) == ((first,), (second,))
-    assert (found.rarest, found.frequency) == (second, 0.9)
-
-
-def test_what_is_kept_does_not_count(fitted):
+def test_what_is_kept(fitted):
     first, second = fitted.groups
     resampled = drawn(fitted, {first: 20, second: 5}, kept=[first])
-    found = recurrence(fitted, resampled)
-    assert (found.often, found.others) == ((), (second,))
     assert kept_units(resampled) == {first}
-    none = recurrence(fitted, drawn(fitted, {}, kept=[first, second]))
-    assert (none.often, none.others, none.rarest, none.frequency) == ((), (), None, 1.0)
 
 
 def test_sizes_of_resamples(fitted):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,7 @@ from treeselect.resampling.stability import Stability
 from treeselect.results.stability_words import (
     model_sentence,
     pair_sentence,
+    place_sentences,
     recurrence_sentence,
 )
 
@@ -42,9 +45,14 @@ AGE_OR_HEIGHT = rows(("101", 58), ("011", 31), ("001", 11))
 def test_the_sentence_of_the_readme():
     stability = stability_of(AGE_OR_HEIGHT, ["age", "sex"])
     assert recurrence_sentence(["sex", "age"], stability) == (
-        "In 100 bootstrap resamples, sex was always selected; age in 58, in its stead height in 31"
-        " (exactly one of the two in 89%)."
+        "In 100 bootstrap resamples, sex was always selected; age in 58."
     )
+    alike = dataclasses.replace(stability, association=lambda unit, other: 0.856)
+    assert place_sentences(alike) == [
+        "One place is held in turn: exactly one of age (58) and height (31) was selected in 89 of"
+        " 100; their association is at least 0.85."
+    ]
+    assert place_sentences(stability) == []
 
 
 @pytest.mark.parametrize(
@@ -101,19 +109,6 @@ def test_many_terms_stay_short():
     assert len(text) < 300
     last = recurrence_sentence(units[:29], stability)
     assert last.endswith("; x27 in 92; x28 in 91.")
-
-
-def test_more_stand_ins_than_are_listed():
-    units = ("age", "height", "sex", "weight", "wrist", "waist")
-    drawn = rows(("100000", 50), ("011111", 50))
-    text = recurrence_sentence(["age"], stability_of(drawn, ["age"], units=units))
-    assert text == (
-        "In 100 bootstrap resamples, age was selected in 50, in its stead height in 50, sex in 50,"
-        " weight in 50, wrist in 50 and 1 more."
-    )
-    without = [row[:-1] for row in drawn]
-    text = recurrence_sentence(["age"], stability_of(without, ["age"]))
-    assert text.endswith("wrist in 50 (exactly one of the five in 50%).")
 
 
 def test_sets_in_words():

@@ -138,6 +138,7 @@ class Associations:
         self._weight = data.weight.astype(np.float64)
         self._coded: dict[int, Coded] = {}
         self._columns: dict[str, list[int]] = {}
+        self._between: dict[frozenset[str], float] = {}
         for j, term in enumerate(data.arrays.column_names):
             self._columns.setdefault(term, []).append(j)
 
@@ -149,12 +150,15 @@ class Associations:
 
     def units(self, unit: str, other: str) -> float:
         """Strength in [0, 1] of two units."""
-        groups = self._arrays.groups
-        first, second = (
-            np.flatnonzero(groups.ids == groups.names.index(name)).tolist()
-            for name in (unit, other)
-        )
-        return self._strongest(first, second)
+        pair = frozenset((unit, other))
+        if pair not in self._between:
+            groups = self._arrays.groups
+            first, second = (
+                np.flatnonzero(groups.ids == groups.names.index(name)).tolist()
+                for name in (unit, other)
+            )
+            self._between[pair] = self._strongest(first, second)
+        return self._between[pair]
 
     def similarity(self) -> FloatArray:
         """Strengths of all pairs of units, in their order, shape (n_groups, n_groups).

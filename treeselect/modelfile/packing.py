@@ -109,6 +109,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
             stability.fixed_size,
             stability.asked,
             None if np.isnan(index := index_told(result)) else index,
+            result.stability.place_members,
         ]
         if stability.along is not None:
             arrays["resample_path"] = stability.along.counts

@@ -29,6 +29,7 @@ from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.fit import Call, Fit
 from treeselect.resampling.folds import Folds
 from treeselect.resampling.paths import StabilityPath
+from treeselect.resampling.places import LEAST_ASSOCIATION
 from treeselect.resampling.resampled import SCHEMES
 from treeselect.resampling.stability import Stability
 
@@ -220,7 +221,7 @@ def _stability(
 ) -> Stability | None:
     if "resamples" not in content:
         return None
-    scheme, k, seed, groups_name, fixed_size, asked, index = content["resamples"]
+    scheme, k, seed, groups_name, fixed_size, asked, index, places = content["resamples"]
     selected, fitted = arrays["resample_selected"], arrays["resample_fitted"]
     assessed, n = arrays["resample_assessed"], len(units.names)
     check(
@@ -248,8 +249,27 @@ def _stability(
         fixed_size=fixed_size,
         asked=asked,
         measured_index=float("nan") if index is None else index,
+        measured_places=_places(places, n),
         along=_stability_path(arrays, assessed, selected),
     )
+
+
+def _places(said: list[Any], n_units: int) -> tuple[tuple[tuple[int, ...], float], ...]:
+    places = tuple((tuple(units), association) for units, association in said)
+    check(
+        all(
+            len(units) > 1
+            and all(type(unit) is int for unit in units)
+            and list(units) == sorted(set(units))
+            and units[0] >= 0
+            and units[-1] < n_units
+            and type(association) is float
+            and LEAST_ASSOCIATION <= association <= 1
+            for units, association in places
+        ),
+        "places",
+    )
+    return places
 
 
 def _stability_path(

@@ -13,17 +13,14 @@ import numpy as np
 
 from treeselect.arguments.checks import check_choice
 from treeselect.arguments.scalars import described, finite
-from treeselect.engine.arrays import FloatArray
 from treeselect.errors import OptionError, StabilityError
+from treeselect.resampling.tails import ROUNDING, largest_tail, twice
 
 if TYPE_CHECKING:
     from treeselect.resampling.resampled import Resampled
 
 Assumption = Literal["none", "unimodal", "r-concave"]
 ASSUMPTIONS = ("none", "unimodal", "r-concave")
-
-_ROUNDING = 1e-9
-"""A threshold of 0.6 is reached by 60 of 100, whatever 0.6 * 100 is in floating point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +223,7 @@ def _check_threshold(threshold: object) -> None:
 
 def _least_count(threshold: float, n: int) -> int:
     """Fewest of n resamples that reach the threshold."""
-    return math.ceil(threshold * n - _ROUNDING)
+    return math.ceil(threshold * n - ROUNDING)
 
 
 # --- the bounds ----------------------------------------------------------------------------------
@@ -284,7 +281,7 @@ def unimodal_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
     _check_few(q, p, 1 / math.sqrt(3))
     count = _least_count(threshold, 2 * b)
     floor = 0.5 + min(theta**2, 1 / (2 * b) + 0.75 * theta**2)
-    least = max(math.floor(floor * 2 * b + _ROUNDING) + 1, b + 2)
+    least = max(math.floor(floor * 2 * b + ROUNDING) + 1, b + 2)
     if count < least:
         raise _too_low(threshold, least, 2 * b)
     t = count / (2 * b)
@@ -325,7 +322,7 @@ def concave_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
     # `count` of 2B resamples at least means count - B of B pairs with both halves at least.
     tail = min(largest_tail(theta**2, count - b, b, -0.5), largest_tail(theta, count, 2 * b, -0.25))
     if tail == 1.0:
-        least = min(b + _twice(theta**2, b), _twice(theta, 2 * b)) + 1
+        least = min(b + twice(theta**2, b), twice(theta, 2 * b)) + 1
         raise _too_low(threshold, least, 2 * b)
     # With few pairs the shape may say less than Markov's inequality, which needs no shape.
     return min(p * tail, worst_case_bound(q, p, threshold))
@@ -350,80 +347,3 @@ def _too_low(threshold: float, least: int, n: int) -> OptionError:
         f"`threshold` must be at least {least / n:g} for this bound with so many units and"
         f" resamples.\n  Found: {threshold:g}."
     )
-
-
-def _twice(mean: float, n: int) -> int:
-    """Twice a mean, as a count of n, rounded up."""
-    return math.ceil(2 * mean * n - _ROUNDING)
-
-
-def largest_tail(mean: float, least: int, n: int, r: float) -> float:
-    """Largest P(X >= least) of an r-concave X on {0, ..., n} with mean at most `mean` n: D.
-
-    Parameters
-    ----------
-    mean : float
-        As a share of n.
-    least : int
-    n : int
-    r : float
-        Below 0: the probabilities to the power r are convex.
-
-    Returns
-    -------
-    float
-        1 where `least` is not above twice the mean, for which nothing is said.
-
-    Notes
-    -----
-    Shah and Samworth (2013), appendices A.2 and A.4. The largest tail is that of probabilities
-    f(i) in proportion to (a + i)^(1/r) for i = 0, ..., m, with f(m + 1) between 0 and what this
-    would give there, and 0 above. For each m, `a` goes from where f(m + 1) is full to where it is
-    0, and the mean fixes f(m + 1).
-    """
-    if least <= _twice(mean, n):
-        return 1.0
-    ends = _full_supports(mean, n, r)
-    tails = [0.0]
-    for m in range(max(least - 1, min(ends)), n):
-        tails.append(_largest_of_support(m, ends[m], ends[m + 1], mean * n, least, r))
-    return max(tails)
-
-
-@functools.lru_cache(maxsize=64)
-def _full_supports(mean: float, n: int, r: float) -> dict[int, float]:
-    """The `a` with which f(i) ~ (a + i)^(1/r) on {0, ..., m} has the mean, by m."""
-    from scipy.optimize import brentq
-
-    def excess(log_a: float, m: int) -> float:
-        f = _powers(math.exp(log_a), m, r)
-        return float(np.arange(m + 1) @ f / f.sum()) - mean * n
-
-    low, high = math.log(1e-12), math.log(1e9)
-    return {
-        m: math.exp(brentq(excess, low, high, args=(m,), xtol=1e-12))
-        for m in range(1, n + 1)
-        if excess(high, m) > 0
-    }
-
-
-def _powers(a: float, m: int, r: float) -> FloatArray:
-    """(a + i)^(1/r), divided by a^(1/r), for i = 0, ..., m."""
-    return np.asarray((1 + np.arange(m + 1) / a) ** (1 / r))
-
-
-def _largest_of_support(
-    m: int, a_none: float, a_full: float, total: float, least: int, r: float
-) -> float:
-    """Largest tail among the distributions on {0, ..., m + 1} with the mean `total`."""
-    from scipy.optimize import minimize_scalar
-
-    room = m + 1 - np.arange(m + 1)
-
-    def below(log_a: float) -> float:
-        f = _powers(math.exp(log_a), m, r)
-        return float((m + 1 - total) * f[:least].sum() / (room @ f))
-
-    low, high = math.log(a_full), math.log(a_none)
-    inside = minimize_scalar(below, bounds=(low, high), method="bounded", options={"xatol": 1e-7})
-    return 1 - min(float(inside.fun), below(low), below(high))

@@ -55,6 +55,9 @@ class Resampled:
     measured_index : float
         The correlated index of a model without its data, as it was before; missing if it was not
         measured.
+    measured_places : tuple of (tuple of int, float)
+        Of a model without its data the places that were known before: numbers of their units, and
+        the association of the two that are associated least.
     along : StabilityPath or None
         Selections for every number of units, if the paths were followed.
     """
@@ -73,6 +76,9 @@ class Resampled:
     association: Callable[[str, str], float] | None = field(default=None, repr=False, compare=False)
     similarity: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
     measured_index: float = field(default=float("nan"), repr=False, compare=False)
+    measured_places: tuple[tuple[tuple[int, ...], float], ...] = field(
+        default=(), repr=False, compare=False
+    )
     along: StabilityPath | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -12,6 +12,12 @@ from treeselect.frames.libraries import in_library
 from treeselect.resampling.agreement import stability_index, wilson_interval
 from treeselect.resampling.error_bounds import Assumption, ErrorBound, error_bound, least_threshold
 from treeselect.resampling.false_positives import CUTOFF, PAIRS, POWER, q_values_of
+from treeselect.resampling.places import (
+    Place,
+    associated_clusters,
+    least_association,
+    place_of,
+)
 from treeselect.resampling.q_values import efp_of, followed
 from treeselect.resampling.selected_sets import SelectedSets
 
@@ -21,29 +27,6 @@ if TYPE_CHECKING:
 
 _FEW = 0.05
 """Share of resamples below which nothing is said about what stood in."""
-
-
-@dataclass(frozen=True, slots=True)
-class StandIn:
-    """A unit of the fit and what stood in for it in the resamples where it was missing.
-
-    Attributes
-    ----------
-    unit : str
-        Selected in the fit.
-    missing : int
-        Resamples that did not select it.
-    others : tuple of (str, int)
-        Units outside the fit, with the number of those resamples that selected them, most
-        frequent first.
-    exactly_one : float
-        Share of all resamples that selected exactly one of `unit` and `others`.
-    """
-
-    unit: str
-    missing: int
-    others: tuple[tuple[str, int], ...]
-    exactly_one: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,26 +272,49 @@ class Stability(SelectedSets):
         return frame.sort_values(["efp", "term"], ignore_index=True)
 
     @property
-    def stand_ins(self) -> tuple[StandIn, ...]:
-        """What stood in for each fitted unit that some resample did not select.
+    def places(self) -> tuple[Place, ...]:
+        """Places of the selection that units hold in turn, because one can stand for another.
 
-        Only for units that at least a twentieth of the resamples missed. A unit is listed if it
-        came in at least a tenth of the resamples without the fitted unit, and more often there
-        than in the others.
+        Units any two of which have an association of at least 0.5 in the data, and of which at
+        least 80 % of the resamples selected exactly one: a unit of the fit, and those of its
+        :attr:`substitutes` that are associated with it and with each other. Places that overlap
+        are one, or none if that does not pass. A model without its data has those that it had.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ .", data, k=3, seed=1, n_trees=50)
+        >>> (place,) = fit.resample(10).stability.places
+        >>> set(place.units) <= {"age", "femur", "height", "tibia", "weight"}
+        True
         """
-        found = []
-        for unit, others in self._replaced():
-            without = ~self.selected[:, unit]
-            place = self.selected[:, [unit, *others]].sum(axis=1)
-            found.append(
-                StandIn(
-                    self.units[unit],
-                    int(without.sum()),
-                    tuple((self.units[o], int(self.selected[without, o].sum())) for o in others),
-                    float((place == 1).mean()),
-                )
-            )
-        return tuple(found)
+        found = [
+            place_of(self.units, self.selected, cluster, strength)
+            for cluster, strength in self._clusters()
+        ]
+        return tuple(place for place in found if place is not None)
+
+    @property
+    def place_members(self) -> tuple[tuple[tuple[int, ...], float], ...]:
+        """Numbers of the units of each of :attr:`places`, and their least association."""
+        number = {unit: n for n, unit in enumerate(self.units)}
+        return tuple(
+            (tuple(sorted(number[unit] for unit in place.units)), place.association)
+            for place in self.places
+        )
+
+    def _clusters(self) -> tuple[tuple[tuple[int, ...], float], ...]:
+        """What may hold a place, with the least association."""
+        if self.association is None:
+            return self.measured_places
+        measure = self.association
+
+        def strength(unit: int, other: int) -> float:
+            return measure(self.units[unit], self.units[other])
+
+        found = associated_clusters(self._replaced(), strength)
+        return tuple((cluster, least_association(cluster, strength)) for cluster in found)
 
     @property
     def substitutes(self) -> Any:

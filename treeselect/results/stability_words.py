@@ -14,23 +14,18 @@ from treeselect.resampling.selected_sets import PAIR_LEVEL
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
-    from treeselect.resampling.stability import Stability, StandIn
+    from treeselect.resampling.stability import Stability
 
 _MOST_UNITS = 8
 """Units in a sentence."""
 
-_MOST_OTHERS = 4
-"""Units that stood in for one of them."""
-
 _MOST_PAIRS = 3
-
-_NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 
 def recurrence_sentence(groups: Sequence[str], stability: Stability) -> str:
-    """How often each selected unit came up again, and what did in its stead.
+    """How often each selected unit came up again.
 
-    "In 100 bootstrap resamples, sex was always selected; age in 58, in its stead height in 31."
+    "In 100 bootstrap resamples, sex was always selected; age in 58."
 
     Parameters
     ----------
@@ -57,11 +52,10 @@ def recurrence_sentence(groups: Sequence[str], stability: Stability) -> str:
         clauses += [_clause(others, "not selected")] if others else []
         return f"In {stability.words}, {'; '.join(clauses)}."
     clauses = [_clause(always, "always selected")] if always else []
-    stand_ins = {stand_in.unit: stand_in for stand_in in stability.stand_ins}
     verb = "" if always else " was selected"
     for name in others[:_MOST_UNITS]:
         times = f"{count[name]:,}" if count[name] else "none"
-        clauses.append(f"{name}{verb} in {times}{_stead(stand_ins.get(name))}")
+        clauses.append(f"{name}{verb} in {times}")
         verb = ""
     rest = others[_MOST_UNITS:]
     if len(rest) == 1:
@@ -77,16 +71,19 @@ def _clause(names: Sequence[str], what: str) -> str:
     return f"{enumeration(names, _MOST_UNITS)} {'was' if len(names) == 1 else 'were'} {what}"
 
 
-def _stead(stand_in: StandIn | None) -> str:
-    """What came in the stead of a unit, and whether it was one or the other."""
-    if stand_in is None:
-        return ""
-    shown = stand_in.others[:_MOST_OTHERS]
-    more = len(stand_in.others) - len(shown)
-    text = ", in its stead " + ", ".join(f"{name} in {times:,}" for name, times in shown)
-    if more:
-        return f"{text} and {more:,} more"
-    return f"{text} (exactly one of the {_NUMBERS[len(shown) + 1]} in {stand_in.exactly_one:.0%})"
+def place_sentences(stability: Stability) -> list[str]:
+    """Which places units hold in turn, how often each, and how alike they are."""
+    said = []
+    for place in stability.places:
+        counted = zip(place.units, place.counts, strict=True)
+        names = enumeration([f"{unit} ({count:,})" for unit, count in counted])
+        strength = f"{np.floor(place.association * 100 + 1e-9) / 100:.2f}"
+        alike = "their association is" if len(place.units) == 2 else "any two are associated by"
+        said.append(
+            f"One place is held in turn: exactly one of {names} was selected in"
+            f" {place.exactly_one:,} of {stability.n_resamples:,}; {alike} at least {strength}."
+        )
+    return said
 
 
 def model_sentence(stability: Stability) -> str:

@@ -19,9 +19,11 @@ from treeselect.results.stability_words import (
     correlated_sentence,
     model_sentence,
     pair_sentence,
+    place_sentences,
     recurrence_sentence,
 )
 from treeselect.results.tables import glance_table, tidy_table
+from treeselect.results.verdict import outsiders_note, size_note, verdict
 from treeselect.running.pieces import stopped_note
 
 if TYPE_CHECKING:
@@ -66,6 +68,8 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
         if 0 < result.k < len(result.step.selected):
             score += "; the terms were selected on these rows: optimistic"
     facts.append((str(glance["score"]), score))
+    if result.resampled is not None and (said := verdict(result, result.stability)):
+        facts.append(("Stability", said))
     facts.append(("Seed", str(result.seed)))
     return tuple(facts)
 
@@ -222,15 +226,19 @@ def rows_note(result: Fit) -> str:
 
 def stability_notes(result: Fit) -> list[str]:
     """What came up again, indices, sets, pairs and bounds, in sentences."""
-    stability = result.resampled
-    if stability is None:
+    if result.resampled is None:
         return []
+    stability = result.stability
     index, (low, high) = stability.index, stability.index_ci
     if np.isfinite(index):
+        between = (
+            f", Monte Carlo interval ({stability.words}) {low:.2f} to {high:.2f}"
+            if f"{low:.2f}" != f"{high:.2f}"
+            else ""
+        )
         text = (
-            f"Stability index (Nogueira): {index:.2f}, Monte Carlo interval ({stability.words})"
-            f" {low:.2f} to {high:.2f}; 1 is the same selection each time, 0 is chance."
-            f"{correlated_sentence(result)}"
+            f"Stability index (Nogueira): {index:.2f}{between}; 1 is the same selection each time,"
+            f" 0 is chance.{correlated_sentence(result)}"
         )
     else:
         free = stability.assessed
@@ -244,6 +252,9 @@ def stability_notes(result: Fit) -> list[str]:
     said = [
         _partial_note(stability),
         recurrence_sentence(result.groups, stability),
+        *place_sentences(stability),
+        outsiders_note(result, stability),
+        size_note(result, stability),
         text,
         model_sentence(stability),
         pair_sentence(stability),

@@ -8,8 +8,10 @@ import numpy as np
 
 from treeselect.printing import enumeration, score_text
 from treeselect.reports.material import FitMaterial
-from treeselect.results.recurrence import ALWAYS, each_selected_all, recurrence
+from treeselect.results.recurrence import each_selected_all
+from treeselect.results.stability_words import place_sentences
 from treeselect.results.tables import glance_table
+from treeselect.results.verdict import outsiders_note, verdict
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -28,6 +30,9 @@ def gather(material: FitMaterial) -> tuple[str, ...]:
     n_kept = len(fit.selected)
     kept = f"{n_kept:,} {of_all}" if n_kept < n_terms else _all(n_terms)
     sentences = [f"{method} keeps {kept} for {response}: {enumeration(fit.selected)}."]
+    if fit.resampled is not None:
+        said, *more = _stability(fit, fit.stability)
+        sentences = [f"{sentences[0]} {said}", *more]
     if np.isfinite(glance["cv_score"]):
         words = fit.design.response.family.score_words
         sentences.append(
@@ -36,8 +41,6 @@ def gather(material: FitMaterial) -> tuple[str, ...]:
             " inside each fold."
         )
         sentences += [words] if words else []
-    if fit.resampled is not None:
-        sentences.append(_stability(fit, fit.resampled))
     return tuple(sentences)
 
 
@@ -45,24 +48,19 @@ def _all(n_terms: int) -> str:
     return {1: "the only term", 2: "both terms"}.get(n_terms, f"all {n_terms:,} terms")
 
 
-def _stability(fit: Fit, stability: Stability) -> str:
-    n = f"{stability.n_resamples:,}"
-    if not np.isfinite(stability.index):
-        which = "every unit" if each_selected_all(stability) else "no unit"
-        return f"Each of {n} resamples selected {which}, which tells nothing about stability."
-    found = recurrence(fit, stability)
-    if found.rarest is None:
-        return f"The stability index on {n} resamples is {stability.index:.2f}."
-    parts = []
-    if found.often:
-        verb = "was" if len(found.often) == 1 else "were"
-        parts.append(f"{enumeration(found.often)} {verb} selected on at least {ALWAYS * 100:.0f} %")
-    if found.others:
-        one = len(found.others) == 1
-        which = found.rarest if one else f"the least frequent, {found.rarest},"
-        parts.append(f"{which} was selected on {found.frequency * 100:.0f} %")
-    return (
-        f"Of {n} resamples of the {'groups' if stability.groups_name else 'rows'},"
-        f" {'; '.join(parts)}."
-        f" The stability index is {stability.index:.2f}."
-    )
+def _stability(fit: Fit, stability: Stability) -> list[str]:
+    """The verdict, and what has to be known beside it."""
+    index = stability.index if stability.n_resamples > 1 else float("nan")
+    if (said := verdict(fit, stability)) or np.isfinite(index):
+        more = (
+            f"The stability index on {stability.words} is {index:.2f}."
+            if np.isfinite(index)
+            else ""
+        )
+        notes = [*place_sentences(stability), outsiders_note(fit, stability)]
+        return [text for text in (said, *notes, more) if text]
+    which = "every unit" if each_selected_all(stability) else "no unit"
+    return [
+        f"Each of {stability.n_resamples:,} resamples selected {which}, which tells nothing about"
+        " stability."
+    ]

@@ -11,6 +11,7 @@ from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
 from treeselect.results.recurrence import BY_REQUEST, kept_units, sizes_of_resamples
 from treeselect.results.summary import stability_notes
+from treeselect.results.verdict import verdict
 
 if TYPE_CHECKING:
     from treeselect.resampling.stability import Stability
@@ -31,7 +32,9 @@ def gather(material: FitMaterial) -> StabilitySection | None:
     stability = material.fit.resampled
     if stability is None:
         return None
-    return stability_section(stability, stability_notes(material.fit))
+    fit = material.fit
+    said = [sentence for sentence in [verdict(fit, fit.stability)] if sentence]
+    return stability_section(stability, [*said, *stability_notes(fit)])
 
 
 def stability_section(stability: Stability, sentences: Sequence[str]) -> StabilitySection:

@@ -1,0 +1,94 @@
+"""Places of a selection that associated units hold in turn: exactly one of them is selected."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from treeselect.engine.arrays import BoolArray
+from treeselect.engine.rounding import at_least
+
+LEAST_ASSOCIATION = 0.5
+"""Of any two units of a place: less, and one does not stand for the other."""
+
+LEAST_SHARE = 0.8
+"""Of the resamples that select exactly one of the units. Where the number of units is fixed
+something comes in the stead of whatever is missing, associated with it or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Units of which a selection has exactly one nearly always.
+
+    Attributes
+    ----------
+    units : tuple of str
+        At least two, most frequent first; at least one of them is in the fit.
+    counts : tuple of int
+        Resamples that selected each.
+    exactly_one : int
+        Resamples that selected exactly one of them.
+    association : float
+        Of the two that are associated least, in [0.5, 1].
+    """
+
+    units: tuple[str, ...]
+    counts: tuple[int, ...]
+    exactly_one: int
+    association: float
+
+
+def associated_clusters(
+    replaced: Iterable[tuple[int, Sequence[int]]], association: Callable[[int, int], float]
+) -> list[tuple[int, ...]]:
+    """Clusters of units of which any two are associated and one was in the fit: candidates.
+
+    Parameters
+    ----------
+    replaced : iterable of (int, sequence of int)
+        Units of the fit that were missing, each with those that came in its stead, most frequent
+        first.
+    association : callable
+        Strength of the association of two units, in [0, 1].
+
+    Returns
+    -------
+    list of tuple of int
+        Disjoint; those that overlapped are one.
+    """
+    clusters: list[set[int]] = []
+    for unit, others in replaced:
+        own = [unit]
+        for other in others:
+            if all(association(int(other), member) >= LEAST_ASSOCIATION for member in own):
+                own.append(int(other))
+        if len(own) > 1:
+            overlapping = [cluster for cluster in clusters if not cluster.isdisjoint(own)]
+            clusters = [cluster for cluster in clusters if cluster.isdisjoint(own)]
+            clusters.append(set(own).union(*overlapping))
+    return [tuple(sorted(cluster)) for cluster in clusters]
+
+
+def place_of(
+    units: Sequence[str], selected: BoolArray, cluster: Sequence[int], association: float
+) -> Place | None:
+    """The place that a cluster holds; None if it is none."""
+    exactly_one = int((selected[:, list(cluster)].sum(axis=1) == 1).sum())
+    if association < LEAST_ASSOCIATION or not at_least(exactly_one / len(selected), LEAST_SHARE):
+        return None
+    count = selected.sum(axis=0)
+    order = sorted(cluster, key=lambda unit: (-count[unit], units[unit]))
+    return Place(
+        tuple(units[unit] for unit in order),
+        tuple(int(count[unit]) for unit in order),
+        exactly_one,
+        association,
+    )
+
+
+def least_association(cluster: Sequence[int], association: Callable[[int, int], float]) -> float:
+    """Of the two units that are associated least."""
+    return float(np.min([association(a, b) for a, b in itertools.combinations(cluster, 2)]))
