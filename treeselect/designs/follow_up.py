@@ -78,6 +78,8 @@ def follow_up_facts(known: FollowUp | None) -> tuple[tuple[str, str], ...]:
     facts = [("Events", f"{known.n_events:,} in {known.n_rows:,} rows ({100 * share:.1f} %)")]
     if known.start is not None:
         facts.append(("Follow-up", f"rows are under observation from {known.start} on"))
+    elif known.n_events == known.n_rows:
+        facts.append(("Follow-up", "every row until its event"))
     elif known.median is None:
         facts.append(("Follow-up", "median not reached (reverse Kaplan-Meier)"))
     else:
