@@ -165,12 +165,12 @@ def enumeration(names: Sequence[str], most: int = 8, room: int = 240) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-def score_text(mean: float, standard_error: float) -> str:
+def score_text(mean: float, standard_error: float, name: str = "s.e.") -> str:
     """A mean score with its standard error: "0.853 (s.e. 0.012)". What is below 1, or above 0, is
     not rounded to it."""
     if mean == 1 and standard_error == 0:
         return "1 in each fold"
-    return f"{plain_score(mean)} (s.e. {error_text(standard_error)})"
+    return f"{plain_score(mean)} ({name} {error_text(standard_error)})"
 
 
 def plain_score(score: float) -> str:

@@ -136,11 +136,14 @@ def test_whole_page(fixed, snapshot):
 
 def test_the_answer_comes_first(fixed):
     assert gather(fixed, written="now", versions={}).answer == (
-        "ControlBurn keeps 2 of 6 terms for died: signal and site.",
+        "ControlBurn keeps 2 of 6 terms for died: signal and site. Stable, with k fixed at 2, but"
+        " for who holds one place: the other term was selected in at least 80% of 20 bootstrap"
+        " resamples.",
+        "One place is held in turn: exactly one of signal (15) and copy (5) was selected in 20 of"
+        " 20; their association is at least 1.00.",
+        "The stability index on 20 bootstrap resamples is 0.70.",
         "The cross-validated AUC is 0.812 (standard error 0.062), with the selection repeated"
         " inside each fold.",
-        "Of 20 resamples of the rows, site was selected on at least 95 %; signal was selected on"
-        " 75 %. The stability index is 0.70.",
     )
 
 
@@ -150,7 +153,9 @@ def test_what_is_kept_by_request_is_not_called_stable(fixed):
     report = gather(dataclasses.replace(fixed, resampled=resampled), written="now", versions={})
     assert "site was selected" not in report.answer[-1]
     in_fit = {row[0]: row[-1] for row in report.stability.table.rows}
-    assert in_fit["site"] == "always (keep)"
+    assert in_fit["site"] == "yes"
+    frequency = {row[0]: row[1] for row in report.stability.table.rows}
+    assert frequency["site"] == "kept by request"
     assert in_fit["signal"] == "yes"
     assert in_fit["copy"] == "no"
 

@@ -55,7 +55,7 @@ def test_processes_and_the_order_of_the_columns_do_not_matter(told, data):
     turned = data[data.columns[::-1]]
     again = fit_of(turned, "y ~ f + add + x2 + x1").resample(20, effects=True, n_jobs=2)
     expected, found = by_pair(told), by_pair(again).reindex(by_pair(told).index)
-    numbers = ["strength", "low", "high", "n_resamples"]
+    numbers = ["strength", "low", "high", "size", "n_resamples"]
     pd.testing.assert_frame_equal(found[numbers], expected[numbers])
 
 
@@ -134,4 +134,19 @@ def test_strengths_are_those_of_the_whole_joint_shape(data):
     share, mean = shape["share"], shape["mean"]
     total = (share * (mean - (share * mean).sum()) ** 2).sum()
     expected = np.sqrt((share * shape["interaction"] ** 2).sum() / total)
-    np.testing.assert_allclose(read_strengths(fit.model, pair_points(fit)), [expected])
+    size = np.sqrt((share * shape["interaction"] ** 2).sum())
+    np.testing.assert_allclose(read_strengths(fit.model, pair_points(fit)), [[expected, size]])
+
+
+def test_pairs_are_ranked_by_size_not_by_strength(data):
+    """All of a small effect may be an interaction, and matters less than some of a large one."""
+    rng = np.random.default_rng(3)
+    frame = data.assign(small=rng.choice([-1.0, 1.0], 150), other=rng.choice([-1.0, 1.0], 150))
+    frame["y"] = 10 * (frame.x1 > 0) + 4 * (frame.x1 > 0) * (frame.x2 > 0)
+    frame["y"] += 0.8 * frame.small * frame.other
+    found = fit_of(frame, "y ~ x1 + x2 + small + other").interactions()
+    assert {found["term"][0], found["other"][0]} == {"x1", "x2"}
+    assert found["size"].is_monotonic_decreasing
+    own = {*zip(found["term"], found["other"], found["strength"], strict=True)}
+    strength = {frozenset({term, other}): value for term, other, value in own}
+    assert strength[frozenset({"small", "other"})] > strength[frozenset({"x1", "x2"})]

@@ -37,7 +37,7 @@ def pack_effects(record: EffectRecord) -> tuple[dict[str, Any], dict[str, NDArra
     own = record.interactions
     if own is not None:
         said["pairs"] = own.pairs
-        arrays["interaction_values"] = np.column_stack([own.strength, own.low, own.high])
+        arrays["interaction_values"] = np.column_stack([own.strength, own.low, own.high, own.size])
         arrays["interaction_count"] = own.count
     return said, arrays
 
@@ -123,21 +123,21 @@ def _interactions_of(
         and len({frozenset(pair) for pair in pairs}) == len(pairs)
         and values.dtype == np.float64
         and count.dtype == np.int64
-        and values.shape == (len(pairs), 3)
+        and values.shape == (len(pairs), 4)
         and count.shape == (len(pairs),)
         and bool(((count >= 0) & (count <= n_resamples)).all()),
         "interactions",
     )
-    strength, low, high = values.T
+    strength, low, high, size = values.T
     few = count < LEAST_RESAMPLES
     check(
-        bool(((strength >= 0) & (strength <= 1)).all())
+        bool(((strength >= 0) & (strength <= 1) & (size >= 0) & (size < np.inf)).all())
         and np.array_equal(np.isnan(low), few)
         and np.array_equal(np.isnan(high), few)
         and bool(((low >= 0) & (low <= high) & (high <= 1))[~few].all()),
         "interactions",
     )
-    return InteractionRecord(pairs, strength, low, high, count)
+    return InteractionRecord(pairs, strength, low, high, size, count)
 
 
 def _is_contrast(own: Contrast, n_terms: int) -> bool:

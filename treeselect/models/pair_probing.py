@@ -62,9 +62,9 @@ class PairProbes:
 
 
 def read_strengths(model: Model, probes: PairProbes) -> FloatArray:
-    """Strength of the interaction of each pair, shape (n_pairs,); missing where the model does not
-    have both terms."""
-    found = np.full(len(probes.pairs), np.nan)
+    """Strength and size of the interaction of each pair, shape (n_pairs, 2); missing where the
+    model does not have both terms."""
+    found = np.full((len(probes.pairs), 2), np.nan)
     own = np.flatnonzero(model.groups[probes.coded.groups.ids])
     has = [bool(np.isin(term.columns, own).all()) for term in probes.terms]
     asked = [n for n, pair in enumerate(probes.pairs) if all(has[i] for i in pair)]
@@ -95,7 +95,7 @@ def read_strengths(model: Model, probes: PairProbes) -> FloatArray:
 def read_resampled_strengths(
     model: Model, probes: PairProbes, data: BinnedData, rows: IntArray
 ) -> FloatArray:
-    """The same of the model of a resample.
+    """The strengths, shape (n_pairs,), in the model of a resample.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def read_resampled_strengths(
         and bool(known(term.columns, probes.rows[term.grid], term.by_level, data, rows).all())
         for term in probes.terms
     ]
-    found = read_strengths(model, probes)
+    found = read_strengths(model, probes)[:, 0]
     found[[not all(can_tell[i] for i in pair) for pair in probes.pairs]] = np.nan
     return found
 

@@ -57,6 +57,8 @@ class InteractionRecord:
         Terms.
     strength, low, high : ndarray of float, shape (n_pairs,)
         From 0 to 1, and what the resamples make of it; missing where there is none.
+    size : ndarray of float, shape (n_pairs,)
+        Root mean square of the interaction, on the scale of the prediction.
     count : ndarray of int64, shape (n_pairs,)
         Resamples in which the strength was found.
     """
@@ -65,6 +67,7 @@ class InteractionRecord:
     strength: FloatArray
     low: FloatArray
     high: FloatArray
+    size: FloatArray
     count: IntArray
 
 
@@ -165,13 +168,14 @@ def interaction_record(
 
     Parameters
     ----------
-    fitted : ndarray of float, shape (n_pairs,)
-        In the fit's model.
+    fitted : ndarray of float, shape (n_pairs, 2)
+        Strength and size in the fit's model.
     resampled : sequence of ndarray of float, shape (n_pairs, 1)
         In the models of resamples, missing where it is not known.
     """
     low, high, count = intervals(_stacked(resampled, (len(pairs), 1)))
-    return InteractionRecord(tuple(pairs), fitted, low[:, 0], high[:, 0], count[:, 0])
+    strength, size = fitted.T
+    return InteractionRecord(tuple(pairs), strength, low[:, 0], high[:, 0], size, count[:, 0])
 
 
 def steps(at_ends: FloatArray, ends: IntArray) -> FloatArray:

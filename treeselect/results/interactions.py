@@ -90,10 +90,11 @@ def interaction_table(result: Fit) -> pd.DataFrame:
             "strength": record.strength,
             "low": record.low,
             "high": record.high,
+            "size": record.size,
             "n_resamples": record.count,
         }
     )
-    return frame.sort_values("strength", ascending=False, kind="stable", ignore_index=True)
+    return frame.sort_values("size", ascending=False, kind="stable", ignore_index=True)
 
 
 def are_kept(result: Fit) -> bool:
@@ -111,7 +112,7 @@ def _record_of(result: Fit) -> InteractionRecord:
     if kept is not None:
         return kept
     if len(result.selected) < 2:
-        return interaction_record((), np.empty(0), ())
+        return interaction_record((), np.empty((0, 2)), ())
     return interactions_of(result, pair_points(result), ())
 
 

@@ -416,13 +416,16 @@ class ReadableFit(Fit):
         -------
         frame, in the library of the data
             One row per pair of the ten most important terms that have no variable in common,
-            strongest first: ``term``, ``other``, ``strength``, from 0 (the effects of the two add
+            the largest first: ``term``, ``other``, ``strength``, from 0 (the effects of the two add
             up) to 1, on the scale of :meth:`shape`: probabilities of effects that add up in
             log-odds do not add up. After :meth:`SelectionResult.resample` with ``effects=True``
             ``low`` and ``high`` are its 2.5 and 97.5 percentiles in the models of the resamples, at
             the same points over the same rows, and ``n_resamples`` tells of how many: those that
             selected both terms, in which both vary and no level is missing that is a point of the
             grid. Of fewer than 20 there is no interval; without such resamples `n_resamples` is 0.
+            ``size``, by which they are ranked, is the root mean square of what no sum of two
+            effects has, on the same scale: a pair of which both effects are small can be strong,
+            as a share, and matter little.
 
         Raises
         ------

@@ -34,11 +34,21 @@ def beyond_both(mean: FloatArray, share: FloatArray, sizes: tuple[int, int]) -> 
     return np.asarray(mean - sums)
 
 
-def strength(mean: FloatArray, share: FloatArray, sizes: tuple[int, int]) -> float:
-    """Root of the share of the variance of the joint effect that no sum of two effects has; from 0
-    to 1. Parameters as of :func:`beyond_both`."""
+def strength(mean: FloatArray, share: FloatArray, sizes: tuple[int, int]) -> tuple[float, float]:
+    """How much of the joint effect no sum of two effects has. Parameters as of :func:`beyond_both`.
+
+    Returns
+    -------
+    strength : float
+        Root of its share of the variance of the joint effect, from 0 to 1.
+    size : float
+        Its root mean square, on the scale of `mean`: what tells among pairs of which the effects
+        differ in size. Of several outputs the root of the sum of the squares.
+    """
     centred = mean - share @ mean
     total = float((share @ centred**2).sum())
     beyond = float((share @ beyond_both(mean, share, sizes) ** 2).sum())
     nothing = 1e-20 * float((share @ mean**2).sum())  # what rounding leaves
-    return min(1.0, float(np.sqrt(beyond / total))) if total > nothing else 0.0
+    if total <= nothing:
+        return 0.0, 0.0
+    return min(1.0, float(np.sqrt(beyond / total))), float(np.sqrt(beyond))

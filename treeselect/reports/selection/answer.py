@@ -35,10 +35,10 @@ def gather(material: FitMaterial) -> tuple[str, ...]:
         sentences = [f"{sentences[0]} {said}", *more]
     if np.isfinite(glance["cv_score"]):
         words = fit.design.response.family.score_words
+        score = score_text(glance["cv_score"], glance["cv_se"], "standard error")
         sentences.append(
-            f"The cross-validated {glance['score']} is"
-            f" {score_text(glance['cv_score'], glance['cv_se'])}, with the selection repeated"
-            " inside each fold."
+            f"The cross-validated {glance['score']} is {score}, with the selection repeated inside"
+            " each fold."
         )
         sentences += [words] if words else []
     return tuple(sentences)
@@ -52,13 +52,10 @@ def _stability(fit: Fit, stability: Stability) -> list[str]:
     """The verdict, and what has to be known beside it."""
     index = stability.index if stability.n_resamples > 1 else float("nan")
     if (said := verdict(fit, stability)) or np.isfinite(index):
-        more = (
-            f"The stability index on {stability.words} is {index:.2f}."
-            if np.isfinite(index)
-            else ""
-        )
-        notes = [*place_sentences(stability), outsiders_note(fit, stability)]
-        return [text for text in (said, *notes, more) if text]
+        notes = [said, *place_sentences(stability), outsiders_note(fit, stability)]
+        if np.isfinite(index):
+            notes.append(f"The stability index on {stability.words} is {index:.2f}.")
+        return [text for text in notes if text]
     which = "every unit" if each_selected_all(stability) else "no unit"
     return [
         f"Each of {stability.n_resamples:,} resamples selected {which}, which tells nothing about"

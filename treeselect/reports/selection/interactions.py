@@ -38,17 +38,17 @@ def gather(material: FitMaterial) -> InteractionSection | None:
     note = interval_note(shown)
     figure = bar_figure(
         names=[f"{a} × {b}" for a, b in pairs],
-        values=shown["strength"].to_list(),
+        values=shown["size"].to_list(),
         more=len(table) - len(pairs),
         labels=[f"{short[a]} × {short[b]}" for a, b in pairs],
-        full=1.0,
         texts=[_text(row) for row in shown.to_dict("records")],
-        text_room=170.0 if note else 70.0,
+        text_room=250.0 if note else 150.0,
     )
     return InteractionSection(note, figure)
 
 
 def _text(row: Mapping[Hashable, Any]) -> str:
+    said = f"{row['size']:.3g}, strength {row['strength']:.2f}"
     if np.isnan(row["low"]):
-        return f"{row['strength']:.3f}"
-    return f"{row['strength']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
+        return said
+    return f"{said} ({row['low']:.2f} to {row['high']:.2f})"

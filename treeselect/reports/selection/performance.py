@@ -29,7 +29,8 @@ def gather(material: FitMaterial) -> PerformanceSection | None:
     content = found.summary().content
     return PerformanceSection(
         lead=(
-            f"{found.score_name} {score_text(found.mean, found.standard_error)} on"
+            f"{found.score_name}"
+            f" {score_text(found.mean, found.standard_error, 'standard error')} on"
             f" held-out rows, mean of {len(found.scores):,} folds. Nothing that was chosen, neither"
             " the terms nor their number, was chosen on the rows that it is scored on."
         ),
