@@ -42,13 +42,13 @@ class Place:
 
 
 def associated_clusters(
-    replaced: Iterable[tuple[int, Sequence[int]]], association: Callable[[int, int], float]
+    replaced: Iterable[tuple[int, Iterable[int]]], association: Callable[[int, int], float]
 ) -> list[tuple[int, ...]]:
     """Clusters of units of which any two are associated and one was in the fit: candidates.
 
     Parameters
     ----------
-    replaced : iterable of (int, sequence of int)
+    replaced : iterable of (int, iterable of int)
         Units of the fit that were missing, each with those that came in its stead, most frequent
         first.
     association : callable
