@@ -452,6 +452,8 @@ def test_wide_data_are_cut_to_the_first_units():
     )
     report = gather(fit, written="now", versions={})
     assert len(report.stability.figure.dots) == 30
+    drawn = {dot.name for dot in report.stability.figure.dots if dot.filled}
+    assert drawn == set(fit.selected)
     assert report.stability.figure.more == 90
     assert report.stability.table.more == 70
     assert "and 90 more" in render(report)

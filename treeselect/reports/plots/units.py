@@ -9,6 +9,7 @@ import numpy as np
 from treeselect.errors import OptionError, listing
 from treeselect.reports.colours import ACCENT, GRID, SOFT
 from treeselect.reports.plots.drawing import name_rows, new_axes
+from treeselect.results.frequencies import selected_first
 from treeselect.results.tables import importances_of
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 _MOST_UNITS = 30
+_MOST_SELECTED = 50
 
 
 def need_terms(result: Fit, least: int) -> None:
@@ -45,7 +47,9 @@ def importance(result: Fit, ax: Axes | None) -> Axes:
 
 def stability(result: Fit, ax: Axes | None) -> Axes:
     """Selection frequencies with their intervals."""
-    table = result.stability.table().head(_MOST_UNITS)
+    found = result.stability.table()
+    table = selected_first(found, _MOST_UNITS, _MOST_SELECTED)
+    more = len(found) - len(table)
     ax = new_axes(ax, 6.4, 1.2 + 0.28 * len(table))
     rows = np.arange(len(table))
     ax.hlines(rows, table["ci_low"], table["ci_high"], color=ACCENT)
@@ -62,7 +66,10 @@ def stability(result: Fit, ax: Axes | None) -> Axes:
         )
     name_rows(ax, table["term"].to_list())
     ax.set_xlim(-0.03, 1.03)
-    ax.set_xlabel(f"frequency on {result.stability.n_resamples:,} resamples, with 95 % intervals")
+    ax.set_xlabel(
+        f"frequency on {result.stability.n_resamples:,} resamples, with 95 % intervals"
+        + (f"\n(and {more:,} more)" if more else "")
+    )
     ax.legend(frameon=False, loc="best")
     return ax
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from treeselect.reports.figures.dots import DotFigure, dot_figure
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
+from treeselect.results.frequencies import selected_first
 from treeselect.results.recurrence import BY_REQUEST, kept_units, sizes_of_resamples
 from treeselect.results.summary import stability_notes
 from treeselect.results.verdict import verdict
@@ -38,10 +39,10 @@ def gather(material: FitMaterial) -> StabilitySection | None:
 
 
 def stability_section(stability: Stability, sentences: Sequence[str]) -> StabilitySection:
-    """Figure and table of the most frequent units, with sentences on what they say."""
+    """Figure and table of the selected and the most frequent other units, with sentences on what they say."""
     kept = kept_units(stability)
     tidy = stability.table()
-    shown = tidy.head(MOST_UNITS)
+    shown = selected_first(tidy, MOST_UNITS, MOST_ROWS)
     figure = dot_figure(
         names=shown["term"].to_list(),
         values=shown["frequency"].to_list(),
@@ -50,6 +51,7 @@ def stability_section(stability: Stability, sentences: Sequence[str]) -> Stabili
         filled=shown["selected"].to_list(),
         more=len(tidy) - len(shown),
     )
+    listed = selected_first(tidy, MOST_ROWS, MOST_ROWS)
     rows = tuple(
         (
             str(row["term"]),
@@ -60,10 +62,10 @@ def stability_section(stability: Stability, sentences: Sequence[str]) -> Stabili
             ),
             "yes" if row["selected"] else "no",
         )
-        for row in tidy.head(MOST_ROWS).to_dict("records")
+        for row in listed.to_dict("records")
     )
     columns = ("Unit", "Frequency", "95 % interval", "In the fit")
-    table = Table(columns, rows, max(len(tidy) - MOST_ROWS, 0))
+    table = Table(columns, rows, len(tidy) - len(listed))
     return StabilitySection(_lead(stability), figure, table, tuple(sentences))
 
 
@@ -83,5 +85,5 @@ def _lead(stability: Stability) -> str:
     return (
         f"How often each unit was selected when the selection was repeated on"
         f" {stability.words} ({how}), {sizes} on each; lines"
-        " are 95 % intervals. Filled dots are in the selection above, hollow ones are not."
+        " are 95 % intervals. Filled dots are in the selection above and come first, hollow ones are not."
     )
