@@ -70,8 +70,8 @@ ROUND_EFFECTS = pd.DataFrame(
     columns=["term", "direction", "step", "from", "to", "effect"],
 ).assign(low=np.nan, high=np.nan)
 ROUND_PAIRS = pd.DataFrame(
-    [("signal", "site", 0.125, np.nan, np.nan, 0)],
-    columns=["term", "other", "strength", "low", "high", "n_resamples"],
+    [("signal", "site", 0.125, np.nan, np.nan, 0.0625, 0)],
+    columns=["term", "other", "strength", "low", "high", "size", "n_resamples"],
 )
 
 
@@ -305,7 +305,7 @@ def test_learned_numbers_are_those_of_the_tables(fitted):
         for row in rows.to_dict("records"):
             assert f'<td class="number">{row["share"]:.3f}</td>' in page
     pair = fitted.interactions().iloc[0]
-    assert f"<title>{pair['term']} × {pair['other']}: {pair['strength']:.3f}</title>" in page
+    assert f"<title>{pair['term']} × {pair['other']}: {pair['size']:.3g}, strength" in page
     for row in fitted.trees().head(15).itertuples():
         assert f'<th scope="row">{row.tree}</th><td class="number">{row.weight:.3f}</td>' in page
     assert "Predictions are those of a forest of 20 trees, refitted on the selection." in page
@@ -330,7 +330,7 @@ def test_intervals_of_interactions_stand_beside_the_strengths(fixed, monkeypatch
     sections = "treeselect.reports.selection"
     monkeypatch.setattr(f"{sections}.interactions.interaction_table", lambda fit: table)
     page = page_of(fixed)
-    assert "<title>signal × site: 0.125 (0.062 to 0.250)</title>" in page
+    assert "<title>signal × site: 0.0625, strength 0.12 (0.06 to 0.25)</title>" in page
     assert "In brackets percentiles 2.5 and 97.5 of the strength" in page
 
 
