@@ -55,6 +55,7 @@ def made(
         "family": "binomial (`died` is 0 and 1)",
         "score_name": "AUC",
         "score_words": "",
+        "score_bounds": (0.0, 1.0),
         "scheme": f"{n_folds}-fold cross-validation",
         "call": "compare('died ~ .', data, methods=[...])",
         "data": "a data frame of 100 rows and 13 columns",

@@ -202,6 +202,7 @@ def compare(
         family=response.family_text,
         score_name=response.family.score_name,
         score_words=response.family.score_words,
+        score_bounds=response.family.score_bounds,
         scheme=asked.words(n_asked),
         call=call_text("compare", formula, data, arguments),
         data=data_text(data, frame),

@@ -21,7 +21,9 @@ from sklearn.metrics import (
 import treeselect
 from treeselect.algorithms.shared.task import Task
 from treeselect.cli.main import main
-from treeselect.designs.families import BINOMIAL, GAUSSIAN, POISSON, family_of, multinomial
+from treeselect.designs.families import BINOMIAL, COX, GAUSSIAN, POISSON, family_of, multinomial
+from treeselect.designs.scoring import with_scoring
+from treeselect.designs.time_scores import KINDS
 from treeselect.designs.weights import row_weights
 from treeselect.errors import MethodError, OptionError
 
@@ -215,6 +217,22 @@ def test_families_by_name():
     for name, n in (("multinomial", 2), ("binomial", 3), ("gaussian", 2), ("normal", 0)):
         with pytest.raises(KeyError):
             family_of(name, n)
+
+
+def test_bounds_of_scores():
+    """A family knows them; of a score of the user's they are not known."""
+    shares, explained, any_score = (0, 1), (-np.inf, 1), (-np.inf, np.inf)
+    assert BINOMIAL.score_bounds == COX.score_bounds == shares
+    for family in (GAUSSIAN, POISSON, multinomial(3)):
+        assert family.score_bounds == explained
+    assert with_scoring(BINOMIAL, "neg_log_loss").score_bounds == any_score
+    kinds = {key: kind.bounds for key, kind in KINDS.items()}
+    assert kinds == {
+        "harrell_c": shares,
+        "uno_c": shares,
+        "integrated_brier": explained,
+        "cox_deviance": explained,
+    }
 
 
 def test_on_the_command_line(flowers, tmp_path, capsys):

@@ -176,6 +176,17 @@ def test_a_size_between_two_steps_is_marked(fixed):
     assert [row[0] for row in report.path.table.rows] == ["0", "1", "2", "4 (cut to 3)"]
 
 
+def test_a_path_of_one_step_is_a_sentence(mixed):
+    fit = treeselect.select(
+        "dose ~ signal + noise", mixed, method="controlburn", lam=1e9, seed=1, forests=1, n_trees=5
+    )
+    section = gathered(fit).path
+    assert section.figure is None
+    assert section.notes[0] == "The path has one step, of 0 units: R2 0.000."
+    assert "dashed" not in " ".join(section.notes)
+    assert 'id="scores-title"' not in page_of(fit)
+
+
 def test_a_long_path_is_shown_around_the_chosen_step(fixed):
     names = fixed.resampled.units
     many_steps = fixed.steps[:3] + (fixed.steps[3],) * 100

@@ -99,6 +99,8 @@ class Contest:
         How often a row is held out, on average.
     response, family, score_name, score_words, scheme, call, data : str
         Of these `score_words` is a sentence about the score, or empty.
+    score_bounds : (float, float)
+        Least and greatest value that the score can have; infinite where none is known.
     seed : int
     notes : tuple of str
     library : str
@@ -122,6 +124,7 @@ class Contest:
     family: str
     score_name: str
     score_words: str
+    score_bounds: tuple[float, float]
     scheme: str
     call: str
     data: str

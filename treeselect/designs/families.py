@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,11 @@ from treeselect.engine.survival.cox import CoxLoss
 _NEAR_CERTAIN = 1e-6
 """Probabilities are kept this far from 0 and 1 before their log-odds are taken."""
 
+
+UNBOUNDED = (-math.inf, math.inf)
+SHARE = (0.0, 1.0)
+EXPLAINED = (-math.inf, 1.0)
+"""Bounds of scores: of any, of shares, and of what is explained, which may be less than nothing."""
 
 AfterTraining = Callable[[FloatArray, FloatArray, WeightArray, WeightArray], float]
 
@@ -58,6 +64,8 @@ class Family:
         Whether the response is times until events, of which no mean is known.
     score_words : str
         What the score is, a sentence; empty where its name says so.
+    score_bounds : (float, float)
+        Least and greatest value that the score can have; infinite where none is known.
     score_after : callable or None
         ``score_after(y, prediction, weight, training)``: the same score of rows that are held out,
         where it learns from the training rows, too; `score` is told with rows that are their own
@@ -80,6 +88,7 @@ class Family:
     score_needs_variation: bool = True
     has_times: bool = False
     score_words: str = ""
+    score_bounds: tuple[float, float] = UNBOUNDED
     score_after: AfterTraining | None = None
 
     def held_out_score(
@@ -187,6 +196,7 @@ GAUSSIAN = Family(
     _identity,
     min_leaf=5,
     has_classes=False,
+    score_bounds=EXPLAINED,
 )
 BINOMIAL = Family(
     "binomial",
@@ -199,6 +209,7 @@ BINOMIAL = Family(
     min_leaf=10,
     has_classes=True,
     n_classes=2,
+    score_bounds=SHARE,
 )
 
 DEVIANCE_WORDS = (
@@ -217,6 +228,7 @@ POISSON = Family(
     min_leaf=5,
     has_classes=False,
     score_words=DEVIANCE_WORDS,
+    score_bounds=EXPLAINED,
 )
 
 
@@ -238,6 +250,7 @@ COX = Family(
     has_classes=False,
     has_times=True,
     score_words=HARRELL_WORDS,
+    score_bounds=SHARE,
 )
 
 
@@ -255,6 +268,7 @@ def multinomial(n_classes: int) -> Family:
         has_classes=True,
         n_classes=n_classes,
         score_words=DEVIANCE_WORDS,
+        score_bounds=EXPLAINED,
     )
 
 

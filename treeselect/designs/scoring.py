@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.arguments.scalars import answer, described, finite
-from treeselect.designs.families import Family
+from treeselect.designs.families import UNBOUNDED, Family
 from treeselect.designs.follow_up import FollowUp
 from treeselect.designs.survival_metrics import SurvivalMetric, survival_metric
 from treeselect.designs.time_scores import KINDS, TimeScore, with_time_score
@@ -284,6 +284,7 @@ def _scored(
         family,
         score_name=name,
         score_words="",
+        score_bounds=UNBOUNDED,
         score=score,
         score_after=score.after if metric is not None and metric.needs_training else None,
         null_score=float("nan"),

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeselect.arguments.scalars import described
-from treeselect.designs.families import COX, HARRELL_WORDS, Family, concordance_index
+from treeselect.designs.families import (
+    COX,
+    EXPLAINED,
+    HARRELL_WORDS,
+    SHARE,
+    Family,
+    concordance_index,
+)
 from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.survival.concordance import uno_concordance
 from treeselect.engine.survival.curves import censoring_curve
@@ -36,6 +43,8 @@ class Kind:
         What it is, a sentence; ``{until}`` stands for the end of its span.
     null : float
         Of the model without predictors.
+    bounds : (float, float)
+        Least and greatest value.
     score : callable
         ``score(y, risk, weight, training, span)`` of relative risks.
     needs_training : bool
@@ -47,6 +56,7 @@ class Kind:
     name: str
     words: str
     null: float
+    bounds: tuple[float, float]
     score: Callable[[FloatArray, FloatArray, WeightArray, WeightArray, Span], float]
     needs_training: bool = False
     needs_pairs: bool = True
@@ -153,7 +163,7 @@ def _deviance(
 
 
 KINDS: dict[str, Kind] = {
-    "harrell_c": Kind(COX.score_name, HARRELL_WORDS, 0.5, _harrell),
+    "harrell_c": Kind(COX.score_name, HARRELL_WORDS, 0.5, SHARE, _harrell),
     "uno_c": Kind(
         "Uno's C",
         "Uno's C: the share of the pairs of rows (of one stratum, if there are strata), of which it"
@@ -162,6 +172,7 @@ KINDS: dict[str, Kind] = {
         " of the probability of being under observation until then, which the training rows tell"
         " (Uno et al. 2011).",
         0.5,
+        SHARE,
         _uno,
         needs_training=True,
     ),
@@ -172,6 +183,7 @@ KINDS: dict[str, Kind] = {
         " al. 1999). The baseline hazard, and the probability of being under observation by whose"
         " inverse rows are weighted, are those of the training rows. 0 is no better than no terms.",
         0.0,
+        EXPLAINED,
         _brier,
         needs_training=True,
         needs_pairs=False,
@@ -181,6 +193,7 @@ KINDS: dict[str, Kind] = {
         "D2: 1 less the ratio of the deviance of the partial likelihood to that of the model"
         " without terms, with risk sets of the scored rows alone. 0 is no better than no terms.",
         0.0,
+        EXPLAINED,
         _deviance,
     ),
 }
@@ -214,6 +227,7 @@ def with_time_score(family: Family, name: object, span: Span) -> Family:
         family,
         score_name=score.kind.name,
         score_words=score.words,
+        score_bounds=score.kind.bounds,
         score=score,
         score_after=score.after,
         null_score=score.kind.null,

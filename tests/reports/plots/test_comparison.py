@@ -112,6 +112,33 @@ def test_the_constant_model_is_left_out_unless_it_is_compared():
     assert [(p.size, p.compared) for p in line.points] == [(0, True), (1, False), (2, False)]
 
 
+def test_the_front_has_its_errors_and_whole_numbers_of_units():
+    found = made(3, (2,), rule=2)
+    ax = found.plot("front")
+    table = found.ranked_table()
+    (bars,) = ax.collections
+    heights = [end[1] - start[1] for start, end in bars.get_segments()]
+    np.testing.assert_allclose(heights, 2 * table["standard_error"])
+    assert ax.get_ylim()[1] - ax.get_ylim()[0] >= 4 * table["standard_error"].max()
+    low, high = ax.get_xlim()
+    ticks = [tick for tick in ax.get_xticks() if low <= tick <= high]
+    assert ticks == [2]
+
+
+def test_no_score_above_what_is_possible():
+    found = made(2, (1, 2))
+    for run in found.runs:
+        for fold in run.folds:
+            fold.scores[:] = [0.97, 1.0]
+    for fold in found.runs[0].folds[1:]:
+        fold.scores[0] = 0.999
+    for kind in ("scores", "front"):
+        ax = found.plot(kind)
+        assert ax.get_ylim()[1] == 1
+        bars = ax.collections[0].get_segments()
+        assert max(end[1] for _, end in bars) <= 1
+
+
 def test_differences_have_their_intervals(four):
     ax = four.plot("differences")
     table = four.difference_table().sort_values("difference", ascending=False)

@@ -297,13 +297,35 @@ def test_nothing_or_one_selected(mixed):
     for kind in ("importance", "correlation", "interactions", "importance_path"):
         with pytest.raises(OptionError):
             empty.plot(kind)
-    empty.plot("path")
+    with pytest.raises(OptionError, match=r"two steps with a score\.\n  With a score: k = 0\."):
+        empty.plot("path")
     one = treeselect.select(
         "dose ~ signal", mixed, method="controlburn", k=1, seed=1, forests=1, n_trees=5
     )
     with pytest.raises(OptionError, match="at least two selected terms"):
         one.plot("interactions")
-    one.plot("importance_path")
+    with pytest.raises(OptionError, match="need two steps with units"):
+        one.plot("importance_path")
+
+
+def test_axes_of_scores_and_counts(cross_validated):
+    """Scores of at most 1, and whole numbers of units."""
+    ax = cross_validated.plot("path")
+    assert ax.get_ylim()[1] <= 1
+    ticks = ax.get_xticks()
+    assert len(ticks) > 1
+    np.testing.assert_array_equal(ticks, np.round(ticks))
+    ax = matplotlib.figure.Figure().subplots()
+    ax.plot([-5, 30], [-3, 2])
+    cross_validated.plot("path", ax=ax)  # what is there stays in view
+    assert ax.get_xlim()[0] <= -5
+    assert ax.get_xlim()[1] >= 30
+    assert ax.get_ylim()[0] <= -3
+    assert ax.get_ylim()[1] >= 2
+
+
+def test_shares_stay_within_0_and_1(fitted):
+    assert fitted.plot("stability").get_xlim() == (0, 1)
 
 
 def test_without_the_data(fitted, tmp_path):

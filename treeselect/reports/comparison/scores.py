@@ -49,6 +49,5 @@ def gather(material: ContestMaterial) -> ScoreSection:
     table = table_by_size(
         found, lines, lambda row: f"{row['score']:.3f} ({row['standard_error']:.3f})"
     )
-    return ScoreSection(
-        lead, series_figure(shown, len(lines) - len(shown)), found.score_name, table
-    )
+    figure = series_figure(shown, len(lines) - len(shown), bounds=found.score_bounds)
+    return ScoreSection(lead, figure, found.score_name, table)

@@ -38,5 +38,7 @@ def gather(material: ContestMaterial) -> StabilitySection | None:
         " defined where every fold selects all units or none."
     )
     table = table_by_size(found, lines, lambda row: number(row["stability"], ".2f"))
-    figure = series_figure(shown, max(len(lines) - MOST_LINES, 0), cover=(0.0, 1.0))
+    figure = series_figure(
+        shown, max(len(lines) - MOST_LINES, 0), bounds=(-1.0, 1.0), cover=(0.0, 1.0)
+    )
     return StabilitySection(lead, figure, table)

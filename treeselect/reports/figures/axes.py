@@ -19,6 +19,79 @@ class Tick:
     label: str
 
 
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """From where to where an axis runs, and its round values."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def share(self, value: float) -> float:
+        """Where a value stands, from 0 to 1; what lies beyond an end stands there."""
+        return min(max(position(value, self.low, self.high), 0.0), 1.0)
+
+
+LEAST_SPAN = 0.05
+"""Least height of an axis of a score whose best value is known and whose error is not."""
+
+LEAST_ERRORS = 4.0
+"""Least height of an axis in standard errors, so that what is smaller does not fill it."""
+
+
+def score_axis(
+    values: Sequence[float],
+    errors: Sequence[float] | None = None,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+) -> Axis:
+    """An axis of scores: it covers them and their error bars, but for what no score can be.
+
+    Parameters
+    ----------
+    values : sequence of float
+        What is not finite is passed over.
+    errors : sequence of float, optional
+        Half lengths of the error bars; not finite where there are none.
+    bounds : (float, float)
+        Least and greatest value of the score; infinite where none is known.
+    """
+    known = [i for i, value in enumerate(values) if math.isfinite(value)]
+    if not known:
+        return Axis(0.0, 1.0, tuple(nice_ticks(0.0, 1.0)))
+    halves = [e if errors and math.isfinite(e) else 0.0 for e in errors or [0.0] * len(values)]
+    least = min(bounds[0], *(values[i] for i in known))
+    most = max(bounds[1], *(values[i] for i in known))
+    span = LEAST_ERRORS * max(halves[i] for i in known)
+    if not span and math.isfinite(bounds[1]):
+        span = LEAST_SPAN
+    low = max(min(values[i] - halves[i] for i in known), least)
+    high = min(max(values[i] + halves[i] for i in known), most)
+    return _within(low, high, span, least, most)
+
+
+def _within(low: float, high: float, span: float, least: float, most: float) -> Axis:
+    """An axis that covers a range, `span` high if bounds have room, which it does not leave."""
+    room = max(span - (high - low), 0.0) / 2
+    low, high = low - room, high + room
+    up, down = max(least - low, 0.0), max(high - most, 0.0)  # one of them is 0 if there is room
+    low, high = max(low - down, least), min(high + up, most)
+    near = [tick for tick in nice_ticks(low, high) if least - 1e-9 <= tick <= most + 1e-9]
+    ticks = [min(max(tick, least), most) for tick in near]
+    return Axis(min(low, *ticks), max(high, *ticks), tuple(ticks))
+
+
+def count_axis(values: Sequence[float]) -> tuple[int, int, range]:
+    """Whole numbers from where to where an axis of counts runs, and its ticks.
+
+    Parameters
+    ----------
+    values : sequence of float
+        At least 0; means of counts need not be whole.
+    """
+    least, most = math.floor(min(values)), math.ceil(max(values))
+    return least, most, size_ticks(least, most)
+
+
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Round values that cover the range from `low` to `high`; of huge ones, those that exist."""
     largest = max(abs(low), abs(high))

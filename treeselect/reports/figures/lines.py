@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treeselect.reports.figures.axes import WIDTH, Tick, nice_ticks, size_ticks, tick_labels
+from treeselect.reports.figures.axes import WIDTH, Tick, count_axis, nice_ticks, tick_labels
 from treeselect.reports.figures.labels import distinct, spread
 
 
@@ -85,7 +85,7 @@ def line_figure(
     """
     width, height, left, right, top, bottom = WIDTH, 320, 50.0, WIDTH - 196.0, 30.0, 272.0
     ticks = nice_ticks(0.0, max(map(max, values)))
-    least, most = min(*sizes, chosen), max(*sizes, chosen)
+    least, most, x_ticks = count_axis([*sizes, chosen])
 
     def x(size: float) -> float:
         return round(left + 14 + (size - least) / max(most - least, 1) * (right - left - 14), 1)
@@ -122,7 +122,7 @@ def line_figure(
         bottom,
         tuple(lines),
         x(chosen),
-        tuple(Tick(x(size), str(size)) for size in size_ticks(least, most)),
+        tuple(Tick(x(size), str(size)) for size in x_ticks),
         tuple(map(Tick, map(y, ticks), tick_labels(ticks))),
         more,
     )

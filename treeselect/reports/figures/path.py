@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treeselect.reports.figures.axes import WIDTH, Tick, nice_ticks, size_ticks, tick_labels
+from treeselect.reports.figures.axes import WIDTH, Tick, count_axis, score_axis, tick_labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,7 @@ def path_figure(
     scores: Sequence[float],
     errors: Sequence[float] | None,
     chosen: int,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> PathFigure:
     """Geometry of the path.
 
@@ -56,20 +57,22 @@ def path_figure(
         Half lengths of the error bars.
     chosen : int
         Size that is marked; none of `sizes` if it was cut from the next larger one.
+    bounds : (float, float)
+        Least and greatest value of the score.
     """
     width, height, left, right, top, bottom = WIDTH, 300, 62.0, WIDTH - 18.0, 30.0, 252.0
     known = [i for i, score in enumerate(scores) if math.isfinite(score)]
     halves = [e if math.isfinite(e) else 0.0 for e in errors] if errors else [0.0] * len(scores)
     lows, highs = [scores[i] - halves[i] for i in known], [scores[i] + halves[i] for i in known]
-    ticks = nice_ticks(min(lows), max(highs)) if known else nice_ticks(0.0, 1.0)
-    least, most = min(*sizes, chosen), max(*sizes, chosen)
+    axis = score_axis(scores, errors, bounds)
+    least, most, x_ticks = count_axis([*sizes, chosen])
     span = max(most - least, 1)
 
     def x(size: float) -> float:
         return round(left + 14 + (size - least) / span * (right - left - 28), 1)
 
     def y(score: float) -> float:
-        return round(bottom - (score - ticks[0]) / (ticks[-1] - ticks[0]) * (bottom - top), 1)
+        return round(bottom - axis.share(score) * (bottom - top), 1)
 
     points = tuple(
         PathPoint(
@@ -92,6 +95,6 @@ def path_figure(
         points,
         " ".join(f"{p.x},{p.y}" for p in points),
         x(chosen),
-        tuple(Tick(x(size), str(size)) for size in size_ticks(least, most)),
-        tuple(map(Tick, map(y, ticks), tick_labels(ticks))),
+        tuple(Tick(x(size), str(size)) for size in x_ticks),
+        tuple(map(Tick, map(y, axis.ticks), tick_labels(axis.ticks))),
     )

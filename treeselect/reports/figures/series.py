@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from treeselect.reports.figures.axes import WIDTH, Tick, nice_ticks, size_ticks, tick_labels
+from treeselect.reports.figures.axes import WIDTH, Tick, count_axis, score_axis, tick_labels
 from treeselect.reports.figures.labels import distinct, spread
 from treeselect.reports.figures.lines import MOST_MARKS
 
@@ -87,7 +87,11 @@ class SeriesFigure:
 
 
 def series_figure(
-    series: Sequence[Series], more: int, *, cover: Sequence[float] = ()
+    series: Sequence[Series],
+    more: int,
+    *,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    cover: Sequence[float] = (),
 ) -> SeriesFigure:
     """Geometry of lines with error bars, which stand side by side where sizes are the same.
 
@@ -97,14 +101,18 @@ def series_figure(
         One with a value at least.
     more : int
         Methods that were left out.
+    bounds : (float, float)
+        Least and greatest value that there can be.
     cover : sequence of float
         Values that the axis shows in any case.
     """
     width, height, left, right, top, bottom = WIDTH, 380, 56.0, WIDTH - 190.0, 30.0, 332.0
-    ticks = nice_ticks(*_range(series, cover))
+    values = [*cover, *(value for one in series for value in one.values)]
+    errors = [*(math.nan for _ in cover), *(error for one in series for error in one.errors)]
+    axis = score_axis(values, errors, bounds)
     sizes = [size for one in series for size in one.sizes]
-    least, most = min(sizes), max(sizes)
-    unit = (right - left - 36) / max(most - least, 1.0)
+    least, most, x_ticks = count_axis(sizes)
+    unit = (right - left - 36) / max(most - least, 1)
     room = _room(series, unit)
 
     def x(size: float, number: int) -> float:
@@ -112,9 +120,9 @@ def series_figure(
         return round(left + 18 + (size - least) * unit + shift, 1)
 
     def y(value: float) -> float:
-        return round(bottom - (value - ticks[0]) / (ticks[-1] - ticks[0]) * (bottom - top), 1)
+        return round(bottom - axis.share(value) * (bottom - top), 1)
 
-    lasts = [[v for v in one.values if math.isfinite(v)][-1:] or [ticks[0]] for one in series]
+    lasts = [[v for v in one.values if math.isfinite(v)][-1:] or [axis.low] for one in series]
     ends = [y(last) for (last,) in lasts]
     heights = spread(ends, 18.0, top, bottom)
     labels = distinct([one.name for one in series], 10.0)
@@ -125,7 +133,7 @@ def series_figure(
             y,
             label=labels[i],
             label_y=heights[i],
-            end=ends[i] if len(one.sizes) > 1 and one.sizes[-1] == most else None,
+            end=ends[i] if len(one.sizes) > 1 and one.sizes[-1] == max(sizes) else None,
         )
         for i, one in enumerate(series)
     ]
@@ -137,11 +145,8 @@ def series_figure(
         top,
         bottom,
         tuple(drawn),
-        tuple(
-            Tick(round(left + 18 + (size - least) * unit, 1), str(size))
-            for size in size_ticks(math.ceil(least), max(math.floor(most), math.ceil(least)))
-        ),
-        tuple(map(Tick, map(y, ticks), tick_labels(ticks))),
+        tuple(Tick(round(left + 18 + (size - least) * unit, 1), str(size)) for size in x_ticks),
+        tuple(map(Tick, map(y, axis.ticks), tick_labels(axis.ticks))),
         more,
     )
 
@@ -177,18 +182,6 @@ def _drawn(
         label_y=label_y,
         text=_text(one),
     )
-
-
-def _range(series: Sequence[Series], cover: Sequence[float]) -> tuple[float, float]:
-    """Lowest and highest end of all error bars."""
-    reach = [
-        value + sign * (error if math.isfinite(error) else 0.0)
-        for one in series
-        for value, error in zip(one.values, one.errors, strict=True)
-        for sign in (-1, 1)
-        if math.isfinite(value)
-    ]
-    return min(*cover, *reach), max(*cover, *reach)
 
 
 def _room(series: Sequence[Series], unit: float) -> float:

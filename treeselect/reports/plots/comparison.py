@@ -13,13 +13,16 @@ from treeselect.comparison.lines import MOST_LINES, ScoreLine, score_lines
 from treeselect.comparison.words import number
 from treeselect.errors import OptionError, listing
 from treeselect.reports.colours import ACCENT, COLOURS, GRID, SOFT
+from treeselect.reports.figures.axes import Axis, score_axis
 from treeselect.reports.figures.labels import spread
 from treeselect.reports.plots.drawing import (
     MARKS,
+    error_bars,
     name_rows,
     need_matplotlib,
     new_axes,
     plain,
+    score_heights,
     short_names,
     whole_numbers,
 )
@@ -53,12 +56,15 @@ def plot_comparison(found: Contest, kind: str, ax: Axes | None = None) -> Axes:
 def _scores(found: Contest, ax: Axes | None) -> Axes:
     ax = new_axes(ax, 8.4, 4.4)
     lines = score_lines(found, MOST_LINES)
+    points = [point for line in lines for point in line.points]
+    axis = score_axis([p.score for p in points], [p.error for p in points], found.score_bounds)
+    score_heights(ax, axis)
+    whole_numbers(ax, [point.size for point in points])
     step = _step(lines)
     drawn = []
     for i, line in enumerate(lines):
         shift = (i - (len(lines) - 1) / 2) * step / len(lines)
-        drawn.append(_score_line(ax, line, i, shift))
-    whole_numbers(ax)
+        drawn.append(_score_line(ax, line, i, shift, axis))
     ax.grid(axis="y", color=GRID)
     ax.set_axisbelow(True)
     ax.set_xlabel("selected units (k); ringed: where the method is compared")
@@ -71,12 +77,14 @@ def _scores(found: Contest, ax: Axes | None) -> Axes:
     return ax
 
 
-def _score_line(ax: Axes, line: ScoreLine, i: int, shift: float) -> Any:
+def _score_line(ax: Axes, line: ScoreLine, i: int, shift: float, axis: Axis) -> Any:
     sizes = [point.size + shift for point in line.points]
+    scores = [point.score for point in line.points]
     drawn = ax.errorbar(
         sizes,
-        [point.score for point in line.points],
-        yerr=[point.error for point in line.points],
+        scores,
+        yerr=error_bars(scores, [point.error for point in line.points], axis),
+        clip_on=False,
         color=COLOURS[i],
         marker=MARKS[i],
         markersize=5,
@@ -87,7 +95,13 @@ def _score_line(ax: Axes, line: ScoreLine, i: int, shift: float) -> Any:
     )
     at = next(j for j, point in enumerate(line.points) if point.compared)
     ax.plot(
-        sizes[at], line.points[at].score, "o", markersize=12, fillstyle="none", color=COLOURS[i]
+        sizes[at],
+        scores[at],
+        "o",
+        markersize=12,
+        fillstyle="none",
+        color=COLOURS[i],
+        clip_on=False,
     )
     return drawn
 
@@ -123,6 +137,10 @@ def _front(found: Contest, ax: Axes | None) -> Axes:
     table = found.ranked_table()
     shown = table.head(_MOST_LABELS)
     ax = new_axes(ax, 7.2, max(4.0, 1.2 + 0.24 * len(shown)))
+    scores, errors = shown["score"].to_list(), shown["standard_error"].to_list()
+    axis = score_axis(scores, errors, found.score_bounds)
+    score_heights(ax, axis)
+    whole_numbers(ax, shown["n_selected"].to_list())
     for inside, fill in ((True, ACCENT), (False, "white")):
         rows = shown[shown["front"] == inside]
         label = "on the front" if inside else "not on it"
@@ -134,9 +152,12 @@ def _front(found: Contest, ax: Axes | None) -> Axes:
             markerfacecolor=fill,
             markersize=7,
             label=label,
+            clip_on=False,
         )
-    ax.margins(0.08)
-    whole_numbers(ax)
+    below, above = error_bars(scores, errors, axis)
+    lows = [score - length for score, length in zip(scores, below, strict=True)]
+    highs = [score + length for score, length in zip(scores, above, strict=True)]
+    ax.vlines(shown["n_selected"], lows, highs, color=ACCENT, linewidth=1, zorder=1, clip_on=False)
     ax.grid(axis="y", color=GRID)
     ax.set_axisbelow(True)
     names = [
@@ -151,7 +172,7 @@ def _front(found: Contest, ax: Axes | None) -> Axes:
         "selected units, mean over the folds; stability in brackets"
         + (f"\n(and {more:,} more methods)" if more else "")
     )
-    ax.set_ylabel(plain(f"{found.score_name} on held-out rows"))
+    ax.set_ylabel(plain(f"{found.score_name} on held-out rows, one standard error to each side"))
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return ax
 

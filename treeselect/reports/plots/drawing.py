@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from treeselect.arguments.scalars import described
 from treeselect.errors import MissingPackageError, OptionError
+from treeselect.reports.figures.axes import Axis, count_axis
 from treeselect.reports.figures.labels import distinct
 from treeselect.shown import shown
 
@@ -45,11 +46,37 @@ def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
     return ax
 
 
-def whole_numbers(ax: Axes) -> None:
-    """Ticks of the horizontal axis at whole numbers only."""
+def whole_numbers(ax: Axes, counts: Sequence[float]) -> None:
+    """A horizontal axis of counts, with a whole number at least, and ticks at these only."""
     from matplotlib.ticker import MaxNLocator
 
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    least, most, _ = count_axis(counts)
+    room = max(0.04 * (most - least), 0.25)
+    low, high = _seen(ax.get_xlim() if ax.has_data() else (), least - room, most + room)
+    ax.set_xlim(low, high)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+
+
+def score_heights(ax: Axes, axis: Axis) -> None:
+    """A vertical axis of scores, which does not leave their bounds.
+
+    Axes of the user's that show something already keep it in view; called before drawing.
+    """
+    ax.set_ylim(*_seen(ax.get_ylim() if ax.has_data() else (), axis.low, axis.high))
+
+
+def _seen(shown: Sequence[float], low: float, high: float) -> tuple[float, float]:
+    """The range, with what is seen already."""
+    return min([low, *shown]), max([high, *shown])
+
+
+def error_bars(
+    values: Sequence[float], errors: Sequence[float], axis: Axis
+) -> tuple[list[float], list[float]]:
+    """Lengths of error bars to below and above, as far as the axis goes."""
+    below = [min(e, v - axis.low) for v, e in zip(values, errors, strict=True)]
+    above = [min(e, axis.high - v) for v, e in zip(values, errors, strict=True)]
+    return below, above
 
 
 def name_rows(ax: Axes, names: Sequence[str]) -> None:

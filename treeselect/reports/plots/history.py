@@ -52,8 +52,8 @@ def history(result: Fit, ax: Axes | None) -> Axes:
     ax.set_ylabel(
         "importance" if len(shown) == len(named) else "importance (the largest are named)"
     )
+    whole_numbers(ax, [1, len(values)])
     ax.set_xlim(1 if len(values) > 1 else 0.5, max(len(values), 1.5))
-    whole_numbers(ax)
     ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=4)
     return ax
 

@@ -8,8 +8,16 @@ import numpy as np
 
 from treeselect.errors import OptionError
 from treeselect.reports.colours import ACCENT, COLOURS, GRID, SOFT
+from treeselect.reports.figures.axes import score_axis
 from treeselect.reports.figures.labels import spread
-from treeselect.reports.plots.drawing import MARKS, new_axes, short_names, whole_numbers
+from treeselect.reports.plots.drawing import (
+    MARKS,
+    error_bars,
+    new_axes,
+    score_heights,
+    short_names,
+    whole_numbers,
+)
 from treeselect.results.curves import importance_lines
 from treeselect.results.tables import path_table
 
@@ -23,14 +31,26 @@ _MOST_LINES = 8
 
 def path(result: Fit, ax: Axes | None) -> Axes:
     """Score against the number of units."""
-    ax = new_axes(ax, 6.4, 4.0)
     table = path_table(result)
     validated = result.scores is not None
     score = table["cv_score" if validated else "train_score"]
+    scored = table["k"][score.notna()]
+    if len(scored) < 2:
+        raise OptionError(
+            "There is nothing to plot: a path needs two steps with a score.\n"
+            f"  With a score: {', '.join(f'k = {k}' for k in scored) or 'none'}."
+            " `fit.path` has the numbers."
+        )
+    values, errors = score.to_list(), table["cv_se"].to_list()
+    axis = score_axis(values, errors, result.design.response.family.score_bounds)
+    ax = new_axes(ax, 6.4, 4.0)
+    score_heights(ax, axis)
+    whole_numbers(ax, [*table["k"], result.k])
     ax.errorbar(
         table["k"].to_numpy(),
         score.to_numpy(),
-        yerr=table["cv_se"] if validated else None,
+        yerr=error_bars(values, errors, axis) if validated else None,
+        clip_on=False,
         color=ACCENT,
         marker="o",
         markersize=5,
@@ -41,7 +61,7 @@ def path(result: Fit, ax: Axes | None) -> Axes:
     else:
         chosen = (table["k"] == result.k).to_numpy()
         at = table["k"][chosen].to_list(), score[chosen].to_list()
-    ax.plot(*at, "o", markersize=13, fillstyle="none", color=ACCENT)
+    ax.plot(*at, "o", markersize=13, fillstyle="none", color=ACCENT, clip_on=False)
     name = result.design.response.family.score_name
     rows = "out of bag" if result.chosen_method.tells_out_of_bag else "on the training rows"
     ax.set_ylabel(f"{name}, {'cross-validated' if validated else rows}")
@@ -54,7 +74,13 @@ def importance_path(result: Fit, ax: Axes | None) -> Axes:
     found = importance_lines(result, _MOST_LINES)
     if not found.sizes:
         raise OptionError("There is no importance to plot.\n  No step of the path has any unit.")
+    if len(found.sizes) < 2:
+        raise OptionError(
+            "There is nothing to plot: importances along the path need two steps with units.\n"
+            f'  Found: k = {found.sizes[0]}. `fit.plot("importance")` shows those of the selection.'
+        )
     ax = new_axes(ax, 7.2, 4.2)
+    whole_numbers(ax, [*found.sizes, result.k])
     for i, values in enumerate(found.values):
         first = max(int(np.flatnonzero(np.array(values) > 0)[0]) - 1, 0) if any(values) else 0
         ax.plot(
@@ -93,7 +119,6 @@ def importance_path(result: Fit, ax: Axes | None) -> Axes:
 
 
 def _over_sizes(ax: Axes, result: Fit) -> None:
-    whole_numbers(ax)
     ax.axvline(result.k, color=SOFT, linestyle="--", linewidth=1, zorder=0)
     ax.grid(axis="y", color=GRID)
     ax.set_axisbelow(True)

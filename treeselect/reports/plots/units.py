@@ -52,7 +52,7 @@ def stability(result: Fit, ax: Axes | None) -> Axes:
     more = len(found) - len(table)
     ax = new_axes(ax, 6.4, 1.2 + 0.28 * len(table))
     rows = np.arange(len(table))
-    ax.hlines(rows, table["ci_low"], table["ci_high"], color=ACCENT)
+    ax.hlines(rows, table["ci_low"], table["ci_high"], color=ACCENT, zorder=1)
     for inside, fill in ((True, ACCENT), (False, "white")):
         shown = table["selected"].to_numpy() == inside
         label = "in the selection" if inside else "outside"
@@ -63,9 +63,10 @@ def stability(result: Fit, ax: Axes | None) -> Axes:
             color=ACCENT,
             markerfacecolor=fill,
             label=label,
+            clip_on=False,
         )
     name_rows(ax, table["term"].to_list())
-    ax.set_xlim(-0.03, 1.03)
+    ax.set_xlim(0.0, 1.0)
     ax.set_xlabel(
         f"frequency on {result.stability.n_resamples:,} resamples, with 95 % intervals"
         + (f"\n(and {more:,} more)" if more else "")
@@ -85,7 +86,7 @@ def substitutes(result: Fit, ax: Axes | None) -> Axes:
     ax = new_axes(ax, 6.8, 1.4 + 0.3 * len(table))
     rows = np.arange(len(table))
     ax.hlines(rows, 0, table["share"], color=GRID)
-    ax.plot(table["share"], rows, "o", color=ACCENT, label="without it")
+    ax.plot(table["share"], rows, "o", color=ACCENT, label="without it", clip_on=False)
     beside = table["share_otherwise"].notna()
     if beside.any():
         ax.plot(
@@ -95,6 +96,7 @@ def substitutes(result: Fit, ax: Axes | None) -> Axes:
             color=ACCENT,
             markerfacecolor="white",
             label="with it",
+            clip_on=False,
         )
     pairs = zip(table["substitute"], table["term"], strict=True)
     name_rows(ax, [f"{other} for {term}" for other, term in pairs])
@@ -105,7 +107,7 @@ def substitutes(result: Fit, ax: Axes | None) -> Axes:
                 text, (1.02, row), xycoords=("axes fraction", "data"), va="center", color=SOFT
             )
     ax.set_title("association", loc="right", fontsize=9, color=SOFT)
-    ax.set_xlim(-0.03, 1.03)
+    ax.set_xlim(0.0, 1.0)
     ax.set_xlabel("share of the resamples that selected the substitute")
     ax.legend(frameon=False, loc="best")
     return ax

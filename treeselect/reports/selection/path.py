@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.printing import enumeration
+from treeselect.printing import enumeration, score_text
 from treeselect.reports.figures.path import PathFigure, path_figure
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table, table_around
@@ -25,14 +25,15 @@ class PathSection:
     ----------
     notes : tuple of str
         How to read the figure.
-    figure : PathFigure
+    figure : PathFigure or None
+        None where there are not two scores: a path of one step is a sentence.
     score : str
         Name of the figure's score.
     table : Table
     """
 
     notes: tuple[str, ...]
-    figure: PathFigure
+    figure: PathFigure | None
     score: str
     table: Table
 
@@ -40,12 +41,40 @@ class PathSection:
 def gather(material: FitMaterial) -> PathSection:
     """The path as figure and table."""
     fit = material.fit
-    return PathSection(
-        _notes(fit), _figure(fit), fit.design.response.family.score_name, _table(fit)
-    )
+    score = fit.design.response.family.score_name
+    figure = _figure(fit)
+    notes = _notes(fit) if figure is not None else _without_figure(fit)
+    return PathSection(notes, figure, score, _table(fit))
 
 
 def _notes(fit: Fit) -> tuple[str, ...]:
+    marked = f"The dashed line marks the chosen number, {fit.k:,}"
+    if fit.step.cut_from is not None:
+        marked += (
+            ", which no step of the path has; the training score of the selection is that of the"
+            f" step with {fit.step.cut_from:,} units, from which it was cut"
+        )
+    return _what_score(fit), f"{marked}."
+
+
+def _without_figure(fit: Fit) -> tuple[str, ...]:
+    """Of a path of one step, or one on which fewer than two steps have a score."""
+    if len(fit.steps) > 1:
+        return ("Fewer than two steps of the path have a score, so there is no figure.",)
+    (row,) = path_table(fit).to_dict("records")
+    text = f"The path has one step, of {row['k']:,} unit{'' if row['k'] == 1 else 's'}"
+    if fit.step.cut_from is not None:
+        text += f", which was cut to {fit.k:,}"
+    score = row["train_score" if fit.scores is None else "cv_score"]
+    if not np.isfinite(score):
+        return (f"{text}; it has no score.",)
+    has_error = np.isfinite(row["cv_se"])
+    shown = score_text(score, row["cv_se"], "standard error") if has_error else f"{score:.3f}"
+    return f"{text}: {fit.design.response.family.score_name} {shown}.", _what_score(fit)
+
+
+def _what_score(fit: Fit) -> str:
+    """Which rows the scores of the path are of."""
     score = fit.design.response.family.score_name
     if fit.scores is None:
         first = (
@@ -63,23 +92,21 @@ def _notes(fit: Fit) -> tuple[str, ...]:
             " standard error to each side. The same folds chose the number of units, so the score"
             " at the chosen number can be slightly optimistic."
         )
-    marked = f"The dashed line marks the chosen number, {fit.k:,}"
-    if fit.step.cut_from is not None:
-        marked += (
-            ", which no step of the path has; the training score of the selection is that of the"
-            f" step with {fit.step.cut_from:,} units, from which it was cut"
-        )
-    return first, f"{marked}."
+    return first
 
 
-def _figure(fit: Fit) -> PathFigure:
+def _figure(fit: Fit) -> PathFigure | None:
     path = path_table(fit)
     validated = fit.scores is not None
+    scores = path["cv_score" if validated else "train_score"]
+    if scores.notna().sum() < 2:
+        return None
     return path_figure(
         sizes=path["k"].to_list(),
-        scores=path["cv_score" if validated else "train_score"].to_list(),
+        scores=scores.to_list(),
         errors=path["cv_se"].to_list() if validated else None,
         chosen=fit.k,
+        bounds=fit.design.response.family.score_bounds,
     )
 
 

@@ -39,7 +39,7 @@ def gather(material: FitMaterial) -> StabilitySection | None:
 
 
 def stability_section(stability: Stability, sentences: Sequence[str]) -> StabilitySection:
-    """Figure and table of the selected and the most frequent other units, with sentences on what they say."""
+    """Figure and table of the selected and the most frequent other units, and what they say."""
     kept = kept_units(stability)
     tidy = stability.table()
     shown = selected_first(tidy, MOST_UNITS, MOST_ROWS)
@@ -85,5 +85,6 @@ def _lead(stability: Stability) -> str:
     return (
         f"How often each unit was selected when the selection was repeated on"
         f" {stability.words} ({how}), {sizes} on each; lines"
-        " are 95 % intervals. Filled dots are in the selection above and come first, hollow ones are not."
+        " are 95 % intervals. Filled dots are in the selection above and come first, hollow ones"
+        " are not."
     )
