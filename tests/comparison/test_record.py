@@ -56,6 +56,7 @@ def comparison(*runs, **changes):
         family="binomial (`y` is 0 and 1)",
         score_name="AUC",
         score_words="",
+        score_bounds=(0.0, 1.0),
         scheme="4-fold cross-validation",
         call="compare('y ~ .', data, methods=['slow', 'plain'])",
         data="a data frame of 100 rows and 5 columns",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from comparison_data import made
 
+from treeselect.comparison.words import comparison_notes
 from treeselect.errors import OptionError
 from treeselect.reports.gather import gather_comparison, software_versions
 from treeselect.reports.render import COMPARISON, render
@@ -129,6 +130,15 @@ def test_size_stays_small(four):
 
 
 # --- the answer --------------------------------------------------------------------------------
+
+
+def test_all_units_are_called_all():
+    found = made(2, (12,), rule=12)
+    answer = gathered(found).answer
+    assert answer[0].endswith("with all 12 units, none left out.")
+    said = "are compared with all 12 units, none left out."
+    assert sum(said in note for note in comparison_notes(found)) == 1
+    assert not any(said in note for note in comparison_notes(made(2, (3,), rule=3)))
 
 
 def test_the_answer_names_what_is_alike_worse_smallest_and_most_stable():

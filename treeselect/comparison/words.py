@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.designs.follow_up import follow_up_facts
-from treeselect.printing import SummaryContent, error_text, p_text, plain_score
+from treeselect.printing import SummaryContent, enumeration, error_text, p_text, plain_score
 from treeselect.results.summary import options_text
 from treeselect.running.pieces import stopped_note
 
@@ -115,11 +115,31 @@ def interval_text(low: float, high: float) -> str:
     return f"{low:+.3f} to {high:+.3f}" if np.isfinite(low) else _NONE
 
 
+def units_text(mean: float, n_units: int) -> str:
+    """ "3 units", "all 7 units, none left out", or "2.6 units on average"."""
+    if not float(mean).is_integer():
+        return f"{mean:.1f} units on average"
+    if mean == n_units:
+        return "the only unit" if n_units == 1 else f"all {n_units:,} units, none left out"
+    return f"{mean:,.0f} unit{'' if mean == 1 else 's'}"
+
+
+def _nothing_left_out(found: Contest) -> list[str]:
+    """A sentence on methods that are compared where they select every unit."""
+    table, n_units = found.ranked_table(), len(found.units)
+    names = table.loc[table["n_selected"] == n_units, "method"].to_list()
+    if not names or n_units == 1:
+        return []
+    verb = "is" if len(names) == 1 else "are"
+    return [f"{enumeration(names)} {verb} compared with all {n_units:,} units, none left out."]
+
+
 def comparison_notes(found: Contest) -> tuple[str, ...]:
     """What a reader should know of these numbers."""
     n_folds = len(found.n_test)
     notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
     notes += [found.score_words] if found.score_words else []
+    notes += _nothing_left_out(found)
     if any(run.sizes is None for run in found.runs):
         notes.append("k in brackets: the mean number of units that a tuning value leads to.")
     if isinstance(found.rule, str) and any(run.sizes for run in found.runs):

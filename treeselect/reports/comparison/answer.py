@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from treeselect.comparison.verdict import Verdict, verdict
+from treeselect.comparison.words import units_text
 from treeselect.printing import enumeration
 from treeselect.reports.material import ContestMaterial
 
@@ -13,7 +14,7 @@ def gather(material: ContestMaterial) -> tuple[str, ...]:
     best = ranked.to_dict("records")[0]
     reached = (
         f"{best['score']:.3f} (standard error {best['standard_error']:.3f}) with"
-        f" {_units(best['n_selected'])}"
+        f" {units_text(best['n_selected'], len(found.units))}"
     )
     score, response = found.score_name, found.response
     if len(ranked) == 1:
@@ -24,13 +25,6 @@ def gather(material: ContestMaterial) -> tuple[str, ...]:
     )
     said = verdict(ranked, material.differences)
     return first, _told_apart(said), *_front(said)
-
-
-def _units(mean: float) -> str:
-    """ "3 units" or "2.6 units on average"."""
-    if not float(mean).is_integer():
-        return f"{mean:.1f} units on average"
-    return f"{mean:.0f} unit{'' if mean == 1 else 's'}"
 
 
 def _told_apart(said: Verdict) -> str:

@@ -91,9 +91,10 @@ def importance_path(result: Fit, ax: Axes | None) -> Axes:
             markersize=5,
             markevery=max(1, len(values) // 20),
             linestyle="-" if found.selected[i] else "--",
+            clip_on=False,
         )
     highest = max(max(values) for values in found.values)
-    ax.set_ylim(-0.02 * highest, 1.05 * highest)
+    ax.set_ylim(0.0, min(1.05 * highest, 1.0))
     ends = [1000 * values[-1] / highest for values in found.values]
     heights = [height * highest / 1000 for height in spread(ends, 60.0, 0.0, 1000.0)]
     for i, name in enumerate(short_names(found.names, 14.0)):
