@@ -157,7 +157,7 @@ def _front(found: Contest, ax: Axes | None) -> Axes:
     below, above = error_bars(scores, errors, axis)
     lows = [score - length for score, length in zip(scores, below, strict=True)]
     highs = [score + length for score, length in zip(scores, above, strict=True)]
-    ax.vlines(shown["n_selected"], lows, highs, color=ACCENT, linewidth=1, zorder=1, clip_on=False)
+    ax.vlines(shown["n_selected"], lows, highs, color=ACCENT, alpha=0.6, zorder=1, clip_on=False)
     ax.grid(axis="y", color=GRID)
     ax.set_axisbelow(True)
     names = [
@@ -169,10 +169,11 @@ def _front(found: Contest, ax: Axes | None) -> Axes:
     _label_points(ax, names, shown["n_selected"].to_list(), shown["score"].to_list())
     more = len(table) - len(shown)
     ax.set_xlabel(
-        "selected units, mean over the folds; stability in brackets"
+        "selected units, mean over the folds; stability in brackets\n"
+        "lines: one standard error to each side"
         + (f"\n(and {more:,} more methods)" if more else "")
     )
-    ax.set_ylabel(plain(f"{found.score_name} on held-out rows, one standard error to each side"))
+    ax.set_ylabel(plain(f"{found.score_name} on held-out rows"))
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return ax
 
