@@ -20,6 +20,9 @@ settings.register_profile(
 settings.load_profile("any machine")
 
 
+collect_ignore = ["reference"]
+"""Programs that need other packages, and wrote the files beside them."""
+
 WITHOUT_FORESTS = (
     *("engine/data", "engine/linear", "engine/sparse", "engine/splitting", "engine/test_cache.py"),
     *("engine/test_losses.py", "engine/test_modelled.py", "designs/test_encoding.py"),

@@ -291,6 +291,12 @@ def times(rng, n=60):
     return X, y
 
 
+def test_two_columns_are_no_response():
+    y = np.column_stack([np.arange(20.0), np.arange(20) % 2])
+    with pytest.raises(OptionError, match=r"Surv\.from_arrays"):
+        TreeSelector("importance", k=1).fit(np.zeros((20, 2)), y)
+
+
 def test_structured_arrays_are_times_to_an_event():
     X, y = times(np.random.default_rng(1))
     chosen = TreeSelector("rrf", 1, method_options=FOREST, random_state=0).fit(X, y)

@@ -279,6 +279,13 @@ def _read_response(y: Any, estimator: TreeSelector) -> Any:
     """The response as an array; scikit-learn's own errors where it is missing or infinite."""
     if getattr(getattr(y, "dtype", None), "names", None):
         return _read_times(y)
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] > 1:
+        raise OptionError(
+            f"`y` must have one value per row.\n  Found: the shape {shape}.\n"
+            "  Times to an event are a structured array with the event as truth values and the"
+            " time, as scikit-survival's `Surv.from_arrays(event, time)` makes it."
+        )
     values = column_or_1d(y, warn=True)
     check_array(values, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
     return values

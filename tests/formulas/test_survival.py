@@ -153,6 +153,7 @@ def test_what_they_may_not_be(formula, said, trusted):
         ("offset(age)", "`offset=`"),
         ("factor(site)", r"Write `C\(x\)`"),
         ("pspline(age)", "Trees bend by themselves"),
+        ("as.factor(site)", r"Write `C\(x\)`"),
         ("I(d$age)", "named without their table"),
         ("d$age", "named without their table"),
         ("splines::ns(age)", "named without their package"),

@@ -78,6 +78,8 @@ def follow_up_facts(known: FollowUp | None) -> tuple[tuple[str, str], ...]:
     facts = [("Events", f"{known.n_events:,} in {known.n_rows:,} rows ({100 * share:.1f} %)")]
     if known.start is not None:
         facts.append(("Follow-up", f"rows are under observation from {known.start} on"))
+    elif known.n_events == known.n_rows:
+        facts.append(("Follow-up", "every row until its event"))
     elif known.median is None:
         facts.append(("Follow-up", "median not reached (reverse Kaplan-Meier)"))
     else:
@@ -153,7 +155,7 @@ def are_times(y: FloatArray, known: FollowUp) -> bool:
         and int(event.sum()) == known.n_events
         and np.isin(event, (0.0, 1.0)).all()
         and (stop >= 0).all()
-        and (from_beginning.all() if known.start is None else (start >= 0).all())
+        and (from_beginning | ((start > 0) & (known.start is not None))).all()
         and (start < stop).all()
         and np.array_equal(np.unique(stratum), np.arange(len(known.levels)))
         and comparable(y).any()

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from treeselect.errors import FormulaError, quoted
 from treeselect.formulas.allowed import LARGEST_NUMBER, SPECIAL
 from treeselect.formulas.expressions import Code, Node, variables
-from treeselect.formulas.habits import OPERATORS_OF_R
+from treeselect.formulas.habits import INSTEAD, OPERATORS_OF_R
 from treeselect.formulas.quoting import Unquoted
 from treeselect.formulas.reader import Reader
 from treeselect.frames.names import formula_name
@@ -118,6 +118,8 @@ def _parse(code: str, expression: str, formula: str) -> ast.expr:
         advice = [f"Python says: {said}{'' if said.endswith('?') else '.'}"]
         if "$" in expression:
             advice = [OPERATORS_OF_R["$"]]
+        elif "as.factor" in expression:
+            advice = [INSTEAD["factor"]]
         raise FormulaError.at(
             f"Can't read the expression {quoted(expression)}.", formula, expression, *advice
         ) from None
