@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treeselect.engine.arrays import BoolArray
 from treeselect.engine.rounding import at_least
@@ -43,13 +42,13 @@ class Place:
 
 
 def associated_clusters(
-    replaced: Iterable[tuple[int, NDArray[np.intp]]], association: Callable[[int, int], float]
+    replaced: Iterable[tuple[int, Iterable[int]]], association: Callable[[int, int], float]
 ) -> list[tuple[int, ...]]:
     """Clusters of units of which any two are associated and one was in the fit: candidates.
 
     Parameters
     ----------
-    replaced : iterable of (int, ndarray of int)
+    replaced : iterable of (int, iterable of int)
         Units of the fit that were missing, each with those that came in its stead, most frequent
         first.
     association : callable
@@ -63,9 +62,9 @@ def associated_clusters(
     clusters: list[set[int]] = []
     for unit, others in replaced:
         own = [unit]
-        for other in others.tolist():
-            if all(association(other, member) >= LEAST_ASSOCIATION for member in own):
-                own.append(other)
+        for other in others:
+            if all(association(int(other), member) >= LEAST_ASSOCIATION for member in own):
+                own.append(int(other))
         if len(own) > 1:
             overlapping = [cluster for cluster in clusters if not cluster.isdisjoint(own)]
             clusters = [cluster for cluster in clusters if cluster.isdisjoint(own)]
