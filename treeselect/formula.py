@@ -38,8 +38,10 @@ from treeselect.errors import (
 )
 from treeselect.formulas.allowed import ARITHMETIC
 from treeselect.formulas.checks import (
+    check_calls,
     check_lengths,
     check_names,
+    check_neighbours,
     check_operators,
     check_products,
     check_response,
@@ -84,9 +86,12 @@ def parse_formula(
         )
     unquoted = unquote(text)
     check_lengths(unquoted, text, columns)
+    if not trusted:
+        check_calls(unquoted)
     tokens = _tokens(unquoted, text)
     check_operators(tokens, text, unquoted)
     check_names(tokens, text, unquoted, columns, hidden)
+    check_neighbours(tokens, text, unquoted)
     names = Identifiers(text, unquoted, columns, trusted)
     tokens = [names.numbered(token) for token in tokens]
     visible = [names.column(c) for c in columns if c not in hidden]

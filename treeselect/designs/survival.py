@@ -242,7 +242,7 @@ def _check_some(
     if not comparable(y).any():
         strata = " of the same stratum" if n_strata > 1 else ""
         raise DataError(
-            "Some event must have other rows at risk at its time, without an event then.\n"
+            "In `Surv()` some event must have other rows at risk at its time that have none then.\n"
             f"  Found: none of {int(y[:, EVENT].sum()):,} events has{' such rows' + strata}.\n"
             + (
                 f"  There are {n_strata:,} strata in {n:,} rows: give fewer."

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from treeselect.errors import FormulaError, listing, quoted, shortened
 from treeselect.formulas.habits import OPERATORS_OF_R
-from treeselect.formulas.quoting import LONGEST_TEXT, Unquoted
+from treeselect.formulas.quoting import LONGEST_TEXT, Unquoted, too_long
 from treeselect.formulas.terms import Term
 from treeselect.formulas.tokens import Token
 
@@ -51,6 +52,54 @@ def check_lengths(unquoted: Unquoted, text: str, columns: Sequence[str]) -> None
             f"`formula` must have at most {LONGEST_FORMULA:,} characters.\n  Found: {len(text):,}."
             " With so many columns write `y ~ .` and leave some out, as in `y ~ . - id`."
         )
+
+
+def check_neighbours(tokens: Sequence[Token], text: str, unquoted: Unquoted) -> None:
+    """Refuse terms without an operator between them here: formulaic takes minutes to find that
+    where there are thousands of dots.
+
+    Raises
+    ------
+    FormulaError
+        If two terms stand side by side.
+    """
+    for one, other in pairwise(tokens):
+        if _is_operand(one) and _is_operand(other):
+            left, right = (shortened(unquoted.restore(token.text)) for token in (one, other))
+            raise FormulaError(
+                f"Can't read the formula.\n  {shortened(text)}\n  Missing operator between"
+                f" {quoted(left.strip('`'))} and {quoted(right.strip('`'))}."
+            )
+
+
+def _is_operand(token: Token) -> bool:
+    return token.text == "." or not (token.is_operator or token.kind == "context")
+
+
+def check_calls(unquoted: Unquoted) -> None:
+    """Refuse calls and braces of too many characters before formulaic reads them, which takes
+    quadratic time.
+
+    Raises
+    ------
+    FormulaError
+        If one is longer than an expression may be.
+    """
+    code = unquoted.code
+    if len(code) <= LONGEST_TEXT:
+        return
+    opened: list[int] = []
+    for found in re.finditer(r"[\w.]*[({]|[)}]", code):
+        sign = found[0]
+        if sign[-1] in "({":
+            # Parentheses without a name before them hold terms, which may be many.
+            opened.append(-1 if sign == "(" else found.start())
+            continue
+        start = opened.pop() if opened else -1
+        if start >= 0 and found.end() - start > LONGEST_TEXT:
+            expression = unquoted.restore(code[start : found.end()])
+            if len(expression) > LONGEST_TEXT:
+                raise too_long(expression)
 
 
 def check_operators(tokens: Sequence[Token], text: str, unquoted: Unquoted) -> None:

@@ -18,12 +18,9 @@ from treeselect.errors import FormulaError, quoted
 from treeselect.formulas.allowed import LARGEST_NUMBER, SPECIAL
 from treeselect.formulas.expressions import Code, Node, variables
 from treeselect.formulas.habits import INSTEAD, OPERATORS_OF_R
-from treeselect.formulas.quoting import Unquoted
+from treeselect.formulas.quoting import LONGEST_TEXT, Unquoted, too_long
 from treeselect.formulas.reader import Reader
 from treeselect.frames.names import formula_name
-
-LONGEST = 5_000
-"""Most characters of one expression."""
 
 DEEPEST = 200
 """Most operations of one expression that stand inside one another."""
@@ -83,11 +80,8 @@ def check_expression(
     """
     code = code.strip()
     expression = unquoted.restore(code).strip()
-    if len(expression) > LONGEST and not trusted:
-        raise FormulaError(
-            f"An expression in a formula must have at most {LONGEST} characters.\n"
-            f"  Found {len(expression)}, beginning {expression[:40]!r}."
-        )
+    if len(expression) > LONGEST_TEXT and not trusted:
+        raise too_long(expression)
     tree = _parse(code, expression, formula)
     _check_depth(tree, expression, formula)
     _check_digits(tree, expression, formula)

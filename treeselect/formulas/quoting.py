@@ -15,7 +15,7 @@ from treeselect.errors import FormulaError, listing, quoted
 from treeselect.shown import is_broken
 
 LONGEST_TEXT = 5_000
-"""Most characters of one name or text between quotation marks."""
+"""Most characters of one name, text between quotation marks, or expression."""
 
 _PARTS = re.compile(
     r"""`[^`]*`|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|[`'"]""",
@@ -54,6 +54,14 @@ class Unquoted:
     def restore(self, code: str) -> str:
         """A part of the code as the user wrote it."""
         return re.sub(rf" ?({self.prefix}\d+_) ?", lambda found: self._written[found[1]], code)
+
+
+def too_long(expression: str) -> FormulaError:
+    """The error for an expression of too many characters."""
+    return FormulaError(
+        f"An expression in a formula must have at most {LONGEST_TEXT} characters.\n"
+        f"  Found {len(expression)}, beginning {expression[:40]!r}."
+    )
 
 
 def unquote(formula: str) -> Unquoted:
