@@ -142,8 +142,8 @@ def test_the_answer_comes_first(fixed):
         "One place is held in turn: exactly one of signal (15) and copy (5) was selected in 20 of"
         " 20; their association is at least 1.00.",
         "The stability index on 20 bootstrap resamples is 0.70.",
-        "The cross-validated AUC is 0.812 (standard error 0.062), with the selection repeated"
-        " inside each fold.",
+        "The tuning score, the cross-validated AUC with the selection repeated inside each fold, is"
+        " 0.812 (standard error 0.062); the same folds chose the number of units.",
     )
 
 
@@ -202,7 +202,7 @@ def test_a_long_path_is_shown_around_the_chosen_step(fixed):
 def test_whole_page_with_cross_validation(cross_validated):
     page = page_of(cross_validated)
     assert "mean of 3 folds, with one standard error to each side" in page
-    assert "The cross-validated R2 is" in page
+    assert "The tuning score, the cross-validated R2" in page
     assert "Not assessed: there are no resamples." in page
     n_steps = len(cross_validated.path)
     assert page.count('class="error"') == 3 * n_steps
@@ -483,6 +483,9 @@ def test_performance_has_a_section_of_its_own(cross_validated, tmp_path):
     plain = cross_validated.report(tmp_path / "r.html").read_text()
     assert 'id="performance"' in page
     assert 'id="performance"' not in plain
+    assert "On rows that had no part in what was chosen" not in plain
+    nested = text.index(f"On rows that had no part in what was chosen, R2 is {found.mean:.3f}")
+    assert nested < text.index("The tuning score, the cross-validated R2") < start
 
 
 def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):

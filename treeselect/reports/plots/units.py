@@ -71,7 +71,7 @@ def stability(result: Fit, ax: Axes | None) -> Axes:
         f"frequency on {result.stability.n_resamples:,} resamples, with 95 % intervals"
         + (f"\n(and {more:,} more)" if more else "")
     )
-    ax.legend(frameon=False, loc="best")
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return ax
 
 

@@ -37,11 +37,23 @@ def gather(material: FitMaterial) -> tuple[str, ...]:
         words = fit.design.response.family.score_words
         score = score_text(glance["cv_score"], glance["cv_se"], "standard error")
         sentences.append(
-            f"The cross-validated {glance['score']} is {score}, with the selection repeated inside"
-            " each fold."
+            f"The tuning score, the cross-validated {glance['score']} with the selection repeated"
+            f" inside each fold, is {score}; the same folds chose the number of units."
         )
         sentences += [words] if words else []
-    return tuple(sentences)
+    return (sentences[0], *_nested(material), *sentences[1:])
+
+
+def _nested(material: FitMaterial) -> list[str]:
+    """The score of rows that had no part in what was chosen, if the user gave it."""
+    found = material.performance
+    if found is None or not np.isfinite(found.mean):
+        return []
+    score = score_text(found.mean, found.standard_error, "standard error")
+    return [
+        f"On rows that had no part in what was chosen, {found.score_name} is {score}, mean of"
+        f" {len(found.scores):,} folds."
+    ]
 
 
 def _all(n_terms: int) -> str:
