@@ -80,11 +80,11 @@ def one_set(method, seed, n_rows, n_columns, size):
             found = run_selection(
                 problem, chosen, train, Choice("1se", Folds(INNER)), seed=own_seed, progress=False
             )  # fmt: skip
-            nested.append(held_out_score(problem, found.model, test))
+            nested.append(held_out_score(problem, found.model, train, test))
             sizes.append(found.step.size)
             task = Task(problem, train, max_size=fit.step.size, seed=own_seed)
             model = chosen.final_model(task, fit.step)
-            outside.append(held_out_score(problem, model, test))
+            outside.append(held_out_score(problem, model, train, test))
     seconds = time.process_time() - begin
     return np.mean(nested), np.mean(outside), np.mean(sizes), seconds
 

@@ -106,8 +106,8 @@ def test_steps_without_ends_are_missing():
 
 def test_intervals_of_strengths_are_percentiles():
     resampled = [np.array([[b / 40], [np.nan if b < 22 else 0.5]]) for b in range(41)]
-    found = interaction_record([("x", "z"), ("x", "f")], np.array([0.4, 0.6]), resampled)
+    found = interaction_record([("x", "z"), ("x", "f")], np.array([[0.4, 0.1], [0.6, 0.2]]), resampled)
     np.testing.assert_allclose(found.low, [1 / 40, np.nan])
     np.testing.assert_allclose(found.high, [39 / 40, np.nan])
     assert found.count.tolist() == [41, 19]
-    assert found.strength.tolist() == [0.4, 0.6]
+    assert (found.strength.tolist(), found.size.tolist()) == ([0.4, 0.6], [0.1, 0.2])
