@@ -106,7 +106,9 @@ def test_steps_without_ends_are_missing():
 
 def test_intervals_of_strengths_are_percentiles():
     resampled = [np.array([[b / 40], [np.nan if b < 22 else 0.5]]) for b in range(41)]
-    found = interaction_record([("x", "z"), ("x", "f")], np.array([[0.4, 0.1], [0.6, 0.2]]), resampled)
+    found = interaction_record(
+        [("x", "z"), ("x", "f")], np.array([[0.4, 0.1], [0.6, 0.2]]), resampled
+    )
     np.testing.assert_allclose(found.low, [1 / 40, np.nan])
     np.testing.assert_allclose(found.high, [39 / 40, np.nan])
     assert found.count.tolist() == [41, 19]
