@@ -64,7 +64,7 @@ def quick_compare(formula, data, methods):
 @pytest.fixture(scope="module")
 def names():
     data = treeselect.datasets.load("titanic_correlated").sample(150, random_state=0)
-    fit = quick_select("survived ~ .", data, resamples=8)
+    fit = quick_select("survived ~ .", data, method="importance", resamples=8)
     return {
         "data": data,
         "X": data.drop(columns="survived"),
