@@ -210,3 +210,10 @@ def test_a_fold_without_pairs():
         FORMULA, DATA, k="best", scoring="integrated_brier", **OPTIONS | {"folds": held_out}
     )
     assert np.isfinite(fit.scores.scores).all()
+
+
+def test_a_column_of_numbers_is_no_name_of_a_score():
+    import pyarrow
+
+    with pytest.raises(OptionError, match="must be a score of times"):
+        scored(pyarrow.chunked_array([[1, 2]]))

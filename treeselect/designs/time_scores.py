@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treeselect.arguments.checks import is_one_of
 from treeselect.arguments.scalars import described
 from treeselect.designs.families import (
     COX,
@@ -255,4 +256,4 @@ _ELSEWHERE = ", which scikit-learn has for classes or numbers"
 def _is_elsewhere(name: object) -> bool:
     from sklearn.metrics import get_scorer_names
 
-    return name in get_scorer_names()
+    return is_one_of(name, get_scorer_names())

@@ -31,6 +31,9 @@ from treeselect.engine.growing.nodes import Nodes, Trees, empty_nodes, group_gai
 from treeselect.engine.losses import Loss
 from treeselect.engine.splitting.penalty import Opening, SplitPenalty, price_list
 
+_LEAST_CURVATURE = 1e-12
+"""Something to divide by where no row of a bag is ever at risk."""
+
 
 class GrownTree(NamedTuple):
     """A tree, the leaf of each row, and the values of the leaves."""
@@ -163,7 +166,7 @@ class BaggedTree:
         bag = self._work.counts.astype(np.float64)
         if not are_copies(self._weight):
             bag *= self._weight
-        prior = float(np.average(curvature, weights=bag))
+        prior = max(float(np.average(curvature, weights=bag)), _LEAST_CURVATURE)
         slope = np.bincount(leaf, bag * gradient, n_leaves)
         step = slope / (np.bincount(leaf, bag * curvature, n_leaves) + prior)
         return self._loss.exact_step(step)[:, np.newaxis]
