@@ -27,6 +27,8 @@ from treeselect.engine.losses import (
 )
 from treeselect.engine.random import stream_seed, tree_seeds
 from treeselect.engine.row_losses import mean_loss
+from treeselect.engine.survival.cox import CoxLoss
+from treeselect.engine.survival.times import as_times
 from treeselect.errors import DataError
 
 RULES = BagBoosting(
@@ -110,6 +112,18 @@ def test_constant_response_gives_no_tree():
     bag = boost(data, np.ones(300), np.ones(300, dtype=np.int64))
     assert bag.leaves == []
     assert bag.gains.shape == (0, 4)
+
+
+@pytest.mark.parametrize("kind", ["one", "real"])
+def test_a_bag_in_which_no_row_is_ever_at_risk_moves_nothing(kind):
+    """All but four rows are censored before the first event: their curvature is 0."""
+    data, _ = data_and_response(20)
+    y = as_times(np.arange(1.0, 21.0), np.arange(20) >= 16)
+    weight = np.ones(20, dtype=np.int64) if kind == "one" else np.linspace(0.5, 1.5, 20)
+    rules = RULES._replace(scheme=BAGGING, max_depth=1, min_trees=60)
+    bag = boost(data, y, weight, loss=CoxLoss(), rules=rules)
+    assert 0 < len(bag.trees) < 60  # such bags have nothing to split, and their trees are left out
+    assert np.isfinite(bag.improvements).all()  # but their predictions are in the means
 
 
 def test_bagging_grows_every_depth_on_the_same_gradient():
