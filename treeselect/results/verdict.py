@@ -95,6 +95,11 @@ def verdict(fit: Fit, stability: Stability) -> str:
     return f"Partly stable{asked}: {said}."
 
 
+def verdict_word(fit: Fit, stability: Stability) -> str:
+    """What the verdict begins with: Stable, Partly stable or Unstable; empty without one."""
+    return verdict(fit, stability).partition(",")[0]
+
+
 def size_note(fit: Fit, stability: Stability) -> str:
     """That the size was chosen once; empty where it was given, or is chosen on each resample."""
     if fit.scores is None or not stability.fixed_size:
@@ -142,7 +147,7 @@ def _noun(fit: Fit, n: int) -> str:
 
 
 def _size_words(fit: Fit, stability: Stability) -> str:
-    """Which sizes the resamples had."""
+    """Which sizes the resamples had; with the comma that parts it from the verdict."""
     if stability.fixed_size:
         here = f" ({fit.k} in the fit)" if stability.k != fit.k else ""
         return f", with k fixed at {stability.k}{here}"
