@@ -242,6 +242,14 @@ def test_a_list_of_sizes_with_repeats():
     assert "constant model" not in report.scores.lead
 
 
+def test_sections_are_chosen(tmp_path):
+    found = made(3, (0, 1, 3), 5)
+    page = found.report(tmp_path / "a.html", sections=["terms", "scores"]).read_text()
+    assert re.findall('<h2 id="(.*?)"', page) == ["terms", "scores"]
+    with pytest.raises(OptionError, match="Allowed: 'asked', 'differences', 'methods'"):
+        found.report(tmp_path / "a.html", sections=["term"])
+
+
 def test_undefined_stability_is_said():
     found = made(2, (0, 4), n_units=4, rule=4)  # nothing or all four units
     report = gathered(found)
