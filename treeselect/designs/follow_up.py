@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.rounding import at_least
+from treeselect.engine.survival.concordance import concordance
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT, FROM_THE_BEGINNING, START, STOP, STRATUM
 from treeselect.formulas.expressions import Survival
@@ -156,29 +157,20 @@ def are_times(y: FloatArray, known: FollowUp) -> bool:
         and (from_beginning | ((start > 0) & (known.start is not None))).all()
         and (start < stop).all()
         and np.array_equal(np.unique(stratum), np.arange(len(known.levels)))
-        and comparable(y).any()
+        and tells_risks(y)
     )
 
 
-def comparable(y: FloatArray) -> BoolArray:
-    """Which rows end in an event while others are at risk that have none at that time, shape
-    (n_rows,): only these tell whose risk is higher.
+def tells_risks(y: FloatArray) -> bool:
+    """Whether any row ends in an event while others are at risk that have none at that time: only
+    such pairs tell whose risk is higher.
 
     Parameters
     ----------
     y : ndarray of float64, shape (n_rows, 4)
     """
-    _, rank = np.unique(y[:, [START, STOP]], return_inverse=True)
-    start, stop = rank.reshape(len(y), 2).T
-    _, stratum = np.unique(y[:, STRATUM], return_inverse=True)
-    base = stratum * (int(rank.max(initial=0)) + 1)
-    at, event = base + stop, y[:, EVENT] > 0
-    # Rows of other strata have begun and ended alike.
-    begun = np.searchsorted(np.sort(base + start), at, side="left")
-    ended = np.searchsorted(np.sort(at), at, side="left")
-    events = np.sort(at[event])
-    tied = np.searchsorted(events, at, side="right") - np.searchsorted(events, at, side="left")
-    return event & (begun - ended > tied)
+    alike = np.zeros(len(y))
+    return not np.isnan(concordance(y, alike, np.ones(len(y))).value)
 
 
 def _span_of_events(y: FloatArray, weight: WeightArray) -> tuple[float, float]:
