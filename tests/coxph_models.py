@@ -50,6 +50,7 @@ def rows_of(fit):
 EFRON = list(FITS[FITS["ties"] == "efron"].itertuples())
 
 needs_sets = pytest.mark.skipif(not SETS.is_dir(), reason="needs the repository")
+"""The sdist has these tests, but neither the benchmarks nor their sets."""
 
 every_model = pytest.mark.parametrize("fit", EFRON, ids=[f"{fit.set}-{fit.model}" for fit in EFRON])
 """Of a test of one model of R, as `fit`."""
