@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,6 +83,8 @@ class ModelData:
         The columns behind the terms, for :meth:`model_matrix`.
     library : str
         Library of the user's data, in which tables are given.
+    labels : mapping of str to str
+        What columns and terms are called where people read them, by name; see ``designs.labels``.
     """
 
     arrays: CodedColumns
@@ -96,6 +98,7 @@ class ModelData:
     notes: tuple[str, ...]
     sources: pd.DataFrame
     library: str = "pandas"
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_data(self) -> bool:

@@ -10,8 +10,11 @@ import numpy as np
 from treeselect.algorithms.shared.decisions import WORDS
 from treeselect.algorithms.shared.method import OWN, Method
 from treeselect.designs.follow_up import follow_up_facts
+from treeselect.designs.labels import labelled_names
+from treeselect.errors import quoted
 from treeselect.printing import MOST_ROWS, SummaryContent, plain_score, score_text
 from treeselect.resampling.error_bounds import no_bound
+from treeselect.resampling.labelled import as_shown
 from treeselect.results.effects import effect_notes, effect_tables
 from treeselect.results.recurrence import BY_REQUEST, kept_units
 from treeselect.results.searched import search_notes, search_tables
@@ -36,16 +39,31 @@ _MOST_NAMES = 12
 
 
 def summarise(result: Fit) -> SummaryContent:
-    """What the summary of a result says."""
+    """What the summary of a result says, in labels."""
+    names = names_note(result)
+    result = as_shown(result)
     columns, rows = _term_table(result)
     return SummaryContent(
         title=f"Selected terms: {result.chosen_method.title}",
         facts=_facts(result),
         columns=columns,
         rows=rows,
-        notes=_notes(result),
+        notes=(*_notes(result), *names),
         more=(*effect_tables(result), *search_tables(result)),
     )
+
+
+def names_note(result: Fit) -> tuple[str, ...]:
+    """The names that stand in code, of the selected terms that are shown under a label."""
+    found = [
+        f"{quoted(name)} is {label}"
+        for name, label in labelled_names(result.design, result.selected)
+    ]
+    if not found:
+        return ()
+    more = len(found) - _MOST_NAMES
+    rest = f"; and {more:,} more" if more > 0 else ""
+    return (f"Names in code: {'; '.join(found[:_MOST_NAMES])}{rest}.",)
 
 
 def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
