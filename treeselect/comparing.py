@@ -27,6 +27,7 @@ from treeselect.comparison.running import (
     run_notes,
 )
 from treeselect.designs.encoding import NewLevels
+from treeselect.designs.labels import response_label, shown_names
 from treeselect.designs.preparing import prepare
 from treeselect.designs.request import Request
 from treeselect.designs.scoring import Scoring
@@ -213,6 +214,7 @@ def compare(
         library=library_of(data),
         asked=n_asked if len(splits) < n_asked else None,
         follow_up=response.follow_up,
+        labels=shown_names(model_data) | response_label(model_data),
     )
 
 

@@ -110,6 +110,12 @@ def _told_apart(
     }
 
 
+def response_label(data: ModelData) -> dict[str, str]:
+    """What the response is called in print, by its name; nothing if that is the name."""
+    name, label = data.response.name, _response(data).name
+    return {} if label == name else {name: label}
+
+
 def labelled_names(data: ModelData, terms: Iterable[str]) -> list[tuple[str, str]]:
     """Names and labels of these terms, of the columns behind them and of the response, as far as
     they have labels."""

@@ -27,6 +27,7 @@ class FitMaterial:
     Attributes
     ----------
     fit : Fit
+        As it is shown, under labels.
     performance : Performance or None
         Of this fit.
     coefficients : CoefficientStability or None
@@ -35,6 +36,8 @@ class FitMaterial:
         Of the software.
     written : str
         Date and time of writing.
+    names : tuple of (str, str)
+        Names and labels of what is shown under a label, columns and terms.
     """
 
     fit: Fit
@@ -42,6 +45,7 @@ class FitMaterial:
     coefficients: CoefficientStability | None
     versions: Mapping[str, str]
     written: str
+    names: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def summary(self) -> SummaryContent:
@@ -56,15 +60,19 @@ class ContestMaterial:
     Attributes
     ----------
     found : Contest
+        As it is shown, under labels.
     versions : mapping of str to str
         Of the software.
     written : str
         Date and time of writing.
+    names : tuple of (str, str)
+        Names and labels of what is shown under a label.
     """
 
     found: Contest
     versions: Mapping[str, str]
     written: str
+    names: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def ranked(self) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +30,7 @@ from treeselect.results.verdict import outsiders_note, size_note, verdict
 from treeselect.running.pieces import stopped_note
 
 if TYPE_CHECKING:
+    from treeselect.designs.modeldata import ModelData
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.stability import Stability
 
@@ -40,7 +41,7 @@ _MOST_NAMES = 12
 
 def summarise(result: Fit) -> SummaryContent:
     """What the summary of a result says, in labels."""
-    names = names_note(result)
+    names = names_note(result.design, result.selected)
     result = as_shown(result)
     columns, rows = _term_table(result)
     return SummaryContent(
@@ -53,12 +54,9 @@ def summarise(result: Fit) -> SummaryContent:
     )
 
 
-def names_note(result: Fit) -> tuple[str, ...]:
-    """The names that stand in code, of the selected terms that are shown under a label."""
-    found = [
-        f"{quoted(name)} is {label}"
-        for name, label in labelled_names(result.design, result.selected)
-    ]
+def names_note(data: ModelData, terms: Sequence[str]) -> tuple[str, ...]:
+    """The names that stand in code, of terms that are shown under a label."""
+    found = [f"{quoted(name)} is {label}" for name, label in labelled_names(data, terms)]
     if not found:
         return ()
     more = len(found) - _MOST_NAMES
