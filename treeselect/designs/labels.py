@@ -224,6 +224,7 @@ def in_labels(data: ModelData) -> ModelData:
         spec=spec,
         response=_response(data),
         labels={},
+        words=data.labels,
     )
 
 

@@ -85,6 +85,8 @@ class ModelData:
         Library of the user's data, in which tables are given.
     labels : mapping of str to str
         What columns and terms are called where people read them, by name; see ``designs.labels``.
+    words : mapping of str to str
+        The same of a design whose terms bear their labels already, for columns behind them.
     """
 
     arrays: CodedColumns
@@ -99,6 +101,7 @@ class ModelData:
     sources: pd.DataFrame
     library: str = "pandas"
     labels: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_data(self) -> bool:
@@ -109,6 +112,11 @@ class ModelData:
     def weight(self) -> WeightArray:
         """Weights of the rows as methods and trees take them: whole numbers are copies."""
         return self.row_weights.values
+
+    def word_for(self, column: str) -> str:
+        """What a column of the data is called beside the terms: its name, or its label in a design
+        that is in labels."""
+        return self.words.get(column, column)
 
     def terms_of(self, units: Iterable[str]) -> tuple[str, ...]:
         """Terms of these units, in their order; those of a unit in the user's order."""
