@@ -134,5 +134,5 @@ def test_rows_that_can_t_be_held_out_leave_the_section_out(fit, monkeypatch):
     def refuse(*_):
         raise treeselect.errors.OptionError("no")
 
-    monkeypatch.setattr("treeselect.reports.selection.risk_groups.usual_risk_groups", refuse)
+    monkeypatch.setattr("treeselect.reports.selection.risk_groups.risk_groups_of", refuse)
     assert 'id="risk-groups"' not in page_of(fit)
