@@ -133,7 +133,7 @@ _USES = (
     "conditional_importance(2, repeats=1)", "conditional_importance(2, terms=TERM)",
     "trees()", "nodes()", "rules()", "rules(2)",
     "importance_path()", "shape(TERM)", "interactions()", "neighbours()",
-    "neighbours(NAME)", "neighbours(TERM, most=1)", "selected", "formula", "variables",
+    "neighbours(NAME)", "neighbours(TERM, most=1)", "describe()", "describe(NAME)", "selected", "formula", "variables",
     "stability", "subforest", "__repr__()", "call", "predict(data, 'survival', times=[1, 50])",
     "predict(new, 'cumulative_hazard', times=2)", "risk_groups(2, folds=2)",
     "risk_groups(folds=2).summary()", "baseline",
