@@ -137,7 +137,7 @@ def _variable(name: str, lines: Sequence[Sequence[dict[str, Any]]]) -> Variable:
 
 
 def _counted(cell: dict[str, Any]) -> str:
-    """``"466 (36 %)"``."""
+    """``"466 (36%)"``."""
     if not cell["n"]:
         return "0"
     return f"{cell['n']:,} ({_percent(cell['share'])})"
@@ -159,8 +159,8 @@ def _short(value: float) -> str:
 def _percent(share: float) -> str:
     """A share; what is neither none nor all is not rounded to it."""
     if 0 < share < 0.005:
-        return "<1\u00a0%"
-    return ">99\u00a0%" if 0.995 < share < 1 else f"{100 * share:.0f}\u00a0%"
+        return "<1%"
+    return ">99%" if 0.995 < share < 1 else f"{share:.0%}"
 
 
 def _lead(fit: Fit, tables: Sequence[BaselineTable]) -> str:
