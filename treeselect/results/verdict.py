@@ -182,6 +182,11 @@ def _often(stability: Stability) -> str:
     return f"in at least {STEADY:.0%} of {stability.words}"
 
 
+def verdict_word(fit: Fit, stability: Stability) -> str:
+    """What the verdict begins with: Stable, Partly stable or Unstable; empty without one."""
+    return verdict(fit, stability).partition(",")[0]
+
+
 def size_note(fit: Fit, stability: Stability) -> str:
     """That the size was chosen once; empty where it was given, or is chosen on each resample."""
     if fit.scores is None or not stability.fixed_size:
@@ -216,7 +221,7 @@ def _noun(fit: Fit) -> str:
 
 
 def _size_words(fit: Fit, stability: Stability) -> str:
-    """Which sizes the resamples had."""
+    """Which sizes the resamples had; with the comma that parts it from the verdict."""
     if stability.fixed_size:
         here = f" ({fit.k} in the fit)" if stability.k != fit.k else ""
         return f", with k fixed at {stability.k}{here}"
