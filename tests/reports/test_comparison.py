@@ -257,7 +257,7 @@ def test_undefined_stability_is_said():
     assert "Stability is not defined: every fold selected all units or none." in page_of(found)
     assert "–" in report.methods.rows[0]
     assert set(report.methods.marks.values()) == {(None, None)}
-    assert report.cards[-1].value == "Not defined"
+    assert report.cards[1].value == "Not defined"
     mixed = gathered(made(2, (1, 4), n_units=4, rule=4))
     at_four = mixed.stability.table.rows[-1]
     assert at_four == ("4", "–", "–")

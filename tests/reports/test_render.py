@@ -441,7 +441,7 @@ def cut_to_the_page(result, n):
         result.resampled, units=names, fitted=zeros[0], assessed=~zeros[0], selected=zeros
     )
     section = stability_section(resampled, [])
-    assert section.table.more == n - 50
+    assert section.table.more == n - 30
     return Report(**{**vars(gathered(result)), "stability": section})
 
 
@@ -460,11 +460,11 @@ def test_wide_data_are_cut_to_the_first_units():
     )
     report = gather(fit, written="now", versions={})
     table = report.stability.table
-    assert len(table.rows) == 50
+    assert len(table.rows) == 30
     inside = {row[0] for row, out in zip(table.rows, table.outside, strict=True) if not out}
     assert inside == set(fit.selected)
-    assert table.more == 70
-    assert "and 70 more" in render(report)
+    assert table.more == 90
+    assert "and 90 more" in render(report)
 
 
 def test_performance_has_a_section_of_its_own(cross_validated, tmp_path):

@@ -19,7 +19,9 @@ _HANDFUL = 5
 _MOST_SORTED = 2 * MOST_ROWS
 """Rows up to which a reader looks for one."""
 
-_MATRIX = 9
+_SLIM = 3
+
+_MATRIX = 12
 """Columns up to which a row is a list of facts."""
 
 _LEADING = re.compile(r"[(<>]?[+\N{EN DASH}-]?(\d[\d,]*\.?\d*(e[+-]?\d+)?|∞)")
@@ -107,13 +109,23 @@ class Table:
     def is_sortable(self) -> bool:
         """Whether the style sheet knows that many columns to sort by, and the rows are one for
         each thing, not the points of a picture."""
-        return len(self.columns) <= _MATRIX and len(self.rows) <= _MOST_SORTED
+        return not self.is_matrix and len(self.rows) <= _MOST_SORTED
 
     @property
     def stacks(self) -> bool:
         """Whether its rows stand as blocks where there is little room: not if it has few columns,
         which fit, nor if it has so many that it is a matrix, which is read across."""
-        return 3 < len(self.columns) <= _MATRIX
+        return not self.is_slim and not self.is_matrix
+
+    @property
+    def is_slim(self) -> bool:
+        """Whether it fits where there is little room."""
+        return len(self.columns) <= _SLIM
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether it has so many columns that their names are turned."""
+        return len(self.columns) > _MATRIX
 
     @property
     def ranks(self) -> tuple[tuple[int, ...], ...]:
