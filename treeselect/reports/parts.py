@@ -158,6 +158,14 @@ def _number(text: str) -> float:
     return float(plain)
 
 
+def names_table(names: Sequence[tuple[str, str]]) -> Table | None:
+    """Names and labels of what is shown under a label; None if there are none."""
+    if not names:
+        return None
+    shown = tuple(names[:MOST_ROWS])
+    return Table(("Name", "Label"), shown, len(names) - len(shown))
+
+
 def table_around(
     columns: Sequence[str], rows: Sequence[tuple[str, ...]], sizes: Sequence[int], chosen: int
 ) -> Table:

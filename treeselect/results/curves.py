@@ -65,6 +65,7 @@ class Curve:
     ----------
     term : str
     variable : str
+        What it is called beside the term.
     is_number : bool
         Whether the variable is a number that the term does not take as a factor.
     scale : str
@@ -105,7 +106,12 @@ def curves(result: Fit, term: str) -> tuple[Curve, ...]:
         points = _points(values, share, effects[label], band, is_number)
         shown = points if is_number else _most_frequent(points)
         curve = Curve(
-            term, variable, is_number, scale_of(result, label), shown, len(points) - len(shown)
+            term,
+            result.design.word_for(variable),
+            is_number,
+            scale_of(result, label),
+            shown,
+            len(points) - len(shown),
         )
         found.append(curve)
     return tuple(found)
