@@ -125,8 +125,8 @@ def verdict(fit: Fit, stability: Stability) -> str:
         Empty if there are less than ten resamples, if nothing is selected that is not kept, or if
         each resample selected all that it could.
     """
-    units = standing(fit, stability)
-    if stability.n_resamples < FEWEST or not units.inside or each_selected_all(stability):
+    units = _judged(fit, stability)
+    if units is None:
         return ""
     asked, noun = _size_words(fit, stability), _noun(fit)
     match units.answer:
@@ -182,9 +182,26 @@ def _often(stability: Stability) -> str:
     return f"in at least {STEADY:.0%} of {stability.words}"
 
 
-def verdict_word(fit: Fit, stability: Stability) -> str:
-    """What the verdict begins with: Stable, Partly stable or Unstable; empty without one."""
-    return verdict(fit, stability).partition(",")[0]
+def _judged(fit: Fit, stability: Stability) -> Standing | None:
+    """The standing of which there is a verdict; None without one."""
+    units = standing(fit, stability)
+    if stability.n_resamples < FEWEST or not units.inside or each_selected_all(stability):
+        return None
+    return units
+
+
+def verdict_words(fit: Fit, stability: Stability) -> str:
+    """The verdict in a word or a few; empty without one."""
+    units = _judged(fit, stability)
+    if units is None:
+        return ""
+    n = len(stability.places)
+    return {
+        Answer.UNSTABLE: "Unstable",
+        Answer.STABLE: "Stable",
+        Answer.BUT_FOR_PLACES: f"Stable but for {'one place' if n == 1 else f'{n} places'}",
+        Answer.PARTLY: "Partly stable",
+    }[units.answer]
 
 
 def size_note(fit: Fit, stability: Stability) -> str:
