@@ -80,9 +80,8 @@ def test_a_drawing_stands_alone():
     style, title, dot = root
     assert title.text == '<b> & "x" é #1'
     assert dot.attrib == {"class": "dot", "r": "3"}
-    assert "--ink: #111" in style.text
-    assert "svg text{" in style.text
-    assert "svg .dot{fill: var(--accent);}" in style.text
+    assert ":root{--ink:#111;--accent:#1f5f8b}svg text{fill: var(--ink)}" in style.text
+    assert style.text.endswith("svg .dot{fill: var(--accent)}")
     assert not any(own in style.text for own in ("#eee", "red", "margin", "band", ".bar"))
 
 

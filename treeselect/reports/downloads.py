@@ -109,19 +109,23 @@ def _standalone(svg: str, style: str) -> str:
 
 
 def _style_of(svg: str, style: str) -> str:
-    """The rules of a style sheet that a drawing needs: its colours, and those of its classes."""
+    """The rules of a style sheet that a drawing needs, and the colours that these name."""
     classes = {name for own in re.findall(r'class="([^"]*)"', svg) for name in own.split()}
-    rules = []
+    rules: list[str] = []
+    colours: dict[str, str] = {}
     for selectors, body in _RULE.findall(_AT_RULE.sub("", style)):
-        needed = [
-            own.strip()
-            for own in selectors.split(",")
-            if own.strip() == ":root"
-            or (
-                re.match(r"svg (text|\.)|\.hue-", own.strip())
-                and set(re.findall(r"\.([\w-]+)", own)) <= classes
-            )
-        ]
+        if selectors.strip() == ":root":
+            colours |= dict(re.findall(r"(--[\w-]+): *([^;]+)", body))
+        needed = [own for own in map(str.strip, selectors.split(",")) if _needs(own, classes)]
         if needed:
-            rules.append(f"{','.join(needed)}{{{' '.join(body.split())}}}")
-    return "".join(rules)
+            rules.append(f"{','.join(needed)}{{{' '.join(body.split()).rstrip(';')}}}")
+    text = "".join(rules)
+    used = [name for name in colours if f"var({name})" in text]
+    return f":root{{{';'.join(f'{name}:{colours[name]}' for name in used)}}}{text}"
+
+
+def _needs(selector: str, classes: set[str]) -> bool:
+    """Whether a rule for figures is one for a drawing with these classes."""
+    if not re.match(r"svg (text|\.)|\.hue-", selector):
+        return False
+    return set(re.findall(r"\.([\w-]+)", selector)) <= classes

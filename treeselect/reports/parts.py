@@ -16,7 +16,7 @@ MOST_ROWS = 50
 _HANDFUL = 5
 """Rows up to which a table is taken in at a glance."""
 
-_MOST_SORTED = 2 * MOST_ROWS
+_MOST_THINGS = 2 * MOST_ROWS
 """Rows up to which a reader looks for one."""
 
 _SLIM = 3
@@ -102,20 +102,20 @@ class Table:
 
     @property
     def is_long(self) -> bool:
-        """Whether it pays to sort it, to choose among its rows, and to take it elsewhere."""
-        return len(self.rows) > _HANDFUL
+        """Whether it pays to sort it, to choose among its rows, and to take it elsewhere: not if
+        it has a handful, nor if they are not things but the points of a picture."""
+        return _HANDFUL < len(self.rows) <= _MOST_THINGS
 
     @property
     def is_sortable(self) -> bool:
-        """Whether the style sheet knows that many columns to sort by, and the rows are one for
-        each thing, not the points of a picture."""
-        return not self.is_matrix and len(self.rows) <= _MOST_SORTED
+        """Whether the style sheet knows that many columns to sort by."""
+        return not self.is_matrix
 
     @property
     def stacks(self) -> bool:
         """Whether its rows stand as blocks where there is little room: not if it has few columns,
-        which fit, nor if it has so many that it is a matrix, which is read across."""
-        return not self.is_slim and not self.is_matrix
+        which fit, so many that it is a matrix, which is read across, or too many rows."""
+        return not self.is_slim and not self.is_matrix and len(self.rows) <= MOST_ROWS
 
     @property
     def is_slim(self) -> bool:
