@@ -756,18 +756,15 @@ class SelectionResult(ReadableFit):
         >>> fit.risk_groups(folds=3).calibration()["group"].to_list()
         ['low', 'middle', 'high']
         """
-        from treeselect.models.forest import refit_forest
-        from treeselect.resampling.held_out_risks import group_by_risk
-        from treeselect.results.refitting import growing
+        from treeselect.results.risk import risk_groups_of
 
-        return group_by_risk(
+        return risk_groups_of(
             self,
-            growing(self) or refit_forest,
             n_groups,
             horizon,
             folds,
             fold_groups=fold_groups,
-            seed=self.seed if seed is None else read_seed(seed),
+            seed=seed,
             workers=self._workers(n_jobs),
             data=data,
             weights=weights,

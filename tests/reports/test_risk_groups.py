@@ -108,7 +108,8 @@ def test_numbers_on_the_page_are_those_of_risk_groups(fit, page):
         assert cells in section
         assert f"{row['predicted']:.3f}</td>" in section
     assert "selected on all rows, those that are held out here included" in section
-    assert section.count('role="img"') == section.count("<title id=") == 1
+    assert section.count("<title id=") == section.count("<desc id=") == 1
+    assert section.count('role="img"') == 2  # for a desk and for a phone
     assert section.count("<details>") == 1
 
 
@@ -133,5 +134,5 @@ def test_rows_that_can_t_be_held_out_leave_the_section_out(fit, monkeypatch):
     def refuse(*_):
         raise treeselect.errors.OptionError("no")
 
-    monkeypatch.setattr("treeselect.reports.selection.risk_groups.usual_risk_groups", refuse)
+    monkeypatch.setattr("treeselect.reports.selection.risk_groups.risk_groups_of", refuse)
     assert 'id="risk-groups"' not in page_of(fit)
