@@ -12,7 +12,7 @@ from treeselect.reports.colours import COLOURS, FAINT, PALE, SOFT
 from treeselect.reports.figures.levels import share_text
 from treeselect.reports.figures.scales import short_scale
 from treeselect.reports.figures.values import FEW, ValueAxis, density, value_axis, value_ticks
-from treeselect.reports.plots.drawing import MARKS, name_rows, new_axes, plain, short_names
+from treeselect.reports.plots.drawing import mark, name_rows, new_axes, plain, short_names
 from treeselect.results.curves import MISSING, Curve, curves
 from treeselect.results.maps import shape_map
 
@@ -107,10 +107,9 @@ def _number_curve(ax: Axes, curve: Curve, i: int, n: int) -> None:
     ax.plot(
         values,
         [p.effect for p in known],
-        color=COLOURS[i],
+        **mark(i, COLOURS[i]),
         linewidth=1.5,
         linestyle=("-", "--", "-.", ":")[i % 4],
-        marker=MARKS[i],
         markersize=5 if len(known) <= FEW else 2,
         label=_class_label(curve, n),
     )
@@ -192,8 +191,8 @@ def _levels(ax: Axes, found: Sequence[Curve]) -> None:
         ax.plot(
             [effect for effect, _ in known],
             [row for _, row in known],
-            MARKS[i],
-            color=COLOURS[i],
+            **mark(i, COLOURS[i]),
+            linestyle="",
             label=_class_label(curve, n),
         )
     name_rows(ax, [point.label for point in found[0].points])
