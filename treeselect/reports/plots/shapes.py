@@ -42,8 +42,9 @@ def shape(result: Fit, term: str, ax: Axes | None) -> Axes:
     else:
         _levels(ax, found)
         ax.set_xlabel(f"effect on the {what}{more}")
-    if len(found) > 1:
-        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    if len(found) > 1:  # to the right of the shares of levels
+        beside = 1.0 if first.is_number else 1.1
+        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(beside, 1.0))
     ax.set_title(plain(term), loc="left")
     return ax
 
@@ -202,13 +203,13 @@ def _levels(ax: Axes, found: Sequence[Curve]) -> None:
             share_text(point.share),
             (1.0, row),
             xycoords=("axes fraction", "data"),
-            ha="right",
             va="center",
             color=SOFT,
-            xytext=(-2, 0),
+            xytext=(6, 0),
             textcoords="offset points",
         )
-    ax.margins(x=0.14)
+    ax.set_title("rows", loc="right", fontsize=9, color=SOFT)
+    ax.margins(x=0.08)
 
 
 def grid(result: Fit, term: str, other: str, ax: Axes | None) -> Axes:

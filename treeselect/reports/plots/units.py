@@ -39,20 +39,26 @@ def terms(result: Fit, ax: Axes | None) -> Axes:
     if result.resampled is None:
         return importance(result, ax)
     found = result.resampled.table()
+    worth = dict(zip(result.groups, importances_of(result, result.groups), strict=True))
     table = selected_first(found, _MOST_TERMS, _MOST_SELECTED)
+    table = table.assign(importance=[worth.get(unit, 0.0) for unit in table["term"]])
+    table = table.sort_values(["selected", "importance"], ascending=False, ignore_index=True)
     more = len(found) - len(table)
     ax = new_axes(ax, 6.8, 1.4 + 0.3 * len(table))
-    inside = table["selected"].to_numpy()
-    units = table["term"][inside].to_list()
-    if units:
-        rows = np.flatnonzero(inside)
-        worth = importances_of(result, units)
-        ax.barh(rows, worth, height=0.62, color=FAINT, label="importance", zorder=0.5)
-    _frequencies(ax, table)
-    said = (
-        f"share; frequencies are of {result.resampled.n_resamples:,} resamples, with 95 % intervals"
+    ax.barh(
+        range(len(table)),
+        table["importance"],
+        height=0.62,
+        color=FAINT,
+        label="importance",
+        zorder=0.5,
     )
-    ax.set_xlabel(said + (f"\n(and {more:,} more)" if more else ""))
+    _frequencies(ax, table)
+    n_resamples = result.resampled.n_resamples
+    ax.set_xlabel(
+        f"importance; frequency on {n_resamples:,} resamples, with 95 % intervals"
+        + (f"\n(and {more:,} more)" if more else "")
+    )
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
     return ax
 
