@@ -12,7 +12,7 @@ ALONE = {
     "formulaic": {"treeselect.formula"},
     "jinja2": {"treeselect.reports"},
     "matplotlib": {"treeselect.reports", "treeselect.result", "treeselect.comparing"},
-    "statsmodels": {"treeselect.models", "treeselect.printing"},
+    "statsmodels": {"treeselect.models"},
 }
 """Packages, and the only modules or folders that import them."""
 

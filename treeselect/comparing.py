@@ -274,7 +274,7 @@ class Comparison(Contest):
         -------
         frame, in the library of the data
             ``method``, ``reference``, ``k``, ``k_reference``, mean ``difference``, ``ci_low``,
-            ``ci_high`` (95 %) and ``p_value`` by the corrected resampled t test (see
+            ``ci_high`` (95%) and ``p_value`` by the corrected resampled t test (see
             :func:`treeselect.resampling.paired.paired_difference`). Neither is adjusted for the
             number of methods, nor for a reference that was chosen for being the best.
 

@@ -190,7 +190,7 @@ class ImputedSelection(Imputed):
             ``term``; ``group``, the unit that it belongs to; ``selected``, by enough imputations;
             ``imputations`` that selected it, and their ``share``; mean ``importance``, 0 in the
             others. With resamples ``frequency``, the share of all resamples of all imputations,
-            ``ci_low`` and ``ci_high``, its 95 % interval: Wilson's with as many independent
+            ``ci_low`` and ``ci_high``, its 95% interval: Wilson's with as many independent
             resamples as tell as much as those in clusters, the frames (see
             :func:`treeselect.resampling.agreement.clustered_interval`). An imputation that
             selected nothing was not resampled, and is not in the frequency.

@@ -54,7 +54,7 @@ def test_index_of_random_selections_is_about_zero():
 
 
 def test_interval_covers_the_index_of_many_resamples():
-    """The interval is about the population value of the index: 95 % of 300 samples, s.e. 1.3 %."""
+    """The interval is about the population value of the index: 95% of 300 samples, s.e. 1.3%."""
     rng = np.random.default_rng(1)
     p = np.array([0.9, 0.8, 0.5, 0.2, 0.1, 0.1])
     k = p.sum() / len(p)

@@ -15,16 +15,18 @@ from treeselect.frames.libraries import in_library
 from treeselect.imputation.alike import in_frame
 from treeselect.imputation.record import Imputed
 from treeselect.models.coefficients import (
+    coefficient_form,
     exponentiated,
     few_events_notes,
     leads_with_ratios,
     ratio_cells,
     ratio_notes,
+    tests_cells,
 )
 from treeselect.models.linear import LinearFit
 from treeselect.models.linear_data import LinearData
 from treeselect.models.pooling import Pooled, pool
-from treeselect.printing import Summary, SummaryContent, p_text
+from treeselect.printing import Summary, SummaryContent, interval_text, number_text
 from treeselect.results.refitting import (
     SELECTED_HERE,
     fit_terms,
@@ -81,7 +83,7 @@ class PooledFit:
         frame, in the library of the data
             ``term``, ``column``, ``estimate``, ``std_error``, ``statistic``, ``df`` (degrees of
             freedom of its t distribution, infinite where that is normal), ``p_value``, ``ci_low``,
-            ``ci_high`` (95 %), ``riv`` (relative increase in variance due to missing values) and
+            ``ci_high`` (95%), ``riv`` (relative increase in variance due to missing values) and
             ``fmi`` (fraction of missing information). P-values and intervals are not valid after a
             selection on the same rows. Of more than two classes ``column`` begins with the class
             that is compared with the first one.
@@ -286,24 +288,20 @@ def _content(
 def _head(fit: LinearFit, letter: str) -> tuple[str, ...]:
     tests = ("Estimate", "Std. error", letter, "df", f"P(>|{letter}|)")
     if leads_with_ratios(fit):
-        return ("Column", fit.ratio.capitalize(), "95 % interval", *tests, "FMI")
-    return ("Column", *tests, "95 % interval", "FMI")
+        return ("Column", fit.ratio.capitalize(), "95% interval", *tests, "FMI")
+    return ("Column", *tests, "95% interval", "FMI")
 
 
 def table_rows(table: pd.DataFrame, with_ratios: bool = False) -> tuple[tuple[str, ...], ...]:
     """Printed rows of a table of pooled coefficients."""
-    return tuple(_row(row, with_ratios) for row in table.itertuples(index=False))
+    form = coefficient_form(table)
+    return tuple(_row(row, form, with_ratios) for row in table.itertuples(index=False))
 
 
-def _row(row: Any, with_ratios: bool) -> tuple[str, ...]:
-    tests = (
-        f"{row.estimate:.4g}",
-        f"{row.std_error:.4g}",
-        f"{row.statistic:.3f}",
-        f"{row.df:.4g}",
-        p_text(row.p_value),
-    )
-    fmi = f"{row.fmi:.2f}"
+def _row(row: Any, form: str, with_ratios: bool) -> tuple[str, ...]:
+    estimate, error, statistic, p_value = tests_cells(row, form)
+    tests = (estimate, error, statistic, number_text(row.df, ".4g", "∞"), p_value)
+    fmi = number_text(row.fmi, ".2f")
     if with_ratios:
         return (row.column, *ratio_cells(row), *tests, fmi)
-    return (row.column, *tests, f"{row.ci_low:.4g} to {row.ci_high:.4g}", fmi)
+    return (row.column, *tests, interval_text(row.ci_low, row.ci_high, form), fmi)

@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
 from treeselect.errors import OptionError, quoted, said_by
-from treeselect.reports.templates import template_folder
+from treeselect.printing.folder import template_folder
 from treeselect.shown import shown
 
 SELECTION = "report.html.j2"

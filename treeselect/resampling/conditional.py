@@ -9,7 +9,7 @@ import numpy as np
 
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.frames.libraries import in_library
-from treeselect.printing import p_text
+from treeselect.printing import interval_text, p_text
 from treeselect.resampling.paired import PairedDifference, differences, paired_difference
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class ConditionalImportance:
         frame, in the library of the data
             ``term`` (a group has one row); ``selected``; ``score_with`` and ``score_without``, mean
             scores over the folds with the unit and without it; ``importance``, their difference;
-            ``ci_low`` and ``ci_high``, a 95 % interval; ``p_value``, one-sided.
+            ``ci_low`` and ``ci_high``, a 95% interval; ``p_value``, one-sided.
         """
         import pandas as pd
 
@@ -126,11 +126,11 @@ def _content(found: ConditionalImportance) -> SummaryContent:
     rows = []
     for unit, name in enumerate(found.units):
         lost = found.lost(unit)
-        interval = f"{lost.low:.3f} to {lost.high:.3f}" if np.isfinite(lost.low) else "unknown"
         which = ("yes" if found.selected[unit] else "no",) if is_mixed else ()
         p_value = found.p_value(unit)
         told = p_text(p_value) if np.isfinite(p_value) else "unknown"
-        rows.append((name, *which, f"{lost.mean:.3f}", interval, told))
+        between = interval_text(lost.low, lost.high, ".3f", "unknown")
+        rows.append((name, *which, f"{lost.mean:.3f}", between, told))
     return SummaryContent(
         title="Conditional importance: what the score loses without a term",
         facts=(
@@ -139,7 +139,7 @@ def _content(found: ConditionalImportance) -> SummaryContent:
             (found.score_name, f"{found.score.mean():.3f} with the selection, on held-out rows"),
             ("Seed", str(found.seed)),
         ),
-        columns=("Term", *(("Selected",) if is_mixed else ()), "Loss", "95 % interval", "p"),
+        columns=("Term", *(("Selected",) if is_mixed else ()), "Loss", "95% interval", "p"),
         rows=tuple(rows),
         notes=_notes(found.score_words, is_mixed=is_mixed),
     )

@@ -23,17 +23,18 @@ from treeselect.models.coefficients import (
     few_events_notes,
     ratio_notes,
     table_head,
-    table_row,
+    table_rows,
     term_p_value,
 )
 from treeselect.models.independence import independent_columns
 from treeselect.models.linear import LinearFit, fit_linear
 from treeselect.models.linear_data import LinearData, linear_data
-from treeselect.printing import MOST_ROWS, SummaryContent, p_text
+from treeselect.printing import MOST_ROWS, SummaryContent, count_text, p_text
 from treeselect.resampling.choosing import Choice, choose
 from treeselect.resampling.folds import Folds, Split
 from treeselect.resampling.halves import draw_parts
 from treeselect.resampling.inference import Inference, SplitFit, _aggregated
+from treeselect.resampling.nouns import noun
 from treeselect.resampling.saved import some, units_read
 from treeselect.running.parallel import Workers
 from treeselect.running.pieces import Course, Kind, run_pieces, stopped_note
@@ -150,7 +151,7 @@ def _rule_text(size: int | str | None, result: Fit) -> str:
     if size is None:
         return result.chosen_method.tuning_words
     if isinstance(size, int):
-        return f"{size} unit{'s' if size > 1 else ''}"
+        return f"{count_text(size)} {noun(result, size)}"
     rule = "best score" if size == "best" else "1 s.e. rule"
     return f"{rule}, cross-validated within that part"
 
@@ -334,8 +335,7 @@ def _coefficient_rows(found: Inference) -> tuple[tuple[str, ...], tuple[tuple[st
     if fit is None:
         return (), ()
     table = coefficient_table(fit, found.level)
-    rows = tuple(table_row(row, fit) for row in table.itertuples(index=False))
-    return table_head(fit, found.level), rows
+    return table_head(fit, found.level), table_rows(table, fit)
 
 
 def _term_rows(found: Inference) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
@@ -363,6 +363,6 @@ _NONE_FITTED = (
 _SEVERAL_SPLITS = (
     "P-values are adjusted for the number of selected terms and combined over the splits"
     " (Meinshausen, Meier and Buehlmann 2009): at level 0.05, the chance of any false term is at"
-    " most 5 % if the linear model holds and the selection contains all terms that matter. There"
+    " most 5% if the linear model holds and the selection contains all terms that matter. There"
     " are no combined estimates or intervals."
 )

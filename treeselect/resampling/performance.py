@@ -199,7 +199,7 @@ def _content(found: Performance) -> SummaryContent:
             ("Call", found.call),
             ("Folds", found.scheme),
             ("Choice of k", found.rule),
-            ("Units kept (k)", f"{sizes} in the folds; {found.k_of_fit} in the fit on all rows"),
+            ("Kept (k)", f"{sizes} in the folds; {found.k_of_fit} in the fit on all rows"),
             (
                 found.score_name,
                 f"{score_text(found.mean, found.standard_error)}, on held-out rows",

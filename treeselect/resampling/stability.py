@@ -43,7 +43,7 @@ class Stability(SelectedSets):
 
     @property
     def index_ci(self) -> tuple[float, float]:
-        """Its 95 % Monte Carlo interval."""
+        """Its 95% Monte Carlo interval."""
         return stability_index(self.selected[:, self.assessed])[1]
 
     def tidy(self) -> Any:
@@ -52,7 +52,7 @@ class Stability(SelectedSets):
         Returns
         -------
         frame, in the library of the data
-            Columns ``term``, ``frequency``, ``ci_low``, ``ci_high`` (95 % Wilson interval) and
+            Columns ``term``, ``frequency``, ``ci_low``, ``ci_high`` (95% Wilson interval) and
             ``selected`` (in the fit).
         """
         return in_library(self.table(), self.library)
@@ -276,7 +276,7 @@ class Stability(SelectedSets):
         """Places of the selection that units hold in turn, because one can stand for another.
 
         Units any two of which have an association of at least 0.5 in the data, and of which at
-        least 80 % of the resamples selected exactly one: a unit of the fit, and those of its
+        least 80% of the resamples selected exactly one: a unit of the fit, and those of its
         :attr:`substitutes` that are associated with it and with each other. Places that overlap
         are one, or none if that does not pass. A model without its data has those that it had.
 

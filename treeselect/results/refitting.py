@@ -27,8 +27,9 @@ from treeselect.models.coefficients import (
     few_events_notes,
     ratio_notes,
     table_head,
-    table_row,
+    table_rows,
 )
+from treeselect.models.fit_statistics import fit_facts
 from treeselect.models.forest import refit_forest
 from treeselect.models.linear import LinearFit, fit_linear, near_certain
 from treeselect.models.linear_data import LinearData, linear_data
@@ -161,7 +162,7 @@ class GlmFit:
         -------
         frame, in the library of the data
             ``term``, ``column``, ``estimate``, ``std_error``, ``statistic``, ``p_value``,
-            ``ci_low``, ``ci_high`` (95 %), neither of which is valid after a selection on the same
+            ``ci_low``, ``ci_high`` (95%), neither of which is valid after a selection on the same
             rows. Of more than two classes ``column`` begins with the class that is compared with
             the first one.
 
@@ -198,7 +199,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
     full, left_out, fit = fit_terms(data, result.selected)
     if fit.problems:
         warnings.warn(TreeselectWarning(" ".join(fit.problems)), stacklevel=4)
-    n_used = len(full.y)
+    n_used, family = len(full.y), data.response.family.name
     table = coefficient_table(fit)
     content = SummaryContent(
         title="Linear model of the selected terms",
@@ -209,11 +210,11 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
             ("Response", data.response.in_linear_models),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
-            *_event_facts(fit),
+            *fit_facts(fit, family, are_copies=data.row_weights.are_copies),
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
         ),
         columns=table_head(fit, 0.95),
-        rows=tuple(table_row(row, fit) for row in table.itertuples(index=False)),
+        rows=table_rows(table, fit),
         notes=(
             NOT_VALID,
             *group_note(result.choice.folds.groups_name),
@@ -233,17 +234,6 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         table=table,
         library=data.library,
         ratio=fit.ratio,
-    )
-
-
-def _event_facts(fit: LinearFit) -> tuple[tuple[str, str], ...]:
-    if fit.n_events is None:
-        return ()
-    own = fit.result
-    return (
-        ("Events", f"{fit.n_events:,}"),
-        ("Log-likelihood", f"{own.llf:.2f}; {own.llnull:.2f} without the terms"),
-        ("AIC, BIC", f"{own.aic:.2f}, {own.bic:.2f} (of the events)"),
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from treeselect.engine.rounding import at_least
-from treeselect.printing import enumeration
+from treeselect.printing import enumeration, percent_text
+from treeselect.resampling.nouns import noun
 from treeselect.resampling.places import LEAST_SHARE
 from treeselect.results.recurrence import each_selected_all, sizes_of_resamples
 
@@ -59,9 +60,9 @@ def verdict(fit: Fit, stability: Stability) -> str:
     lost = [unit for unit in inside if frequency[unit] < HALF and unit not in holders]
     outside = [unit for unit in stability.units if free[unit] and unit not in inside]
     intruders = [u for u in outside if at_least(frequency[u], HALF) and u not in holders]
-    n, what = len(inside), _noun(fit, len(inside))
+    n, what = len(inside), noun(fit, len(inside))
     asked, among = _size_words(fit, stability), f"of {stability.words}"
-    share = f"in at least {STEADY:.0%} {among}"
+    share = f"in at least {percent_text(STEADY)} {among}"
     if 2 * len(lost) >= n:
         never = sum(frequency[unit] == 0 for unit in lost)
         were = "was" if len(lost) == 1 else "were"
@@ -81,9 +82,9 @@ def verdict(fit: Fit, stability: Stability) -> str:
         if n_others == 0:
             return f"Stable{asked}, but for who holds {held}."
         others = (
-            f"the other {_noun(fit, 1)}"
+            f"the other {noun(fit, 1)}"
             if n_others == 1
-            else f"each of the other {n_others} {_noun(fit, 2)}"
+            else f"each of the other {n_others} {noun(fit, 2)}"
         )
         return f"Stable{asked}, but for who holds {held}: {others} was selected {share}."
     rarest = min(inside, key=lambda unit: frequency[unit])
@@ -135,16 +136,14 @@ def _count(stability: Stability, unit: str) -> str:
     return f"{found:,}" if found else "none"
 
 
-def _noun(fit: Fit, n: int) -> str:
-    """Units are terms unless some are groups of them."""
-    noun = "term" if all(len(own) == 1 for own in fit.design.arrays.groups.terms) else "unit"
-    return noun if n == 1 else f"{noun}s"
-
-
 def _size_words(fit: Fit, stability: Stability) -> str:
     """Which sizes the resamples had."""
     if stability.fixed_size:
         here = f" ({fit.k} in the fit)" if stability.k != fit.k else ""
         return f", with k fixed at {stability.k}{here}"
     low, high = sizes_of_resamples(stability)
-    return f", with {low} to {high} units on each resample" if low < high else f", with k = {low}"
+    return (
+        f", with {low} to {high} {noun(fit)} on each resample"
+        if low < high
+        else f", with k = {low}"
+    )

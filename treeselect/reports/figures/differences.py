@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treeselect.comparison.words import interval_text
+from treeselect.printing import interval_text
 from treeselect.reports.figures.axes import WIDTH, Tick, nice_ticks, tick_labels
 from treeselect.reports.figures.dots import Dot
 from treeselect.reports.figures.labels import distinct
@@ -64,7 +64,7 @@ def difference_figure(
             x(high if math.isfinite(high) else value),
             i * ROW + 16.0,
             bool(low > 0 or high < 0),
-            f"{value:+.3f} ({interval_text(low, high)})",
+            f"{value:+.3f} ({interval_text(low, high, '+.3f')})",
         )
         for i, (name, value, low, high) in enumerate(zip(names, values, lows, highs, strict=True))
     )

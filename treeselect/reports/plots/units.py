@@ -68,7 +68,7 @@ def stability(result: Fit, ax: Axes | None) -> Axes:
     name_rows(ax, table["term"].to_list())
     ax.set_xlim(0.0, 1.0)
     ax.set_xlabel(
-        f"frequency on {result.stability.n_resamples:,} resamples, with 95 % intervals"
+        f"frequency on {result.stability.n_resamples:,} resamples, with 95% intervals"
         + (f"\n(and {more:,} more)" if more else "")
     )
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)

@@ -8,6 +8,7 @@ import numpy as np
 
 from treeselect.printing import enumeration, score_text
 from treeselect.reports.material import FitMaterial
+from treeselect.resampling.nouns import noun
 from treeselect.results.recurrence import each_selected_all
 from treeselect.results.stability_words import place_sentences
 from treeselect.results.tables import glance_table
@@ -68,7 +69,7 @@ def _stability(fit: Fit, stability: Stability) -> list[str]:
         if np.isfinite(index):
             notes.append(f"The stability index on {stability.words} is {index:.2f}.")
         return [text for text in notes if text]
-    which = "every unit" if each_selected_all(stability) else "no unit"
+    which = f"{'every' if each_selected_all(stability) else 'no'} {noun(fit, 1)}"
     return [
         f"Each of {stability.n_resamples:,} resamples selected {which}, which tells nothing about"
         " stability."

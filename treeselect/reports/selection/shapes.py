@@ -89,7 +89,7 @@ def _rows(found: list[Curve]) -> Table:
         for point in curve.points
     ]
     columns = ("Term", *(("Scale",) if several else ()), "Value", "Share of rows", "Effect")
-    columns += ("2.5 to 97.5 %",) if has_band else ()
+    columns += ("2.5 to 97.5%",) if has_band else ()
     return Table(columns, tuple(rows))
 
 

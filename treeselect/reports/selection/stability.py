@@ -64,7 +64,7 @@ def stability_section(stability: Stability, sentences: Sequence[str]) -> Stabili
         )
         for row in listed.to_dict("records")
     )
-    columns = ("Unit", "Frequency", "95 % interval", "In the fit")
+    columns = ("Unit", "Frequency", "95% interval", "In the fit")
     table = Table(columns, rows, len(tidy) - len(listed))
     return StabilitySection(_lead(stability), figure, table, tuple(sentences))
 
@@ -85,6 +85,6 @@ def _lead(stability: Stability) -> str:
     return (
         f"How often each unit was selected when the selection was repeated on"
         f" {stability.words} ({how}), {sizes} on each; lines"
-        " are 95 % intervals. Filled dots are in the selection above and come first, hollow ones"
+        " are 95% intervals. Filled dots are in the selection above and come first, hollow ones"
         " are not."
     )
