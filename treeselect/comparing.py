@@ -34,6 +34,7 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
 from treeselect.frames.libraries import in_library, library_of
 from treeselect.frames.reading import read_data
+from treeselect.models.maketables import ModelColumn, Tabled, coefficient_frame
 from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.folds import Splitter, mean_repeats
 from treeselect.resampling.splitting import split_rows
@@ -215,11 +216,12 @@ def compare(
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Contest):
+class Comparison(Tabled, Contest):
     """Methods that selected, were refitted and scored in the same folds.
 
     Made by :func:`treeselect.compare`. Its attributes are those of
-    :class:`treeselect.comparison.record.Contest`.
+    :class:`treeselect.comparison.record.Contest`. For the package maketables it is a column of the
+    differences from the best method: ``maketables.ETable([found])``.
     """
 
     def tidy(self) -> Any:
@@ -361,6 +363,17 @@ class Comparison(Contest):
 
         own = None if template is None else file_path(template, name="template")
         return write_comparison(self, file_path(path), own)
+
+    def _column(self) -> ModelColumn:
+        if len(self.runs) < 2:
+            raise OptionError("A table of differences needs two methods or more.\n  Found: one.")
+        return ModelColumn(
+            table=coefficient_frame(self.coefficient_table(), has_tests=True),
+            response=f"{self.score_name} less that of {self.best}",
+            statistics={"folds": len(self.n_test)},
+            below=("folds",),
+            errors="corrected resampled t",
+        )
 
     def __repr__(self) -> str:
         return (

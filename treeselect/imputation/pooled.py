@@ -25,6 +25,12 @@ from treeselect.models.coefficients import (
 )
 from treeselect.models.linear import LinearFit
 from treeselect.models.linear_data import LinearData
+from treeselect.models.maketables import (
+    SAME_ROWS,
+    ModelColumn,
+    Tabled,
+    coefficient_frame,
+)
 from treeselect.models.pooling import Pooled, pool
 from treeselect.printing import Summary, SummaryContent, interval_text, number_text
 from treeselect.results.refitting import (
@@ -40,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class PooledFit:
+class PooledFit(Tabled):
     """A linear model of the selected terms, pooled over imputed frames by Rubin's rules.
 
     Attributes
@@ -59,6 +65,8 @@ class PooledFit:
         Library in which tables are given.
     ratio : str
         What the exponential of a coefficient is; "" if nothing.
+    response : str
+        What is modelled.
     """
 
     results: tuple[Any, ...]
@@ -69,6 +77,7 @@ class PooledFit:
     table: pd.DataFrame
     library: str = "pandas"
     ratio: str = ""
+    response: str = ""
 
     def tidy(self, *, exponentiate: bool = False) -> Any:
         """One row per coefficient.
@@ -100,6 +109,17 @@ class PooledFit:
     def summary(self) -> Summary:
         """Printed summary."""
         return Summary(self.content)
+
+    def _column(self) -> ModelColumn:
+        return ModelColumn(
+            table=coefficient_frame(self.table, has_tests=False),
+            response=self.response,
+            statistics={
+                "N": self.n_used, "imputations": len(self.results), "selection": SAME_ROWS,
+            },
+            below=("N", "imputations", "selection"),
+            errors="Rubin",
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         n = len(self.results)
@@ -146,6 +166,7 @@ def pool_glm(found: Imputed) -> PooledFit:
         table=table,
         library=found.library,
         ratio=fits[0].ratio,
+        response=found.fits[0].design.response.name,
     )
 
 

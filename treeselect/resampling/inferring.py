@@ -26,6 +26,7 @@ from treeselect.models.coefficients import (
     table_rows,
     term_p_value,
 )
+from treeselect.models.fit_statistics import fit_statistics
 from treeselect.models.independence import independent_columns
 from treeselect.models.linear import LinearFit, fit_linear
 from treeselect.models.linear_data import LinearData, linear_data
@@ -96,12 +97,22 @@ def infer(
         groups_name=folds.groups_name,
         library=data.library,
         asked=repeats if len(parts) < repeats else None,
+        response=data.response.name,
+        statistics=_statistics(splits, data),
     )
     other = _other_groups(result.choice.folds.groups_name, folds.groups_name)
     call = f"{result.call.text}.inference({split:g}, {repeats}, seed={seed}{other})"
     sizes = _part_words(parts, weights.groups, folds.groups_name)
     content = _content(found, result, call, sizes, _rule_text(size, result))
     return dataclasses.replace(found, content=content)
+
+
+def _statistics(splits: Sequence[SplitFit], data: ModelData) -> dict[str, float]:
+    """Of the model of a single split; several have none in common."""
+    if len(splits) > 1 or splits[0].fit is None:
+        return {}
+    family, are_copies = data.response.family.name, data.row_weights.are_copies
+    return fit_statistics(splits[0].fit, family, are_copies=are_copies)
 
 
 def _kind_of(names: Sequence[str]) -> Kind:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,10 +29,16 @@ from treeselect.models.coefficients import (
     table_head,
     table_rows,
 )
-from treeselect.models.fit_statistics import fit_facts
+from treeselect.models.fit_statistics import fit_facts, fit_statistics
 from treeselect.models.forest import refit_forest
 from treeselect.models.linear import LinearFit, fit_linear, near_certain
 from treeselect.models.linear_data import LinearData, linear_data
+from treeselect.models.maketables import (
+    SAME_ROWS,
+    ModelColumn,
+    Tabled,
+    coefficient_frame,
+)
 from treeselect.printing import Summary, SummaryContent
 from treeselect.resampling.assessing import Grow
 from treeselect.results.boosting import fit_boosted
@@ -117,7 +123,7 @@ def growing(result: Fit) -> Grow | None:
 
 
 @dataclass(frozen=True, slots=True)
-class GlmFit:
+class GlmFit(Tabled):
     """A linear model of the selected terms.
 
     Attributes
@@ -137,6 +143,16 @@ class GlmFit:
         Library in which tables are given.
     ratio : str
         What the exponential of a coefficient is; "" if nothing.
+    response : str
+        What is modelled.
+    statistics : dict of str to float
+        Of the model as a whole: see :func:`treeselect.models.fit_statistics.fit_statistics`.
+
+    Notes
+    -----
+    The package maketables sets it beside models of pyfixest, statsmodels and others:
+    ``maketables.ETable([fit.refit("glm"), other])``, for Word, LaTeX, Typst and HTML. No stars are
+    drawn there, because the p-values are not valid after a selection on the same rows.
     """
 
     result: Any
@@ -147,6 +163,8 @@ class GlmFit:
     table: pd.DataFrame
     library: str = "pandas"
     ratio: str = ""
+    response: str = ""
+    statistics: dict[str, float] = field(default_factory=dict)
 
     def tidy(self, *, exponentiate: bool = False) -> Any:
         """One row per coefficient.
@@ -178,6 +196,15 @@ class GlmFit:
     def summary(self) -> Summary:
         """Printed summary, as R's ``summary(glm(...))``."""
         return Summary(self.content)
+
+    def _column(self) -> ModelColumn:
+        return ModelColumn(
+            table=coefficient_frame(self.table, has_tests=False),
+            response=self.response,
+            statistics={"N": self.n_used, **self.statistics, "selection": SAME_ROWS},
+            below=("N", "r2", "deviance", "aic", "selection"),
+            errors="iid",
+        )
 
     def __repr__(self) -> str:
         return f"<GlmFit of {self.n_used:,} rows, {self.n_dropped:,} dropped>"
@@ -234,6 +261,8 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         table=table,
         library=data.library,
         ratio=fit.ratio,
+        response=data.response.name,
+        statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
     )
 
 
