@@ -35,6 +35,7 @@ from treeselect.errors import OptionError
 from treeselect.frames.libraries import in_library, library_of
 from treeselect.frames.reading import read_data
 from treeselect.models.maketables import ModelColumn, Tabled, coefficient_frame
+from treeselect.printing.summary import Summarised
 from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.folds import Splitter, mean_repeats
 from treeselect.resampling.splitting import split_rows
@@ -216,7 +217,7 @@ def compare(
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Tabled, Contest):
+class Comparison(Summarised, Tabled, Contest):
     """Methods that selected, were refitted and scored in the same folds.
 
     Made by :func:`treeselect.compare`. Its attributes are those of
@@ -304,7 +305,8 @@ class Comparison(Tabled, Contest):
         Returns
         -------
         Summary
-            Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
+            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
+            in notebooks.
         """
         from treeselect.comparison.words import summarise_comparison
         from treeselect.printing import Summary

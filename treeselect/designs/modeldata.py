@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.scalars import described
+from treeselect.brief import brief
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.matrix import model_matrix, term_matrix
@@ -96,6 +97,8 @@ class ModelData:
     notes: tuple[str, ...]
     sources: pd.DataFrame
     library: str = "pandas"
+
+    __repr__ = brief
 
     @property
     def has_data(self) -> bool:

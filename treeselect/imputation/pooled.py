@@ -33,6 +33,7 @@ from treeselect.models.maketables import (
 )
 from treeselect.models.pooling import Pooled, pool
 from treeselect.printing import Summary, SummaryContent, interval_text, number_text
+from treeselect.printing.summary import Summarised
 from treeselect.results.refitting import (
     SELECTED_HERE,
     fit_terms,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class PooledFit(Tabled):
+class PooledFit(Summarised, Tabled):
     """A linear model of the selected terms, pooled over imputed frames by Rubin's rules.
 
     Attributes

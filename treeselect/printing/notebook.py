@@ -61,9 +61,15 @@ def facts(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def notes(texts: Sequence[str]) -> str:
-    """Sentences to read with a table, folded."""
+    """Sentences to read with a table: open, as they say which numbers not to trust."""
     items = "".join(f"<li>{_prose(text)}</li>" for text in texts)
-    return f"<details><summary>Notes</summary><ul>{items}</ul></details>" if texts else ""
+    return folded("Notes", f"<ul>{items}</ul>", is_open=True) if texts else ""
+
+
+def folded(title: str, inside: str, *, is_open: bool = False) -> str:
+    """What opens and closes at a click."""
+    head = f"<details{' open' if is_open else ''}><summary>{_text(title)}</summary>"
+    return f"{head}{inside}</details>" if inside else ""
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -115,3 +115,16 @@ class Summary:
 
 
 _LABEL = re.compile(r"[A-Za-z0-9:._+/-]+")
+
+
+class Summarised:
+    """What has a summary, which notebooks show."""
+
+    __slots__ = ()
+
+    def summary(self) -> Summary:
+        """Printed summary."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()

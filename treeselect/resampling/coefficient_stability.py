@@ -13,6 +13,7 @@ from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.engine.arrays import FloatArray
 from treeselect.frames.libraries import in_library
 from treeselect.printing import MOST_ROWS, Summary, SummaryContent, interval_text, number_text
+from treeselect.printing.summary import Summarised
 from treeselect.resampling.coefficients import coefficient_spread
 from treeselect.resampling.refits import Key, Refit, estimates_of, fit_terms, refit_resamples
 from treeselect.running.parallel import Workers
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class CoefficientStability:
+class CoefficientStability(Summarised):
     """Coefficients of the linear models of what the resamples selected.
 
     Attributes

@@ -10,6 +10,7 @@ import numpy as np
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.frames.libraries import in_library
 from treeselect.printing import interval_text, p_text
+from treeselect.printing.summary import Summarised
 from treeselect.resampling.paired import PairedDifference, differences, paired_difference
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ConditionalImportance:
+class ConditionalImportance(Summarised):
     """What the score on held-out rows loses without each of some units, the others staying.
 
     Attributes
@@ -102,7 +103,8 @@ class ConditionalImportance:
         Returns
         -------
         Summary
-            Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
+            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
+            in notebooks.
         """
         from treeselect.printing import Summary
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import check_flag
+from treeselect.brief import brief
 from treeselect.engine.arrays import FloatArray
 from treeselect.errors import OptionError
 from treeselect.frames.libraries import in_library
@@ -16,6 +17,7 @@ from treeselect.models.coefficients import coefficient_table, exponentiated
 from treeselect.models.linear import LinearFit
 from treeselect.models.maketables import OTHER_ROWS, ModelColumn, Tabled, coefficient_frame
 from treeselect.printing import Summary, SummaryContent
+from treeselect.printing.summary import Summarised
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,9 +91,11 @@ class SplitFit:
     n_fitted: int
     n_dropped: int
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, slots=True)
-class Inference(Tabled):
+class Inference(Summarised, Tabled):
     """P-values of terms that were selected on other rows.
 
     Attributes

@@ -10,6 +10,7 @@ import numpy as np
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.frames.libraries import in_library
 from treeselect.printing import score_text
+from treeselect.printing.summary import Summarised
 from treeselect.resampling.cross_validation import standard_error
 from treeselect.running.pieces import stopped_note
 
@@ -24,7 +25,7 @@ _ROOM = 36
 
 
 @dataclass(frozen=True, slots=True)
-class Performance:
+class Performance(Summarised):
     """Scores of the whole selection on rows that had no part in it.
 
     Attributes
@@ -158,7 +159,8 @@ class Performance:
         Returns
         -------
         Summary
-            Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
+            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
+            in notebooks.
         """
         from treeselect.printing import Summary
 

@@ -14,6 +14,7 @@ from treeselect.engine.arrays import FloatArray
 from treeselect.engine.survival.curves import SurvivalCurve, steps_at
 from treeselect.errors import OptionError
 from treeselect.frames.libraries import in_library
+from treeselect.printing.summary import Summarised
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class RiskGroups:
+class RiskGroups(Summarised):
     """Groups of rows of rising predicted risk, with their curves of survival.
 
     Attributes
@@ -208,7 +209,8 @@ class RiskGroups:
         Returns
         -------
         Summary
-            Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
+            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
+            in notebooks.
         """
         from treeselect.printing import Summary
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.frames.libraries import in_library
+from treeselect.printing.summary import Summarised
 from treeselect.resampling.agreement import stability_index, wilson_interval
 from treeselect.resampling.error_bounds import Assumption, ErrorBound, error_bound, least_threshold
 from treeselect.resampling.false_positives import CUTOFF, PAIRS, POWER, q_values_of
@@ -20,9 +21,12 @@ from treeselect.resampling.places import (
 )
 from treeselect.resampling.q_values import efp_of, followed
 from treeselect.resampling.selected_sets import SelectedSets
+from treeselect.shown import shown
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from treeselect.printing import Summary
 
 
 _FEW = 0.05
@@ -30,7 +34,7 @@ _FEW = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Stability(SelectedSets):
+class Stability(Summarised, SelectedSets):
     """Selections on resamples of the rows: how often, how alike, and how many are false.
 
     Its attributes are those of :class:`treeselect.resampling.resampled.Resampled`.
@@ -45,6 +49,18 @@ class Stability(SelectedSets):
     def index_ci(self) -> tuple[float, float]:
         """Its 95% Monte Carlo interval."""
         return stability_index(self.selected[:, self.assessed])[1]
+
+    def summary(self) -> Summary:
+        """Printed summary: sizes, frequencies with their intervals, the stability index."""
+        from treeselect.printing import Summary
+        from treeselect.resampling.stability_summary import summarise_stability
+
+        return Summary(summarise_stability(self))
+
+    def __repr__(self) -> str:
+        from treeselect.resampling.stability_summary import stability_lines
+
+        return "\n".join(map(shown, stability_lines(self)))
 
     def tidy(self) -> Any:
         """One row per unit, by falling frequency.

@@ -40,6 +40,7 @@ from treeselect.models.maketables import (
     coefficient_frame,
 )
 from treeselect.printing import Summary, SummaryContent
+from treeselect.printing.summary import Summarised
 from treeselect.resampling.assessing import Grow
 from treeselect.results.boosting import fit_boosted
 from treeselect.results.estimators import MODELS, refit_estimator
@@ -123,7 +124,7 @@ def growing(result: Fit) -> Grow | None:
 
 
 @dataclass(frozen=True, slots=True)
-class GlmFit(Tabled):
+class GlmFit(Summarised, Tabled):
     """A linear model of the selected terms.
 
     Attributes

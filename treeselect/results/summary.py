@@ -58,7 +58,6 @@ def summarise(result: Fit) -> SummaryContent:
 
 
 def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
-    glance = glance_table(result).iloc[0]
     facts = [
         ("Call", result.call.text),
         ("Data", result.call.data),
@@ -67,6 +66,16 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
         ("Method", method_words(result.chosen_method)),
         ("Kept (k)", f"{kept_of_all(result)}, {result.call.rule}"),
     ]
+    facts.append(score_fact(result))
+    if result.resampled is not None and (said := verdict(result, result.stability)):
+        facts.append(("Stability", said))
+    facts.append(("Seed", str(result.seed)))
+    return tuple(facts)
+
+
+def score_fact(result: Fit) -> tuple[str, str]:
+    """The score of the selection: its name, and what it is, with a word on what it has seen."""
+    glance = glance_table(result).iloc[0]
     if np.isfinite(glance["cv_score"]):
         score = f"{score_text(glance['cv_score'], glance['cv_se'])}, cross-validated"
     else:
@@ -76,11 +85,7 @@ def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
             score += f", of the {count_text(result.step.cut_from)} {noun(result)} before the cut"
         if 0 < result.k < len(result.step.selected):
             score += "; the terms were selected on these rows: optimistic"
-    facts.append((str(glance["score"]), score))
-    if result.resampled is not None and (said := verdict(result, result.stability)):
-        facts.append(("Stability", said))
-    facts.append(("Seed", str(result.seed)))
-    return tuple(facts)
+    return str(glance["score"]), score
 
 
 def method_words(method: Method) -> str:
