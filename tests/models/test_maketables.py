@@ -69,6 +69,14 @@ def test_methods_are_compared_with_the_best(compared):
     assert compared.__maketables_stat__("folds") == 3
 
 
+def test_labels_go_with_the_coefficients(rows):
+    labels = {"x": "Exposure", "site": "Hospital"}
+    fit = treeselect.select("ill ~ x + site", rows, method="mrmr", k=2, seed=1, labels=labels)
+    for model in (fit.refit("glm"), fit.inference(seed=1)):
+        assert model.__maketables_var_labels__["x"] == "Exposure"
+        assert set(model.__maketables_var_labels__) <= set(model.__maketables_coef_table__.index)
+
+
 def test_one_method_has_no_differences(rows):
     alone = treeselect.compare("ill ~ x", rows, ["mrmr"], k=1, folds=2, seed=1)
     with pytest.raises(OptionError, match="two methods"):

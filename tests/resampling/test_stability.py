@@ -302,7 +302,7 @@ def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
         assert "Folds, bags of trees and resamples keep the rows of each `ward` together" in text
         page = found.report(tmp_path / "r.html").read_text()
         assert how in page
-        assert f"The stability index on {found.stability.words} is" in page
+        assert f" on {found.stability.words}" in page
     by_array = fit.resample(4, fold_groups=wards["ward"].to_numpy())
     assert by_array.stability.words == "4 bootstrap resamples of whole groups"
 

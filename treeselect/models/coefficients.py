@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.designs.labels import column_labels
+from treeselect.designs.modeldata import ModelData
 from treeselect.errors import OptionError, quoted
 from treeselect.models.linear import LinearFit
 from treeselect.printing import common_form, interval_text, number_text, p_text
@@ -132,7 +134,12 @@ _ENOUGH_EVENTS = 10
 """Events for each coefficient; with fewer a reader is told."""
 
 
-def ratio_notes(fit: LinearFit) -> tuple[str, ...]:
+def in_print(data: ModelData, table: pd.DataFrame) -> pd.DataFrame:
+    """A table of coefficients whose columns are called as in print."""
+    return table.assign(column=column_labels(data, table["column"], table["term"]))
+
+
+def ratio_notes(fit: LinearFit, printed: pd.DataFrame) -> tuple[str, ...]:
     """How to read a table that leads with ratios."""
     if not leads_with_ratios(fit) or not fit.names:
         return ()
@@ -140,12 +147,13 @@ def ratio_notes(fit: LinearFit) -> tuple[str, ...]:
         "A hazard ratio is that of a difference of 1 in its column, the others staying, at all"
         " times (proportional hazards, which is not checked here); estimates and standard errors"
         " are those of its logarithm.",
-        *_level_notes(fit.names),
+        *_level_notes(fit.names, printed["column"]),
     )
 
 
-def _level_notes(names: Sequence[str]) -> tuple[str, ...]:
-    found = [name for name in names if "[T." in name and ":" not in name]
+def _level_notes(names: Sequence[str], printed: Iterable[str]) -> tuple[str, ...]:
+    pairs = zip(names, printed, strict=True)
+    found = [label for name, label in pairs if "[T." in name and ":" not in name]
     if not found:
         return ()
     return (

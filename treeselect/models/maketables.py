@@ -7,7 +7,7 @@ with ``__maketables_``: :class:`Tabled` has them, for whatever knows its column.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,6 +50,8 @@ class ModelColumn:
         Of which kind standard errors are.
     groups : str
         By which column they are cluster-robust; "" if they are not.
+    labels : mapping of str to str
+        Labels of coefficients that have one.
     """
 
     table: pd.DataFrame
@@ -58,6 +60,7 @@ class ModelColumn:
     below: tuple[str, ...]
     errors: str = ""
     groups: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 class Tabled:
@@ -80,6 +83,10 @@ class Tabled:
         return shown(self._column().response)
 
     @property
+    def __maketables_var_labels__(self) -> dict[str, str]:
+        return {shown(name): shown(label) for name, label in self._column().labels.items()}
+
+    @property
     def __maketables_stat_labels__(self) -> dict[str, str]:
         return dict(_LABELS)
 
@@ -93,6 +100,12 @@ class Tabled:
         column = self._column()
         found = {"vcov_type": column.errors} if column.errors else {}
         return found | ({"clustervar": shown(column.groups)} if column.groups else {})
+
+
+def changed_labels(table: pd.DataFrame, printed: pd.DataFrame) -> dict[str, str]:
+    """Names of coefficients to those under which they are printed, where these differ."""
+    pairs = zip(table["column"], printed["column"], strict=True)
+    return {str(name): str(label) for name, label in pairs if name != label}
 
 
 def coefficient_frame(table: pd.DataFrame, *, has_tests: bool) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from treeselect.shown import shown
 SCOPE = ".treeselect"
 """The class of the element that the style sheet is for."""
 
-_FILES = ("report.css", "notebook.css")
+_FILES = ("report.css", "tables.css", "notebook.css")
 
 
 def as_html(content: SummaryContent) -> str:
@@ -127,8 +127,9 @@ def style_sheet() -> str:
 def scoped(css: str, scope: str = SCOPE) -> str:
     """A style sheet whose rules hold inside one element only.
 
-    ``:root``, ``html`` and ``body`` become that element; rules of ``@media`` are scoped in it, and
-    those of other at-rules are left out, because they speak of the whole page.
+    ``:root``, ``html``, ``body`` and ``main`` become that element; rules of ``@media`` and
+    ``@supports`` are scoped in it, and those of other at-rules are left out, because they speak of
+    the whole page.
 
     Examples
     --------
@@ -142,7 +143,7 @@ def scoped(css: str, scope: str = SCOPE) -> str:
         head, _, rest = rest.partition("{")
         inside, rest = _closed(rest)
         head = " ".join(head.split())
-        if head.startswith("@media"):
+        if head.startswith(("@media", "@supports")):
             found += f"{head}{{{scoped(inside, scope)}}}"
         elif not head.startswith("@"):
             selectors = ",".join(_scoped_selector(own.strip(), scope) for own in _split(head))

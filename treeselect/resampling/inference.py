@@ -121,6 +121,8 @@ class Inference(Summarised, Tabled):
     statistics : dict of str to float
         Of the model of a single split: see
         :func:`treeselect.models.fit_statistics.fit_statistics`.
+    labels : dict of str to str
+        Of the columns of that model that have one.
 
     Notes
     -----
@@ -139,6 +141,7 @@ class Inference(Summarised, Tabled):
     asked: int | None = None
     response: str = ""
     statistics: dict[str, float] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
 
     @property
     def partial(self) -> bool:
@@ -216,6 +219,7 @@ class Inference(Summarised, Tabled):
             below=("N", "r2", "deviance", "aic", "selection"),
             errors="cluster-robust" if self.groups_name else "iid",
             groups=groups,
+            labels=self.labels,
         )
 
     def __repr__(self) -> str:

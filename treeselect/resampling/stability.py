@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.frames.libraries import in_library
-from treeselect.printing.summary import Summarised
-from treeselect.resampling.agreement import stability_index, wilson_interval
 from treeselect.resampling.error_bounds import Assumption, ErrorBound, error_bound, least_threshold
 from treeselect.resampling.false_positives import CUTOFF, PAIRS, POWER, q_values_of
 from treeselect.resampling.places import (
@@ -20,74 +19,22 @@ from treeselect.resampling.places import (
     place_of,
 )
 from treeselect.resampling.q_values import efp_of, followed
-from treeselect.resampling.selected_sets import SelectedSets
-from treeselect.shown import shown
+from treeselect.resampling.stability_summary import PrintedStability
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from treeselect.printing import Summary
 
 
 _FEW = 0.05
 """Share of resamples below which nothing is said about what stood in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stability(Summarised, SelectedSets):
+@dataclass(frozen=True, repr=False)  # no slots: places are kept once they are found
+class Stability(PrintedStability):
     """Selections on resamples of the rows: how often, how alike, and how many are false.
 
     Its attributes are those of :class:`treeselect.resampling.resampled.Resampled`.
     """
-
-    @property
-    def index(self) -> float:
-        """Nogueira's stability index over the units that are not kept (see `stability_index`)."""
-        return stability_index(self.selected[:, self.assessed])[0]
-
-    @property
-    def index_ci(self) -> tuple[float, float]:
-        """Its 95% Monte Carlo interval."""
-        return stability_index(self.selected[:, self.assessed])[1]
-
-    def summary(self) -> Summary:
-        """Printed summary: sizes, frequencies with their intervals, the stability index."""
-        from treeselect.printing import Summary
-        from treeselect.resampling.stability_summary import summarise_stability
-
-        return Summary(summarise_stability(self))
-
-    def __repr__(self) -> str:
-        from treeselect.resampling.stability_summary import stability_lines
-
-        return "\n".join(map(shown, stability_lines(self)))
-
-    def tidy(self) -> Any:
-        """One row per unit, by falling frequency.
-
-        Returns
-        -------
-        frame, in the library of the data
-            Columns ``term``, ``frequency``, ``ci_low``, ``ci_high`` (95% Wilson interval) and
-            ``selected`` (in the fit).
-        """
-        return in_library(self.table(), self.library)
-
-    def table(self) -> pd.DataFrame:
-        """:meth:`tidy` as a pandas frame."""
-        import pandas as pd
-
-        low, high = wilson_interval(self.selected.sum(axis=0), self.n_resamples)
-        frame = pd.DataFrame(
-            {
-                "term": self.units,
-                "frequency": self.frequency,
-                "ci_low": low,
-                "ci_high": high,
-                "selected": self.fitted,
-            }
-        )
-        return frame.sort_values(["frequency", "term"], ascending=[False, True], ignore_index=True)
 
     def pfer(self, threshold: float = 0.75, assumption: Assumption = "none") -> ErrorBound:
         """Bound on the expected number of false selections above a threshold on the frequency.
@@ -287,7 +234,7 @@ class Stability(Summarised, SelectedSets):
         )
         return frame.sort_values(["efp", "term"], ignore_index=True)
 
-    @property
+    @cached_property
     def places(self) -> tuple[Place, ...]:
         """Places of the selection that units hold in turn, because one can stand for another.
 

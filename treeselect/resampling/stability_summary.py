@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
 from treeselect.printing import (
     MOST_ROWS,
+    Summary,
     SummaryContent,
     count_text,
     enumeration,
     interval_text,
     percent_text,
 )
+from treeselect.printing.summary import Summarised
+from treeselect.resampling.frequencies import Frequencies
 from treeselect.running.pieces import stopped_note
-
-if TYPE_CHECKING:
-    from treeselect.resampling.stability import Stability
+from treeselect.shown import shown
 
 _MOST_NAMES = 6
 
 
-def stability_lines(stability: Stability) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True, repr=False)
+class PrintedStability(Summarised, Frequencies):
+    """How stability prints."""
+
+    def summary(self) -> Summary:
+        """Printed summary: sizes, frequencies with their intervals, the stability index."""
+        return Summary(summarise_stability(self))
+
+    def __repr__(self) -> str:
+        return "\n".join(map(shown, stability_lines(self)))
+
+
+def stability_lines(stability: Frequencies) -> tuple[str, ...]:
     """What a prompt shows."""
     title, *facts = _facts(stability)
     return (
@@ -32,7 +45,7 @@ def stability_lines(stability: Stability) -> tuple[str, ...]:
     )
 
 
-def summarise_stability(stability: Stability) -> SummaryContent:
+def summarise_stability(stability: Frequencies) -> SummaryContent:
     """What its summary says."""
     table = stability.table()
     kept = dict(zip(stability.units, stability.kept.tolist(), strict=True))
@@ -57,7 +70,7 @@ def summarise_stability(stability: Stability) -> SummaryContent:
     )
 
 
-def _facts(stability: Stability) -> tuple[tuple[str, str], ...]:
+def _facts(stability: Frequencies) -> tuple[tuple[str, str], ...]:
     sizes = stability.selected.sum(axis=1)
     low, high = int(sizes.min()), int(sizes.max())
     size = count_text(low) if low == high else f"{count_text(low)} to {count_text(high)}"
@@ -71,7 +84,7 @@ def _facts(stability: Stability) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _named(stability: Stability, which: np.ndarray) -> str:
+def _named(stability: Frequencies, which: np.ndarray) -> str:
     """Units with their frequencies, the most frequent first; those that never came are left out,
     unless they are in the fit."""
     frequency = stability.frequency
@@ -81,7 +94,7 @@ def _named(stability: Stability, which: np.ndarray) -> str:
     return enumeration(names, _MOST_NAMES) if names else "none"
 
 
-def _index(stability: Stability) -> str:
+def _index(stability: Frequencies) -> str:
     index, (low, high) = stability.index, stability.index_ci
     if not np.isfinite(index):
         return "not defined, as each selected all that it could, or nothing"
@@ -89,7 +102,7 @@ def _index(stability: Stability) -> str:
     return f"{index:.2f}{between}; 1 is the same selection each time, 0 is chance"
 
 
-def _notes(stability: Stability, more: int) -> tuple[str, ...]:
+def _notes(stability: Frequencies, more: int) -> tuple[str, ...]:
     asked = stability.asked
     notes = [] if asked is None else [stopped_note(stability.n_resamples, asked, "resamples")]
     if more > 0:

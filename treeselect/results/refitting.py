@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import check_flag, found_near
+from treeselect.designs.labels import in_labels
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
@@ -25,6 +26,7 @@ from treeselect.models.coefficients import (
     coefficient_table,
     exponentiated,
     few_events_notes,
+    in_print,
     ratio_notes,
     table_head,
     table_rows,
@@ -37,6 +39,7 @@ from treeselect.models.maketables import (
     SAME_ROWS,
     ModelColumn,
     Tabled,
+    changed_labels,
     coefficient_frame,
 )
 from treeselect.printing import Summary, SummaryContent
@@ -148,6 +151,8 @@ class GlmFit(Summarised, Tabled):
         What is modelled.
     statistics : dict of str to float
         Of the model as a whole: see :func:`treeselect.models.fit_statistics.fit_statistics`.
+    labels : dict of str to str
+        Of the columns that have one.
 
     Notes
     -----
@@ -166,6 +171,7 @@ class GlmFit(Summarised, Tabled):
     ratio: str = ""
     response: str = ""
     statistics: dict[str, float] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
 
     def tidy(self, *, exponentiate: bool = False) -> Any:
         """One row per coefficient.
@@ -205,6 +211,7 @@ class GlmFit(Summarised, Tabled):
             statistics={"N": self.n_used, **self.statistics, "selection": SAME_ROWS},
             below=("N", "r2", "deviance", "aic", "selection"),
             errors="iid",
+            labels=self.labels,
         )
 
     def __repr__(self) -> str:
@@ -229,25 +236,26 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         warnings.warn(TreeselectWarning(" ".join(fit.problems)), stacklevel=4)
     n_used, family = len(full.y), data.response.family.name
     table = coefficient_table(fit)
+    printed = in_print(data, table)
     content = SummaryContent(
         title="Linear model of the selected terms",
         facts=(
             ("Call", f"{result.call.text}.refit('glm')"),
             ("Formula", result.formula),
             ("Model", fit.model),
-            ("Response", data.response.in_linear_models),
+            ("Response", in_labels(data).response.in_linear_models),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
             *fit_facts(fit, family, are_copies=data.row_weights.are_copies),
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
         ),
         columns=table_head(fit, 0.95),
-        rows=table_rows(table, fit),
+        rows=table_rows(printed, fit),
         notes=(
             NOT_VALID,
             *group_note(result.choice.folds.groups_name),
             *fit.problems,
-            *ratio_notes(fit),
+            *ratio_notes(fit, printed),
             *few_events_notes([fit]),
             *left_out_note(left_out, fit),
             *weight_notes(data, fit),
@@ -264,6 +272,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         ratio=fit.ratio,
         response=data.response.name,
         statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
+        labels=changed_labels(table, printed),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from treeselect.printing import enumeration
+from treeselect.resampling.labelled import as_shown
 from treeselect.resampling.nouns import kept_of_all
 from treeselect.results.summary import score_fact
 from treeselect.results.verdict import FEWEST, verdict
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 def fit_lines(fit: Fit) -> tuple[str, ...]:
     """What was selected, of how many, how well it predicts, how stable it is, and where to look."""
+    fit = as_shown(fit)
     name, score = score_fact(fit)
     selected = enumeration(fit.selected, most=12, room=120) if fit.selected else "nothing"
     return tuple(
