@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 
@@ -106,13 +105,8 @@ def test_captions_and_labels_are_text(summary, arguments, said):
         summary.as_latex(**arguments)
 
 
-def test_html_is_escaped_and_its_style_stays_inside(summary):
+def test_html_is_escaped(summary):
     page = summary._repr_html_()
     assert "<b>" not in page
     assert "<script" not in page
     assert "\x1b" not in page
-    style = page.split("<style>")[1].split("</style>")[0]
-    heads = re.findall(r"([^{}]+){", style)
-    selectors = [own for head in heads if head[0] != "@" for own in head.split(",")]
-    assert len(selectors) > 50
-    assert all(own.startswith(".treeselect") for own in selectors)
