@@ -55,9 +55,11 @@ def test_the_map_of_associations_has_the_numbers_of_neighbours(unstable):
         for other in units:
             if (unit, other) in by_pair:
                 assert by_pair[unit, other] == f"{known[other]:.2f}"
-    said = [text.said for text in section.figure.wide.texts]
-    assert "copy and signal: 1.00" in said
-    assert len(said) == len(units) * (len(units) - 1) // 2
+    for i, (_, texts) in enumerate(section.figure.wide.rows):
+        unit, others = units[i], units[:i]
+        for other, text in zip(others, texts, strict=True):
+            shown = by_pair.get((unit, other), by_pair.get((other, unit)))
+            assert float(text.text) == float(shown)
     assert section.figure.text.startswith("signal and copy 1.00; ")
     assert [head.inside for head in section.figure.wide.names] == [True, True, False, False]
 
@@ -67,7 +69,7 @@ def test_the_map_of_pairs_has_the_numbers_of_pairs(unstable):
     together = unstable.stability.co_selection()
     names = [head.name for head in section.figure.wide.names]
     assert names == ["signal", "copy", "noise"]  # site was always selected
-    cells = [text.text for text in section.figure.wide.texts]
+    cells = [text.text for _, texts in section.figure.wide.rows for text in texts]
     for i, one in enumerate(names):
         for j, other in enumerate(names):
             cell, share = cells[3 * i + j], together.loc[one, other]
@@ -100,16 +102,16 @@ def test_where_no_near_units_vary_there_is_a_table_only(fitted):
     assert section.figure is None
     assert [row[:2] for row in section.table.rows] == [("colour", "flag")]
     page = render(report_of(fit))
-    assert 'id="pairs-wide-title"' not in page
+    assert 'id="pairs-map-wide-title"' not in page
     assert "The pairs as a table" in page
 
 
 def test_maps_are_drawn_for_a_desk_and_for_a_phone(unstable):
     page = render(report_of(unstable))
-    for name in ("pair-map", "association-map"):
+    for name in ("pairs", "associations"):
         for form in ("wide", "narrow"):
-            assert page.count(f'id="{name}-{form}-title"') == 1
-            assert page.count(f'id="{name}-{form}-desc"') == 1
+            assert page.count(f'id="{name}-map-{form}-title"') == 1
+            assert page.count(f'id="{name}-map-{form}-desc"') == 1
     svg = re.search(r'<svg class="heat narrow".*?</svg>', page, re.S)[0]
     assert svg.count("<title") == 1  # a phone has no tooltips
 
@@ -130,9 +132,9 @@ def test_of_many_selected_units_the_most_important_are_shown(mixed):
     data = mixed.assign(**{f"x{i:02d}": noise[:, i] for i in range(20)})
     fit = treeselect.select("dose ~ . - died", data, method="mrmr", k=18, seed=1)
     section = report_of(fit).associations
-    assert section.lead.endswith("Shown are the 15 most important of the 18 selected units.")
-    assert [head.name for head in section.figure.wide.names] == list(fit.groups[:15])
-    assert section.table.more == 15 * 14 // 2 - 50
+    assert section.lead.endswith("Shown are the 12 most important of the 18 selected units.")
+    assert [head.name for head in section.figure.wide.names] == list(fit.groups[:12])
+    assert section.table.more == 12 * 11 // 2 - 30
     assert section.figure.text.endswith("The table has more.")
     assert len(render(report_of(fit))) < 300_000
 

@@ -7,18 +7,19 @@ from dataclasses import dataclass
 
 from treeselect.reports.figures.labels import distinct
 
-_WIDE, _NARROW = 680.0, 328.0
+_WIDE, _NARROW = 680, 328
 """Widths, in pixels."""
 
-_NAMES = 190.0
-"""Room for names beside the map of a desk, in type of 13 pixels."""
+_BESIDE, _BESIDE_NARROW, _NUMBER = 190, 118, 20
+"""Room to the left of the map: for names and numbers, and for numbers alone."""
 
-_NAME_EMS = 12.0
+_EMS = {_BESIDE: 12.0, _BESIDE_NARROW: 6.6, _NUMBER: 22.0}
+"""What fits of a name there, or on a line of its own."""
 
-_LIST_EMS = 22.0
-"""What fits on a line of its own on a phone."""
+_LINE = 18
+"""Of a list of names."""
 
-_LEAST_NARROW = 27.0
+_LEAST_NARROW = 27
 """Cells of a phone are at least so wide where names stand beside them."""
 
 _STEPS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -36,8 +37,6 @@ class Pair:
     ----------
     text : str
         Three characters at most.
-    said : str
-        It in words.
     strength : float
         In [0, 1], for the shade.
     is_negative : bool
@@ -45,7 +44,6 @@ class Pair:
     """
 
     text: str
-    said: str
     strength: float
     is_negative: bool = False
 
@@ -58,12 +56,10 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class HeatText:
-    """A text in a cell, and what it says in words."""
+    """A text in a cell."""
 
-    x: float
-    y: float
+    x: int
     text: str
-    said: str
     on_dark: bool
 
 
@@ -77,8 +73,8 @@ class HeatName:
     number: int
     name: str
     label: str
-    y: float
-    row_y: float
+    y: int
+    row_y: int
     inside: bool
 
 
@@ -91,31 +87,35 @@ class HeatForm:
     name : str
         ``"wide"`` or ``"narrow"``.
     width, height : int
-    left, top : float
+    left, top : int
         Of the first cell.
-    numbers : tuple of float
+    thickness : int
+        Height of a cell: they are drawn as strokes.
+    numbers : tuple of int
         Middles of the columns.
     names : tuple of HeatName
     is_listed : bool
         Whether names stand in a list above.
     fills : tuple of (str, str)
-        Class of a shade, and the path of all cells that have it.
+        Class of a shade, and the path through all cells that have it.
     diagonal : str
-        Path of the cells of one name.
-    texts : tuple of HeatText
+        Path around the cells of one name.
+    rows : tuple of (int, tuple of HeatText)
+        Of each row where its texts stand, and these.
     """
 
     name: str
     width: int
     height: int
-    left: float
-    top: float
-    numbers: tuple[float, ...]
+    left: int
+    top: int
+    thickness: int
+    numbers: tuple[int, ...]
     names: tuple[HeatName, ...]
     is_listed: bool
     fills: tuple[tuple[str, str], ...]
     diagonal: str
-    texts: tuple[HeatText, ...]
+    rows: tuple[tuple[int, tuple[HeatText, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +146,12 @@ def heat_map(
         The map in words.
     """
     n = len(names)
-    wide = _form("wide", names, inside, pairs, min(44.0, (_WIDE - _NAMES) / n), _NAMES, 26.0)
-    beside = 118.0
-    cell = min(44.0, (_NARROW - beside) / n)
+    wide = _form("wide", names, inside, pairs, min(44, (_WIDE - _BESIDE) // n), _BESIDE, 26)
+    cell = min(44, (_NARROW - _BESIDE_NARROW) // n)
     if cell >= _LEAST_NARROW:
-        narrow = _form("narrow", names, inside, pairs, cell, beside, 24.0)
+        narrow = _form("narrow", names, inside, pairs, cell, _BESIDE_NARROW, 24)
     else:
-        narrow = _form("narrow", names, inside, pairs, (_NARROW - 20.0) / n, 20.0, 21.0)
+        narrow = _form("narrow", names, inside, pairs, (_NARROW - _NUMBER) // n, _NUMBER, 22)
     return HeatMap(wide, narrow, text)
 
 
@@ -161,56 +160,55 @@ def _form(
     names: Sequence[str],
     inside: Sequence[bool],
     pairs: Sequence[Sequence[Pair | None]],
-    cell: float,
-    left: float,
-    row: float,
+    cell: int,
+    left: int,
+    row: int,
 ) -> HeatForm:
-    n = len(names)
-    is_listed = left < 30.0
-    ems = _LIST_EMS if is_listed else _NAME_EMS if name == "wide" else 6.6
-    labels = distinct(names, ems)
-    top = 22.0 + (18.0 * n + 6.0 if is_listed else 0.0)
+    """The map with cells of that width and height, to the right of so much room for names."""
+    n, is_listed = len(names), left == _NUMBER
+    labels = distinct(names, _EMS[left])
+    top = 22 + (_LINE * n + 6 if is_listed else 0)
 
-    def x(i: int) -> float:
-        return round(left + i * cell, 1)
-
-    def y(i: int) -> float:
-        return round(top + i * row, 1)
-
-    def box(i: int, j: int) -> str:
-        return f"M{x(j) + 1:g} {y(i) + 1:g}h{cell - 2:.1f}v{row - 2:g}h{2 - cell:.1f}z"
+    def text_y(i: int) -> int:
+        return top + i * row + row // 2 + 5
 
     fills: dict[str, str] = {}
-    texts = []
+    rows = []
     for i, cells in enumerate(pairs):
+        texts = []
         for j, pair in enumerate(cells):
-            if pair is None:
-                continue
-            shade = f"shade-{pair.shade}{' minus' if pair.is_negative else ''}"
-            fills[shade] = fills.get(shade, "") + box(i, j)
-            at = (round(x(j) + cell / 2, 1), round(y(i) + row / 2 + 4.5, 1))
-            texts.append(HeatText(*at, pair.text, pair.said, pair.shade >= DARK))
+            if pair is not None:
+                texts.append(HeatText(left + j * cell + cell // 2, pair.text, pair.shade >= DARK))
+                if pair.shade:
+                    shade = f"shade-{pair.shade}{' minus' if pair.is_negative else ''}"
+                    stroke = f"M{left + j * cell + 1} {top + i * row + row // 2}h{cell - 2}"
+                    fills[shade] = fills.get(shade, "") + stroke
+        rows.append((text_y(i), tuple(texts)))
     heads = tuple(
         HeatName(
             i + 1,
             names[i],
             labels[i],
-            16.0 + 18.0 * i if is_listed else y(i) + row / 2 + 4.5,
-            y(i) + row / 2 + 4.5,
+            16 + _LINE * i if is_listed else text_y(i),
+            text_y(i),
             bool(inside[i]),
         )
         for i in range(n)
     )
     return HeatForm(
         name=name,
-        width=int(_WIDE if name == "wide" else _NARROW),
-        height=int(y(n)) + 4,
+        width=_WIDE if name == "wide" else _NARROW,
+        height=top + n * row + 4,
         left=left,
         top=top,
-        numbers=tuple(round(x(i) + cell / 2, 1) for i in range(n)),
+        thickness=row - 2,
+        numbers=tuple(left + i * cell + cell // 2 for i in range(n)),
         names=heads,
         is_listed=is_listed,
         fills=tuple(sorted(fills.items())),
-        diagonal="".join(box(i, i) for i in range(n)),
-        texts=tuple(texts),
+        diagonal="".join(
+            f"M{left + i * cell + 1} {top + i * row + 1}h{cell - 2}v{row - 2}h{2 - cell}z"
+            for i in range(n)
+        ),
+        rows=tuple(rows),
     )

@@ -11,7 +11,7 @@ from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import falling
 from treeselect.reports.figures.heat_map import HeatMap, Pair, heat_map
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_ROWS, Table
+from treeselect.reports.parts import MOST_UNITS, Table
 from treeselect.resampling.places import LEAST_ASSOCIATION
 from treeselect.results.near import LEAST_FREQUENCY, association_map, near_units
 
@@ -38,7 +38,7 @@ def gather(material: FitMaterial) -> AssociationSection | None:
     values = association_map(fit, units)
     pairs = list(itertools.combinations(range(len(units)), 2))
     order = [pairs[at] for at in falling(np.array([values[pair] for pair in pairs]))]
-    rows = tuple((units[i], units[j], f"{values[i, j]:.2f}") for i, j in order[:MOST_ROWS])
+    rows = tuple((units[i], units[j], f"{values[i, j]:.2f}") for i, j in order[:MOST_UNITS])
     return AssociationSection(
         _lead(len(fit.groups), inside, fit.resampled is not None),
         heat_map(units, inside, _pairs(units, values), _said(rows)),
@@ -46,20 +46,18 @@ def gather(material: FitMaterial) -> AssociationSection | None:
     )
 
 
+def _short(value: float) -> str:
+    return f"{value:.2f}".removeprefix("0").replace("1.00", "1.0")
+
+
 def _pairs(units: tuple[str, ...], values: FloatArray) -> list[list[Pair | None]]:
     """Each pair once, below the diagonal."""
     return [
         [
-            None
-            if i <= j
-            else Pair(
-                f"{values[i, j]:.2f}".removeprefix("0").replace("1.00", "1.0"),
-                f"{one} and {other}: {values[i, j]:.2f}",
-                float(values[i, j]),
-            )
-            for j, other in enumerate(units)
+            None if i <= j else Pair(_short(values[i, j]), float(values[i, j]))
+            for j in range(len(units))
         ]
-        for i, one in enumerate(units)
+        for i in range(len(units))
     ]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from treeselect.printing import enumeration
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_UNITS
+from treeselect.reports.parts import MOST_UNITS, Table
 from treeselect.results.curves import number_text
 from treeselect.results.describing import (
     FEW_ROWS,
@@ -59,6 +60,25 @@ class BaselineTable:
     variables: tuple[Variable, ...]
     more: int
 
+    @property
+    def plain(self) -> Table:
+        """The same with levels in a column of their own, to be taken elsewhere."""
+        rows = [
+            (variable.name, *row)
+            for variable in self.variables
+            for row in (
+                *((("", *variable.cells),) if variable.cells else ()),
+                *variable.rows,
+            )
+        ]
+        columns = (self.columns[0], "Level", *self.columns[1:])
+        return Table(_broken(columns), tuple(map(_broken, rows)))
+
+
+def _broken(texts: Iterable[str]) -> tuple[str, ...]:
+    """Texts that need not stand on one line."""
+    return tuple(text.replace("\u00a0", " ") for text in texts)
+
 
 @dataclass(frozen=True, slots=True)
 class DataSection:
@@ -89,7 +109,8 @@ def gather(material: FitMaterial) -> DataSection | None:
 
 def data_sentences(fit: Fit) -> tuple[str, ...]:
     """Which rows and columns have no part in the selection, and which levels are rare."""
-    rare = [f"{level} of {name} ({n:,})" for name, level, n in rare_levels(fit)]
+    word = fit.design.word_for
+    rare = [f"{level} of {word(name)} ({n:,})" for name, level, n in rare_levels(fit)]
     said = [f"Levels in fewer than {FEW_ROWS} rows: {enumeration(rare)}."] if rare else []
     return (rows_note(fit), *fit.design.notes, *said)
 
@@ -108,11 +129,20 @@ def _table(fit: Fit, terms: str, names: Sequence[str], n_all: int) -> BaselineTa
     records: list[dict[str, Any]] = found.to_dict("records")  # type: ignore[assignment]
     lines = [records[i : i + width] for i in range(0, len(records), width)]
     columns = ("Variable", *(_head(cell) for cell in lines[0]))
+    words = _words(fit, names)
     variables = tuple(
-        _variable(name, [line for line in lines if line[0]["variable"] == name]) for name in names
+        _variable(words[name], [line for line in lines if line[0]["variable"] == name])
+        for name in names
     )
     by = f", by {fit.design.response.name}" if width > 1 else ""
     return BaselineTable(f"Variables behind {terms}{by}", columns, variables, n_all - len(names))
+
+
+def _words(fit: Fit, names: Sequence[str]) -> dict[str, str]:
+    """What variables are called; those that have the same label with their names, too."""
+    words = {name: fit.design.word_for(name) for name in names}
+    count = Counter(words.values())
+    return {name: f"{w} ({name})" if count[w] > 1 else w for name, w in words.items()}
 
 
 def _n_groups(is_first: Sequence[bool]) -> int:

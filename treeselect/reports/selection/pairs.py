@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from treeselect.printing import enumeration
 from treeselect.reports.figures.heat_map import HeatMap, Pair, heat_map
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_ROWS, Table
+from treeselect.reports.parts import MOST_UNITS, Table
 from treeselect.resampling.selected_sets import PAIR_LEVEL
 from treeselect.results.near import CoSelection, co_selection_map, near_units
 from treeselect.results.recurrence import kept_units
@@ -56,16 +56,12 @@ def _cells(found: CoSelection) -> list[list[Pair | None]]:
 
 def _cell(found: CoSelection, i: int, j: int) -> Pair:
     """Below the diagonal and on it what was observed, above it the difference from chance."""
-    together, expected = float(found.together[i, j]), float(found.expected[i, j])
-    one, other = found.units[i], found.units[j]
-    if i == j:
-        return Pair(_points(together), f"{one}: {together:.0%}", together)
-    said = f"{one} and {other}: together {together:.0%}, by chance {expected:.0%}"
-    if i > j:
-        return Pair(_points(together), said, together)
-    difference, sign = together - expected, int(found.sign[i, j])
+    together = float(found.together[i, j])
+    if i >= j:
+        return Pair(_points(together), together)
+    difference, sign = together - float(found.expected[i, j]), int(found.sign[i, j])
     strength = _MOST_SHADE * min(abs(difference) / _LARGEST, 1.0) if sign else 0.0
-    return Pair(_signed(difference), said, strength, sign < 0)
+    return Pair(_signed(difference), strength, sign < 0)
 
 
 def _points(share: float) -> str:
@@ -84,7 +80,7 @@ def _table(stability: Stability) -> Table:
         for one, other, together, expected, sign in pairs[
             ["term", "other", "together", "expected", "sign"]
         ]
-        .head(MOST_ROWS)
+        .head(MOST_UNITS)
         .to_numpy()
     )
     columns = ("Unit", "Other", "Together", "By chance", "Differs")
