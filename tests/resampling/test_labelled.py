@@ -112,7 +112,7 @@ def test_no_section_has_a_name_that_has_a_label(labelled):
         )
     )
     del found["names"]
-    assert not {section for section, own in found.items() if {*texts(own)} & {*LABELS}}
+    assert {s: own for s, texts_of in found.items() if (own := {*texts(texts_of)} & {*LABELS})} == {}
 
 
 def test_axes_bear_labels_of_columns(labelled):
