@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -957,6 +957,7 @@ class SelectionResult(ReadableFit):
         *,
         performance: Performance | None = None,
         coefficients: CoefficientStability | None = None,
+        sections: Iterable[str] | None = None,
     ) -> Path:
         """Write an HTML report: one file that opens without a network.
 
@@ -974,6 +975,11 @@ class SelectionResult(ReadableFit):
             What :meth:`performance` found, for a section of its own.
         coefficients : CoefficientStability, optional
             What :meth:`coefficient_stability` found, likewise.
+        sections : list of str, optional
+            Which sections follow the answer, in this order, such as
+            ``["terms", "path", "stability"]``; by default all that have something to say. Their
+            names are those of the blocks of ``templates/report.html.j2``; a name that is none is
+            answered with a list. Not together with `template`.
 
         Returns
         -------
@@ -983,13 +989,13 @@ class SelectionResult(ReadableFit):
         Raises
         ------
         OptionError
-            If the file can't be written, there is no such template or it can't be rendered, or
-            `performance` or `coefficients` are not those of this fit.
+            If the file can't be written, there is no such template or section or the template
+            can't be rendered, or `performance` or `coefficients` are not those of this fit.
         """
         from treeselect.reports.pages import write_report
 
         own = None if template is None else file_path(template, name="template")
-        return write_report(self, file_path(path), own, performance, coefficients)
+        return write_report(self, file_path(path), own, performance, coefficients, sections)
 
     def __repr__(self) -> str:
         return f"<SelectionResult {self.formula!r}, method {self.method!r}, k = {self.k}>"

@@ -59,14 +59,6 @@ class FollowUp:
         """Whether there are starts or strata."""
         return self.start is not None or bool(self.strata)
 
-    @property
-    def stratum_names(self) -> tuple[str, ...]:
-        """Each stratum in words: ``site=Bath, sex=f``; one empty text without strata."""
-        return tuple(
-            ", ".join(f"{name}={level}" for name, level in zip(self.strata, own, strict=True))
-            for own in self.levels
-        )
-
 
 def follow_up_facts(known: FollowUp | None) -> tuple[tuple[str, str], ...]:
     """What a header says of times until an event, as names and texts; nothing of other

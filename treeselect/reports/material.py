@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from treeselect.comparison.lines import ScoreLine, score_lines
 from treeselect.printing import SummaryContent
+from treeselect.results.effects import effect_table
 from treeselect.results.summary import summarise
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from treeselect.resampling.performance import Performance
 
 
+_MOST_EFFECTS = 12
+"""Terms whose effects are read for the page, where none are kept."""
+
+
 @dataclass(frozen=True)
 class FitMaterial:
     """Of a report on a selection.
@@ -27,6 +32,7 @@ class FitMaterial:
     Attributes
     ----------
     fit : Fit
+        As it is shown, under labels.
     performance : Performance or None
         Of this fit.
     coefficients : CoefficientStability or None
@@ -35,6 +41,8 @@ class FitMaterial:
         Of the software.
     written : str
         Date and time of writing.
+    names : tuple of (str, str)
+        Names and labels of what is shown under a label, columns and terms.
     """
 
     fit: Fit
@@ -42,11 +50,20 @@ class FitMaterial:
     coefficients: CoefficientStability | None
     versions: Mapping[str, str]
     written: str
+    names: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def summary(self) -> SummaryContent:
         """What the printed summary says."""
         return summarise(self.fit)
+
+    @cached_property
+    def effects(self) -> pd.DataFrame | None:
+        """Effects of the most important terms; None without the data or kept effects."""
+        fit = self.fit
+        if not fit.selected or (fit.effect_record is None and not fit.design.has_data):
+            return None
+        return effect_table(fit, _MOST_EFFECTS)
 
 
 @dataclass(frozen=True)
@@ -56,15 +73,19 @@ class ContestMaterial:
     Attributes
     ----------
     found : Contest
+        As it is shown, under labels.
     versions : mapping of str to str
         Of the software.
     written : str
         Date and time of writing.
+    names : tuple of (str, str)
+        Names and labels of what is shown under a label.
     """
 
     found: Contest
     versions: Mapping[str, str]
     written: str
+    names: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def ranked(self) -> pd.DataFrame:

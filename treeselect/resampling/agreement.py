@@ -141,6 +141,11 @@ def wilson_interval(successes: IntArray, trials: int) -> tuple[FloatArray, Float
     return _wilson(successes / trials, trials, _Z95)
 
 
+def wilson_of_share(share: FloatArray, trials: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The same for shares of numbers of trials that need not be whole."""
+    return _wilson(share, trials, _Z95)
+
+
 def clustered_interval(shares: FloatArray, trials: int) -> tuple[FloatArray, FloatArray]:
     """95 % interval for proportions of trials that come in clusters of equal size.
 

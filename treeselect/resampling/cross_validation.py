@@ -195,10 +195,15 @@ def held_out_score(
     OptionError
         If the score is not defined for these rows.
     """
+    return score_predictions(problem, model.predict(problem, n_threads), train, test)
+
+
+def score_predictions(
+    problem: Problem, prediction: FloatArray, train: RowWeights, test: RowWeights
+) -> float:
+    """The same of a prediction of all rows."""
     family = problem.family
-    score = family.held_out_score(
-        problem.y, model.predict(problem, n_threads), test.values, train.values
-    )
+    score = family.held_out_score(problem.y, prediction, test.values, train.values)
     if not np.isfinite(score):
         raise OptionError(
             "`scoring` must be a score that is defined for the held-out rows of every fold.\n"

@@ -15,7 +15,7 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
-from treeselect.engine.rounding import levels
+from treeselect.engine.rounding import weighted_median
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
@@ -24,6 +24,7 @@ from treeselect.models.baseline import baseline_of
 from treeselect.resampling.assessing import Grow
 from treeselect.resampling.folds import Split, Splitter
 from treeselect.resampling.outer_folds import outer_folds
+from treeselect.resampling.quantile_groups import quantile_groups
 from treeselect.resampling.risk_groups import RiskGroups
 from treeselect.running.parallel import Workers, run_all
 
@@ -74,22 +75,30 @@ def group_by_risk(
         _held_out, calls, workers, "Folds", result.progress
     ):
         risk[rows], survival[rows] = own_risk, own_survival
-    rows = np.flatnonzero((weight > 0) & ~np.isnan(risk) & ~np.isnan(survival))
-    group = _groups(risk[rows], weight[rows], n_groups)
+    told = ~np.isnan(risk)
+    rows = np.flatnonzero((weight > 0) & ~np.isnan(survival))
+    if not len(rows):
+        raise OptionError(
+            "`folds` must leave training rows of the strata that they hold out.\n"
+            "  Found: none in any fold. A stratum has a baseline hazard of its own, which only its"
+            " rows can tell."
+        )
+    group = quantile_groups(risk[rows], weight[rows], n_groups)
     mass = weight if outer.weights.are_copies else weight / weight[rows].mean()
     members = [rows[group == g] for g in range(int(group.max()) + 1)]
-    middle = np.median(risk[rows])
+    middle = weighted_median(risk[rows], weight[rows])
     return RiskGroups(
         names=_NAMES.get(len(members), tuple(str(g + 1) for g in range(len(members)))),
         curves=tuple(kaplan_meier(problem.y[own], mass[own]) for own in members),
         n_rows=np.array([len(own) for own in members]),
-        risk=np.array([np.median(risk[own]) / middle for own in members]),
+        risk=np.array([weighted_median(risk[own], weight[own]) / middle for own in members]),
         horizon=at,
         predicted=np.array([np.average(survival[own], weights=mass[own]) for own in members]),
         time=known.time,
         scheme=outer.folds.words(len(outer.splits)),
         call=result.call.text,
         seed=seed,
+        n_left_out=int((told & (weight > 0)).sum()) - len(rows),
         spans=tuple(np.stack([*problem.y[own][:, [START, STOP]].T, mass[own]]) for own in members),
         library=result.design.library,
     )
@@ -101,11 +110,12 @@ def _horizon(given: object, here: ModelData, weight: WeightArray) -> float:
     Raises
     ------
     OptionError
-        If it is no time at which somebody of every stratum is under observation.
+        If it is no time at which anybody is under observation.
     """
-    y = here.response.y[weight > 0]
+    y, mass = here.response.y[weight > 0], weight[weight > 0]
     if given is None:
-        return float(np.median(y[y[:, EVENT] > 0, STOP]))
+        dies = y[:, EVENT] > 0
+        return weighted_median(y[dies, STOP], mass[dies])
     at = finite(given)
     last = float(y[:, STOP].max())
     if at is None or not 0 < at <= last:
@@ -142,13 +152,3 @@ def _held_out(
     survival = baseline.survival(np.array(horizon), there, problem.family.link(risk))
     survival[~known | np.isnan(baseline.until[there])] = np.nan
     return rows, risk, survival
-
-
-def _groups(risk: FloatArray, weight: WeightArray, n_groups: int) -> IntArray:
-    """Number of each row's group, cut at the weighted quantiles of the risk; rows of equal risk
-    are together, so that there may be fewer groups."""
-    _, place = np.unique(levels(risk), return_inverse=True)
-    share = np.bincount(place, weight)
-    middle = (np.cumsum(share) - share / 2) / share.sum()
-    found = np.minimum((middle * n_groups).astype(np.int64), n_groups - 1)[place]
-    return np.unique(found, return_inverse=True)[1]

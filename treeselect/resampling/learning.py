@@ -86,14 +86,14 @@ def learn(
     found = run_all(one_fold, calls, workers, "Fits", result.progress)
     shape = len(parts), n_folds
     selected = np.zeros((len(splits), len(here.arrays.groups.names)), dtype=bool)
-    for own, (_, units) in zip(selected, found, strict=True):
-        own[units] = True
+    for own, fold in zip(selected, found, strict=True):
+        own[fold.units] = True
     used = here.row_weights.used
     return LearningCurve(
         shares=parts,
         n_train=np.array([used[s.train].sum() for s in splits], dtype=np.int64).reshape(shape),
         test_share=outer.test_share,
-        scores=np.array([score for score, _ in found]).reshape(shape),
+        scores=np.array([fold.score for fold in found]).reshape(shape),
         selected=selected.reshape(*shape, -1),
         assessed=~here.arrays.groups.keep,
         repeats=mean_repeats(outer.splits),

@@ -10,12 +10,16 @@ import numpy as np
 
 from treeselect.algorithms.shared.method import Method
 from treeselect.designs.families import Family
+from treeselect.designs.labels import shown_names
 from treeselect.designs.scoring import Scoring
+from treeselect.engine.arrays import IntArray
 from treeselect.engine.random import stream_seed
 from treeselect.frames.reading import read_data
 from treeselect.resampling.choosing import Choice
 from treeselect.resampling.folds import Splitter, mean_repeats
+from treeselect.resampling.held_out import gather_held_out
 from treeselect.resampling.outer_folds import (
+    Fold,
     families,
     inner_choice,
     inside_weights,
@@ -23,7 +27,7 @@ from treeselect.resampling.outer_folds import (
     outer_folds,
 )
 from treeselect.resampling.performance import Performance
-from treeselect.resampling.saved import number_read, some, units_read
+from treeselect.resampling.saved import number_read, some, table_read, table_said, units_read
 from treeselect.running.pieces import Course, Kind, run_pieces
 
 if TYPE_CHECKING:
@@ -72,14 +76,15 @@ def measure(
         for number, split in enumerate(splits)
     ]
     names = here.arrays.groups.names
-    by_fold = run_pieces(one_fold, calls, _kind_of(names), course)
+    tests = [split.weights(inside)[1].rows for split in splits]
+    by_fold = run_pieces(one_fold, calls, _kind_of(names, tests, outside.n_classes), course)
     found = list(by_fold.values())
     asked, splits = len(splits), tuple(splits[number] for number in by_fold)
     used = here.row_weights.used
     return Performance(
-        scores=np.array([score for score, _ in found]),
-        selected=tuple(here.terms_of([names[g] for g in units]) for _, units in found),
-        k=np.array([len(units) for _, units in found], dtype=np.int64),
+        scores=np.array([fold.score for fold in found]),
+        selected=tuple(here.terms_of([names[g] for g in fold.units]) for fold in found),
+        k=np.array([len(fold.units) for fold in found], dtype=np.int64),
         n_train=np.array([used[s.train].sum() for s in splits], dtype=np.int64),
         n_test=np.array([used[s.test].sum() for s in splits], dtype=np.int64),
         repeats=mean_repeats(splits),
@@ -97,22 +102,45 @@ def measure(
             else float("nan")
         ),
         seed=seed,
+        held_out=gather_held_out(
+            here,
+            here.response.family,
+            [tests[number] for number in by_fold],
+            [fold.predicted for fold in found],
+            list(by_fold),
+            grouped=outer.weights.blocks is not None,
+        ),
         library=result.design.library,
         asked=asked if len(splits) < asked else None,
+        labels=shown_names(result.design),
     )
 
 
-def _kind_of(names: Sequence[str]) -> Kind:
-    """What folds are: a score and the units selected, most important first."""
+def _kind_of(names: Sequence[str], tests: Sequence[IntArray], n_classes: int) -> Kind:
+    """What folds are: a score, the units selected, most important first, and predictions."""
+    n_columns = n_classes if n_classes > 2 else 1
+
+    def read(number: int, said: Any) -> Fold:
+        score, units, predicted = said
+        table = table_read(predicted, (len(tests[number]), n_columns))
+        if np.isnan(table).any():
+            raise ValueError("predictions that are missing")
+        values = table if n_classes > 2 else table[:, 0]
+        return Fold(number_read(score), units_read(units, len(names)), values)
+
+    def write(found: Fold) -> Any:
+        table = found.predicted.reshape(len(found.predicted), n_columns)
+        return [found.score, found.units.tolist(), table_said(table)]
+
     return Kind(
         name="fold",
         many="folds",
         label="Folds",
-        write=lambda found: [found[0], found[1].tolist()],
-        read=lambda _, said: (number_read(said[0]), units_read(said[1], len(names))),
+        write=write,
+        read=read,
         found=lambda _, found: {
-            "score": float(found[0]),
-            "selected": tuple(names[g] for g in found[1]),
+            "score": float(found.score),
+            "selected": tuple(names[g] for g in found.units),
         },
         part=some,
     )

@@ -15,12 +15,12 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.response import Response
 from treeselect.designs.scoring import Scoring, check_scoring, is_lost, with_scoring
 from treeselect.designs.weights import RowWeights
-from treeselect.engine.arrays import IntArray
+from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.rounding import falling
 from treeselect.errors import MethodError, OptionError, quoted
 from treeselect.resampling.asked_folds import in_own_groups, read_folds, with_groups
 from treeselect.resampling.choosing import Choice, run_selection
-from treeselect.resampling.cross_validation import held_out_score
+from treeselect.resampling.cross_validation import score_predictions
 from treeselect.resampling.folds import Folds, Split, Splitter
 from treeselect.resampling.splitting import split_rows
 from treeselect.running.parallel import Workers
@@ -89,6 +89,24 @@ def outer_folds(
     return OuterFolds(asked, splits, in_groups.row_weights, family)
 
 
+class Fold(NamedTuple):
+    """What the training rows of a fold come to.
+
+    Attributes
+    ----------
+    score : float
+        On the held-out rows.
+    units : ndarray of int64
+        Selected ones, most important first.
+    predicted : ndarray of float, shape (n_test,), or (n_test, n_classes)
+        Of the held-out rows with a weight, in their order, on the scale of the response.
+    """
+
+    score: float
+    units: IntArray
+    predicted: FloatArray
+
+
 def one_fold(
     problem: Problem,
     method: Method,
@@ -100,8 +118,8 @@ def one_fold(
     where: str,
     *,
     n_threads: int = 1,
-) -> tuple[float, IntArray]:
-    """Score on the held-out rows, and the units selected on the others, most important first."""
+) -> Fold:
+    """The whole selection on the training rows, and what it predicts for the others."""
     train, test = split.weights(weights)
     try:
         found = run_selection(
@@ -114,11 +132,10 @@ def one_fold(
             f"{error}\n  This was among the training rows of fold {where}, which are split again to"
             " choose `k`; `inner_folds` says how."
         ) from None
-    score = held_out_score(
-        dataclasses.replace(problem, family=family), found.model, train, test, n_threads
-    )
+    predicted = found.model.predict(problem, n_threads)
+    score = score_predictions(dataclasses.replace(problem, family=family), predicted, train, test)
     units = np.flatnonzero(found.step.selected)
-    return score, units[falling(found.model.importance[units])]
+    return Fold(score, units[falling(found.model.importance[units])], predicted[test.rows])
 
 
 def inner_choice(

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.arguments.checks import check_count
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.frames.libraries import in_library
 from treeselect.printing import score_text
+from treeselect.resampling.calibration import calibration_table
 from treeselect.resampling.cross_validation import standard_error
+from treeselect.resampling.discrimination import confusion_table, roc_table
+from treeselect.resampling.held_out import HeldOut
 from treeselect.running.pieces import stopped_note
 
 if TYPE_CHECKING:
@@ -53,10 +59,14 @@ class Performance:
     path_score : float
         Cross-validated score of the fit at that size; NaN without one.
     seed : int
+    held_out : HeldOut
+        What was predicted for the held-out rows.
     library : str
         In which tables are given.
     asked : int or None
         How many folds were asked for, if the call was stopped before all were done.
+    labels : mapping of str to str
+        What terms are called in print, by name, as far as they have labels.
     """
 
     scores: FloatArray
@@ -75,8 +85,10 @@ class Performance:
     k_of_fit: int
     path_score: float
     seed: int
+    held_out: HeldOut
     library: str = "pandas"
     asked: int | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def partial(self) -> bool:
@@ -152,6 +164,109 @@ class Performance:
         }
         return in_library(pd.DataFrame([row]), self.library)
 
+    def predictions(self) -> Any:
+        """What was predicted for each row by the fold that held it out.
+
+        Returns
+        -------
+        frame, in the library of the data
+            ``row``, its number in the data, from 0; ``fold``, from 1 through all repeats;
+            ``observed``, the response; ``predicted`` on its scale, of two classes the probability
+            of the positive one, of more ``predicted_<class>`` for each; ``weight``, the case
+            weight, 1 without any. Of times until an event ``start``, ``time`` and ``event`` in
+            place of ``observed``; their predictions are relative risks in units of the baseline
+            hazard of the fold's training rows, so that only those of one fold can be compared.
+            A row that is held out several times has as many lines, one that never is has none.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> found = fit.performance(folds=3).predictions()
+        >>> found.columns.to_list()
+        ['row', 'fold', 'observed', 'predicted', 'weight']
+        >>> found["row"].is_unique
+        True
+        """
+        return in_library(self.held_out.table(), self.library)
+
+    def calibration(self, n_groups: int = 10) -> Any:
+        """Predicted beside observed, in groups of held-out rows of rising predictions.
+
+        Parameters
+        ----------
+        n_groups : int
+            From 2 to 100. Rows of equal predictions stay together, so that there may be fewer.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per group (for more than two classes: and class): ``class`` of whose
+            probability it is, for responses with classes only; ``group``, from 1; ``n``, rows (or
+            their weights); ``predicted``, mean prediction; ``observed``, mean response, of classes
+            the share of the class; ``ci_low`` and ``ci_high``, its 95 % interval: Wilson's for
+            shares, that of Student's t for means, missing for a single row. Of numbers and counts
+            also ``residual``, mean of observed less predicted, and ``residual_low`` and
+            ``residual_high``, the 10th and 90th percentile of the residuals.
+
+        Raises
+        ------
+        OptionError
+            If `n_groups` is not allowed, or the response is times until an event.
+
+        Notes
+        -----
+        Where rows are held out several times they share their weight, so that an interval is that
+        of as many rows as there are; with weights that are not copies of rows it is that of Kish's
+        effective number. Rows count as independent there, also those of one group of `fold_groups`.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> found = fit.performance(folds=3).calibration(n_groups=2)
+        >>> found["n"].sum() == len(data)
+        True
+        """
+        n_groups = check_count("n_groups", n_groups, least=2, most=100)
+        return in_library(calibration_table(self.held_out, n_groups), self.library)
+
+    def roc(self) -> Any:
+        """The ROC curve of all held-out predictions together; of more than two classes one for
+        each, against the others.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per corner of a curve: ``class``, the positive one; ``cutoff``, the least
+            probability that is taken for it (infinite at the beginning);
+            ``false_positive_rate`` and ``true_positive_rate``.
+
+        Raises
+        ------
+        OptionError
+            If the response has no classes.
+        """
+        return in_library(roc_table(self.held_out), self.library)
+
+    def confusion(self) -> Any:
+        """Which classes held-out rows have, and which is the most probable by their predictions.
+
+        Returns
+        -------
+        frame, in the library of the data
+            One row per pair: ``observed``; ``predicted``; ``n``, rows (or their weights);
+            ``share`` of the rows of the observed class, missing if there are none.
+
+        Raises
+        ------
+        OptionError
+            If the response has no classes.
+        """
+        return in_library(confusion_table(self.held_out), self.library)
+
     def summary(self) -> Summary:
         """Printed summary; its first line says that the selection was repeated in each fold.
 
@@ -162,7 +277,10 @@ class Performance:
         """
         from treeselect.printing import Summary
 
-        return Summary(_content(self))
+        named = tuple(
+            tuple(self.labels.get(name, name) for name in terms) for terms in self.selected
+        )
+        return Summary(_content(dataclasses.replace(self, selected=named)))
 
     def __repr__(self) -> str:
         return (

@@ -66,6 +66,7 @@ class Curve:
     ----------
     term : str
     variable : str
+        What it is called beside the term.
     is_number : bool
         Whether the variable is a number that the term does not take as a factor.
     scale : str
@@ -118,7 +119,7 @@ def curves(result: Fit, term: str) -> tuple[Curve, ...]:
         shown = tuple(points[i] for i in order)
         curve = Curve(
             term,
-            variable,
+            result.design.word_for(variable),
             is_number,
             scale_of(result, label),
             shown,

@@ -1,0 +1,99 @@
+"""How predictions would have to be stretched and moved to agree with what happened."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from treeselect.engine.arrays import FloatArray
+
+
+class Recalibration(NamedTuple):
+    """Intercept and slope of the response on the linear predictor, with 95 % Wald intervals.
+
+    Attributes
+    ----------
+    slope, slope_low, slope_high : float
+        1 if predictions are neither too extreme nor too moderate; missing if it can't be told.
+    intercept, intercept_low, intercept_high : float
+        At slope 1: 0 if predictions are right on average; missing if it can't be told.
+    regression : str
+        What it is found by, in words.
+    """
+
+    slope: float
+    slope_low: float
+    slope_high: float
+    intercept: float
+    intercept_low: float
+    intercept_high: float
+    regression: str
+
+
+_REGRESSIONS = {
+    "gaussian": "least squares of the response on the prediction",
+    "binomial": "logistic regression on the log-odds of the predictions",
+    "poisson": "Poisson regression on the logarithm of the predictions",
+}
+
+_UNKNOWN = (float("nan"),) * 3
+_LARGEST_ERROR = 100.0
+"""Classes that are separated have a slope without a maximum, and standard errors beyond this.
+An intercept is in the unit of the response."""
+
+_Z95 = 1.959963984540054
+
+
+def recalibrate(
+    family: str, y: FloatArray, linear_predictor: FloatArray, mass: FloatArray
+) -> Recalibration:
+    """Regress the response on what is predicted, by the generalised linear model of the family.
+
+    Parameters
+    ----------
+    family : {"gaussian", "binomial", "poisson"}
+    y : ndarray of float, shape (n,)
+    linear_predictor : ndarray of float, shape (n,)
+        The prediction on the scale of the link: log-odds, log means, or means.
+    mass : ndarray of float, shape (n,)
+        How many rows each prediction stands for.
+
+    Notes
+    -----
+    The slope is that of a model with an intercept of its own, the intercept that of a model in
+    which the linear predictor is an offset: calibration-in-the-large (Cox 1958; Steyerberg 2019,
+    section 15.3).
+    """
+    ones = np.ones((len(y), 1))
+    slope = _last(family, y, np.column_stack([ones, linear_predictor]), None, mass)
+    intercept = _last(family, y, ones, linear_predictor, mass)
+    return Recalibration(*slope, *intercept, _REGRESSIONS[family])
+
+
+def _last(
+    family: str, y: FloatArray, columns: FloatArray, offset: FloatArray | None, mass: FloatArray
+) -> tuple[float, float, float]:
+    """The last coefficient, with its interval."""
+    import statsmodels.api as sm
+
+    kinds = {
+        "gaussian": sm.families.Gaussian,
+        "binomial": sm.families.Binomial,
+        "poisson": sm.families.Poisson,
+    }
+    if np.ptp(columns[:, -1]) == 0 and columns.shape[1] > 1:
+        return _UNKNOWN
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what has no maximum, which is looked at below
+        try:
+            model = sm.GLM(y, columns, kinds[family](), offset=offset, freq_weights=mass)
+            found = model.fit()
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError):
+            return _UNKNOWN
+        estimate, error = float(found.params[-1]), float(found.bse[-1])
+    most = _LARGEST_ERROR if offset is None else np.finfo(np.float64).max
+    if not (found.converged and np.isfinite(estimate) and error <= most):
+        return _UNKNOWN
+    return estimate, estimate - _Z95 * error, estimate + _Z95 * error

@@ -1,0 +1,391 @@
+"""Checks on rows that were held out: are they told apart, and are predictions right on average?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from treeselect.reports.figures.labels import shorten
+from treeselect.reports.figures.squares import (
+    Dots,
+    SquareFigure,
+    agreement_figure,
+    curve_figure,
+    level_figure,
+    share_figure,
+)
+from treeselect.reports.material import FitMaterial
+from treeselect.reports.parts import MOST_ROWS, Table
+from treeselect.resampling.calibration import calibration_table, recalibration
+from treeselect.resampling.discrimination import (
+    areas,
+    confusion_table,
+    cutoff_table,
+    per_class_table,
+    roc_table,
+)
+from treeselect.results.effects import decimals
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.models.recalibration import Recalibration
+    from treeselect.resampling.held_out import HeldOut
+
+N_GROUPS = 10
+"""Groups of rows of like predictions."""
+
+MOST_CLASSES = 6
+"""Classes with a figure of their own, and in the table of confusion."""
+
+_CUTOFFS = tuple(step / 10 for step in range(1, 10))
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure with its title, and how to read it, which may be said of an earlier one already."""
+
+    title: str
+    words: str
+    figure: SquareFigure
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionedTable:
+    """A table with its caption."""
+
+    caption: str
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
+class ChecksSection:
+    """Checks on held-out rows.
+
+    Attributes
+    ----------
+    lead : str
+        Of what rows they are.
+    shown : tuple of CaptionedTable
+        Tables that stand open.
+    pictures : tuple of Picture
+    sentences : tuple of str
+        What they come to, and what to know of them.
+    folded : tuple of CaptionedTable
+        The numbers of the figures.
+    """
+
+    lead: str
+    shown: tuple[CaptionedTable, ...]
+    pictures: tuple[Picture, ...]
+    sentences: tuple[str, ...]
+    folded: tuple[CaptionedTable, ...]
+
+
+def gather(material: FitMaterial) -> ChecksSection | None:
+    """Checks of what ``performance()`` has predicted; None if the user gave nothing of it, or of
+    times until an event, whose risk groups are a section of their own."""
+    if material.performance is None or material.fit.design.response.family.has_times:
+        return None
+    held, name = material.performance.held_out, material.fit.design.response.name
+    if not held.classes:
+        return _numbers(held, name)
+    return _two_classes(held, name) if len(held.classes) == 2 else _classes(held, name)
+
+
+# --- what the response is ----------------------------------------------------------------------
+
+
+def _two_classes(held: HeldOut, name: str) -> ChecksSection:
+    label = f"{name} = {held.classes[1]}"
+    found, curve = calibration_table(held, N_GROUPS), roc_table(held)
+    together, by_fold = areas(held, 1)
+    roc = curve_figure(
+        curve["false_positive_rate"].to_list(),
+        curve["true_positive_rate"].to_list(),
+        ("1 − specificity", "sensitivity"),
+        f"The curve, of area {together:.3f}, goes through "
+        + "; ".join(
+            f"sensitivity {row['sensitivity']:.2f} at specificity {row['specificity']:.2f}"
+            for row in cutoff_table(held, _CUTOFFS).to_dict("records")
+        ),
+    )
+    return ChecksSection(
+        lead=_rows_words(held),
+        shown=(),
+        pictures=(
+            Picture("ROC curve", f"Over all cut-offs of the probability of {label}.", roc),
+            Picture(
+                "Calibration",
+                _calibration_words(found, label),
+                _calibration(found, shorten(label, 18.0)),
+            ),
+        ),
+        sentences=(
+            f"The area under the curve is {together:.3f} for the predictions of all folds together;"
+            f" the mean of the folds' own areas, which compare rows of one fold only, is"
+            f" {by_fold:.3f}.",
+            *_recalibration_words(recalibration(held)),
+            *_cautions(held),
+        ),
+        folded=(
+            CaptionedTable(f"Calibration of the probability of {label}", _shares_table(found)),
+            CaptionedTable("What a cut-off of the probability comes to", _cutoffs(held)),
+        ),
+    )
+
+
+def _numbers(held: HeldOut, name: str) -> ChecksSection:
+    found = calibration_table(held, N_GROUPS)
+    texts = [
+        f"predicted {row['predicted']:,.4g}: observed {row['observed']:,.4g}"
+        f"{_between(row['ci_low'], row['ci_high'])}"
+        for row in found.to_dict("records")
+    ]
+    left = agreement_figure(
+        _dots(found, texts, "observed", "ci_low", "ci_high"),
+        ("mean prediction", f"observed {shorten(name, 15.0)}, mean"),
+    )
+    texts = [
+        f"predicted {row['predicted']:,.4g}: residual {row['residual']:,.3g}"
+        f"{_between(row['residual_low'], row['residual_high'])}"
+        for row in found.to_dict("records")
+    ]
+    right = level_figure(
+        _dots(found, texts, "residual", "residual_low", "residual_high"),
+        ("mean prediction", "observed less predicted"),
+    )
+    return ChecksSection(
+        lead=_rows_words(held),
+        shown=(),
+        pictures=(
+            Picture(
+                "Observed against predicted",
+                f"Means of {_groups_words(found)} of rising predictions, with 95 % intervals of"
+                " what was observed. Predictions right on average are on the diagonal.",
+                left,
+            ),
+            Picture(
+                "Residuals",
+                "Means of the same groups; lines go from the 10th to the 90th percentile of the"
+                " residuals in the group.",
+                right,
+            ),
+        ),
+        sentences=(*_recalibration_words(recalibration(held)), *_cautions(held)),
+        folded=(CaptionedTable("Observed and predicted, in groups", _numbers_table(found)),),
+    )
+
+
+def _classes(held: HeldOut, name: str) -> ChecksSection:
+    found = calibration_table(held, N_GROUPS)
+    by_class = per_class_table(held)
+    order = by_class["n"].to_numpy().argsort(kind="stable")[::-1][:MOST_CLASSES]
+    first = [held.classes[number] for number in sorted(order)]
+    pictures = tuple(
+        Picture(
+            f"{name} = {label}",
+            "" if i else _calibration_words(found, "the class"),
+            _calibration(found[found["class"] == label], shorten(str(label), 18.0)),
+        )
+        for i, label in enumerate(first)
+    )
+    several = len(held.classes) > len(first)
+    which = f"the {len(first)} most frequent" if several else "each"
+    shown = [CaptionedTable("What the classes come to, the most probable one taken", _by(by_class))]
+    if not several:
+        caption = "Rows by the class that was observed and the most probable one"
+        shown.insert(0, CaptionedTable(caption, _confusion(held)))
+    return ChecksSection(
+        lead=f"{_rows_words(held)} The figures show the calibration of the probability of {which}"
+        f"{' classes' if several else ' class'}.",
+        shown=tuple(shown),
+        pictures=pictures,
+        sentences=(
+            "Recall: share of the rows of a class that are taken for it. Precision: share of the"
+            " rows taken for it that are of it. Area: under the ROC curve of the class against the"
+            " others, for the predictions of all folds together.",
+            *_cautions(held),
+        ),
+        folded=(CaptionedTable("Calibration of the classes", _shares_table(found)),),
+    )
+
+
+# --- words -------------------------------------------------------------------------------------
+
+
+def _rows_words(held: HeldOut) -> str:
+    n, folds = held.n_rows, len(set(held.fold.tolist()))
+    return (
+        f"Each of {n:,} rows is predicted where it was held out, in {folds:,} folds, by a model"
+        " that was selected and fitted without it."
+    )
+
+
+def _groups_words(found: pd.DataFrame) -> str:
+    n = int(found["group"].max())
+    return f"{n:,} groups" if n > 1 else "one group"
+
+
+def _calibration_words(found: pd.DataFrame, what: str) -> str:
+    return (
+        f"Shares of {what} in {_groups_words(found)} of rows of rising probability, with 95 %"
+        " intervals (Wilson). Predictions right on average are on the diagonal."
+    )
+
+
+def _recalibration_words(found: Recalibration | None) -> list[str]:
+    """Slope and intercept, as far as they are known, and what they say."""
+    said = []
+    if found is not None and found.slope == found.slope:
+        if found.slope_high < 1:
+            meaning = "below 1, so that predictions are too extreme"
+        elif found.slope_low > 1:
+            meaning = "above 1, so that predictions vary too little"
+        else:
+            meaning = "the interval includes 1, as of predictions neither too extreme nor too alike"
+        said.append(
+            f"Calibration slope {_fixed(found.slope, 2)} ({_fixed(found.slope_low, 2)} to"
+            f" {_fixed(found.slope_high, 2)}) by {found.regression}: {meaning}."
+        )
+    elif found is not None:
+        said.append(
+            "No calibration slope can be told: predictions are all the same, or separate what was"
+            " observed."
+        )
+    if found is not None and found.intercept == found.intercept:
+        if found.intercept_high < 0:
+            meaning = "below 0, so that predictions are too high on average"
+        elif found.intercept_low > 0:
+            meaning = "above 0, so that predictions are too low on average"
+        else:
+            meaning = "the interval includes 0, as of predictions right on average"
+        ends = found.intercept, found.intercept_low, found.intercept_high
+        at, low, high = (_fixed(end, decimals(max(map(abs, ends)))) for end in ends)
+        said.append(
+            f"Calibration in the large {at} ({low} to {high}), the intercept with the slope held at"
+            f" 1: {meaning}."
+        )
+    return said
+
+
+def _cautions(held: HeldOut) -> list[str]:
+    said = []
+    if held.times.max() > 1:
+        said.append(
+            "Rows that were held out several times share their weight: intervals are those of as"
+            " many rows as there are."
+        )
+    if (held.weight != 1).any():
+        said.append("Rows count by their case weights.")
+    if held.grouped:
+        said.append(
+            "Intervals take rows for independent; where those of a group resemble each other they"
+            " are too narrow."
+        )
+    return said
+
+
+# --- figures and tables ------------------------------------------------------------------------
+
+
+def _calibration(found: pd.DataFrame, label: str) -> SquareFigure:
+    texts = [
+        f"probability {row['predicted']:.2f}: observed {row['observed']:.2f}"
+        f"{_between(row['ci_low'], row['ci_high'])} in {row['n']:,.6g} rows"
+        for row in found.to_dict("records")
+    ]
+    return share_figure(
+        _dots(found, texts, "observed", "ci_low", "ci_high"),
+        ("mean probability", f"observed share of {label}"),
+    )
+
+
+def _dots(found: pd.DataFrame, texts: list[str], *names: str) -> Dots:
+    """Values and intervals of groups over their mean predictions."""
+    x, y, lows, highs = (found[name].to_list() for name in ("predicted", *names))
+    return Dots(x, y, lows, highs, texts)
+
+
+def _between(low: float, high: float) -> str:
+    return f" ({low:,.3g} to {high:,.3g})" if low == low else ""
+
+
+def _shares_table(found: pd.DataFrame) -> Table:
+    several = found["class"].nunique() > 1
+    rows = [
+        (
+            *((str(row["class"]),) if several else ()),
+            f"{row['group']}",
+            f"{row['n']:,.6g}",
+            f"{row['predicted']:.3f}",
+            f"{row['observed']:.3f}",
+            f"{row['ci_low']:.3f} to {row['ci_high']:.3f}",
+        )
+        for row in found.head(MOST_ROWS).to_dict("records")
+    ]
+    columns = (*(("Class",) if several else ()), "Group", "Rows", "Predicted", "Observed",
+               "95 % interval")  # fmt: skip
+    return Table(columns, tuple(rows), len(found) - len(rows))
+
+
+def _numbers_table(found: pd.DataFrame) -> Table:
+    rows = tuple(
+        (
+            f"{row['group']}",
+            f"{row['n']:,.6g}",
+            f"{row['predicted']:,.4g}",
+            f"{row['observed']:,.4g}",
+            _between(row["ci_low"], row["ci_high"]).strip(" ()") or "–",
+            f"{row['residual']:,.3g}",
+            f"{row['residual_low']:,.3g} to {row['residual_high']:,.3g}",
+        )
+        for row in found.to_dict("records")
+    )
+    columns = ("Group", "Rows", "Predicted", "Observed", "95 % interval", "Residual",
+               "10 to 90 %")  # fmt: skip
+    return Table(columns, rows)
+
+
+def _cutoffs(held: HeldOut) -> Table:
+    found = cutoff_table(held, _CUTOFFS)
+    rows = tuple(
+        (
+            f"{row['cutoff']:.1f}",
+            *(_share(row[name]) for name in ("positive", "sensitivity", "specificity")),
+        )
+        for row in found.to_dict("records")
+    )
+    return Table(("Cut-off", "Taken for positive", "Sensitivity", "Specificity"), rows)
+
+
+def _confusion(held: HeldOut) -> Table:
+    n = len(held.classes)
+    found = confusion_table(held)["n"].to_numpy().reshape(n, n)
+    rows = tuple(
+        (str(label), *(f"{count:,.6g}" for count in own))
+        for label, own in zip(held.classes, found, strict=True)
+    )
+    return Table(("Observed", *(f"taken for {label}" for label in held.classes)), rows)
+
+
+def _by(by_class: pd.DataFrame) -> Table:
+    rows = tuple(
+        (
+            str(row["class"]),
+            f"{row['n']:,.6g}",
+            *(_share(row[name]) for name in ("recall", "precision", "area")),
+        )
+        for row in by_class.head(MOST_ROWS).to_dict("records")
+    )
+    columns = ("Class", "Rows", "Recall", "Precision", "Area")
+    return Table(columns, rows, len(by_class) - len(rows))
+
+
+def _fixed(value: float, places: int) -> str:
+    """A number with so many decimals, never a 0 with a sign."""
+    return f"{round(value, places) + 0.0:,.{places}f}"
+
+
+def _share(value: Any) -> str:
+    return f"{value:.3f}" if value == value else "–"
