@@ -84,6 +84,7 @@ def test_comparison_prints_its_tables(run):
         ("calibration.py", 2 + 12),
         ("conditional.py", 2 + 1),
         ("kills.py", 2 + 2),
+        ("pages.py", 2 + 2),
         pytest.param("spreading.py", 2 + 1, marks=on_linux),
     ],
 )

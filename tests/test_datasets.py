@@ -278,4 +278,4 @@ def test_late_entry_comes_before_the_time_and_sites_are_strata() -> None:
 @pytest.mark.parametrize("wrong", [{"censored": 1.0}, {"strata": 27}, {"n": 1}, {"seed": -1}])
 def test_what_survival_cannot_be(wrong: dict[str, float]) -> None:
     with pytest.raises(OptionError, match=next(iter(wrong))):
-        datasets.simulate_survival(**({"seed": 1} | wrong))  # type: ignore[arg-type]
+        datasets.simulate_survival(**({"seed": 1} | wrong))

@@ -335,7 +335,11 @@ class Comparison(Contest):
         return plot_comparison(self, kind, ax)
 
     def report(
-        self, path: str | os.PathLike[str], template: str | os.PathLike[str] | None = None
+        self,
+        path: str | os.PathLike[str],
+        template: str | os.PathLike[str] | None = None,
+        *,
+        sections: Iterable[str] | None = None,
     ) -> Path:
         """Write the comparison as one HTML file that needs nothing else.
 
@@ -346,6 +350,10 @@ class Comparison(Contest):
         template : path, optional
             A jinja2 template of your own in place of ``comparison.html.j2``, which it may extend or
             copy; how is said in the first lines of ``report.html.j2``.
+        sections : list of str, optional
+            Which sections follow the answer, in this order, such as ``["methods", "scores"]``; all
+            by default. Their names are those of the blocks of ``templates/comparison.html.j2``.
+            Not together with `template`.
 
         Returns
         -------
@@ -355,12 +363,13 @@ class Comparison(Contest):
         Raises
         ------
         OptionError
-            If the file can't be written, or there is no such template or it can't be rendered.
+            If the file can't be written, there is no such template or section, or the template
+            can't be rendered.
         """
         from treeselect.reports.pages import write_comparison
 
         own = None if template is None else file_path(template, name="template")
-        return write_comparison(self, file_path(path), own)
+        return write_comparison(self, file_path(path), own, sections)
 
     def __repr__(self) -> str:
         return (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -756,18 +756,15 @@ class SelectionResult(ReadableFit):
         >>> fit.risk_groups(folds=3).calibration()["group"].to_list()
         ['low', 'middle', 'high']
         """
-        from treeselect.models.forest import refit_forest
-        from treeselect.resampling.held_out_risks import group_by_risk
-        from treeselect.results.refitting import growing
+        from treeselect.results.risk import risk_groups_of
 
-        return group_by_risk(
+        return risk_groups_of(
             self,
-            growing(self) or refit_forest,
             n_groups,
             horizon,
             folds,
             fold_groups=fold_groups,
-            seed=self.seed if seed is None else read_seed(seed),
+            seed=seed,
             workers=self._workers(n_jobs),
             data=data,
             weights=weights,
@@ -958,6 +955,7 @@ class SelectionResult(ReadableFit):
         *,
         performance: Performance | None = None,
         coefficients: CoefficientStability | None = None,
+        sections: Iterable[str] | None = None,
     ) -> Path:
         """Write an HTML report: one file that opens without a network.
 
@@ -975,6 +973,11 @@ class SelectionResult(ReadableFit):
             What :meth:`performance` found, for a section of its own.
         coefficients : CoefficientStability, optional
             What :meth:`coefficient_stability` found, likewise.
+        sections : list of str, optional
+            Which sections follow the answer, in this order, such as
+            ``["terms", "path", "stability"]``; by default all that have something to say. Their
+            names are those of the blocks of ``templates/report.html.j2``; a name that is none is
+            answered with a list. Not together with `template`.
 
         Returns
         -------
@@ -984,13 +987,13 @@ class SelectionResult(ReadableFit):
         Raises
         ------
         OptionError
-            If the file can't be written, there is no such template or it can't be rendered, or
-            `performance` or `coefficients` are not those of this fit.
+            If the file can't be written, there is no such template or section or the template
+            can't be rendered, or `performance` or `coefficients` are not those of this fit.
         """
         from treeselect.reports.pages import write_report
 
         own = None if template is None else file_path(template, name="template")
-        return write_report(self, file_path(path), own, performance, coefficients)
+        return write_report(self, file_path(path), own, performance, coefficients, sections)
 
     def __repr__(self) -> str:
         return f"<SelectionResult {self.formula!r}, method {self.method!r}, k = {self.k}>"

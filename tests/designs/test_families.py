@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import json
 
-import hypothesis
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import strategies as st
-from sklearn.metrics import (
-    d2_log_loss_score,
-    d2_tweedie_score,
-    log_loss,
-    r2_score,
-    roc_auc_score,
-)
+from sklearn.metrics import log_loss
 
 import treeselect
 from treeselect.algorithms.shared.task import Task
@@ -247,34 +239,15 @@ def test_on_the_command_line(flowers, tmp_path, capsys):
     assert capsys.readouterr().out.startswith("iris,lily,rose\n")
 
 
-SKLEARNS = {
-    "R2": r2_score,
-    "AUC": roc_auc_score,
-    "D2, classes": lambda y, shares, sample_weight: d2_log_loss_score(
-        y, shares / shares.sum(axis=1, keepdims=True), sample_weight=sample_weight, labels=range(3)
-    ),
-    "D2, counts": d2_tweedie_score,
-}
-
-
-@pytest.mark.parametrize("score", SKLEARNS)
-@hypothesis.given(seed=st.integers(0, 2**32), n=st.integers(2, 40), whole=st.booleans())
-def test_scores_are_scikit_learns(score, seed, n, whole):
-    """Ties, rows of weight 0, and labels that only such rows have among them."""
-    rng = np.random.default_rng(seed)
-    weight = rng.integers(0, 3, n) if whole else rng.integers(0, 2, n) * rng.random(n)
-    family, y, prediction = {
-        "R2": (GAUSSIAN, rng.normal(size=n), rng.normal(size=n)),
-        "AUC": (BINOMIAL, rng.integers(0, 2, n), rng.integers(0, 5, n) / 4),
-        "D2, classes": (multinomial(3), rng.integers(0, 3, n), rng.uniform(0.01, 1, (n, 3))),
-        "D2, counts": (POISSON, rng.poisson(1.0, n), rng.uniform(0.01, 4, n)),
-    }[score]
-    found = family.score(y.astype(float), prediction, weight)
-    if len(np.unique(y[weight > 0])) < 2:
-        assert np.isnan(found)
-        return
-    options = {"power": 1} if score == "D2, counts" else {}
-    expected = SKLEARNS[score](y, prediction, sample_weight=weight, **options)
-    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+@pytest.mark.parametrize("family", [GAUSSIAN, BINOMIAL, POISSON, multinomial(3)])
+def test_rows_of_weight_0_leave_nothing_behind(family):
+    """Not even rounding, nor a label that only they have."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 30).astype(float)
+    prediction = rng.uniform(0.1, 0.9, (30, 3) if family.n_classes > 2 else 30)
+    weight = np.where(np.arange(30) % 3 > 0, rng.random(30), 0.0)
+    y[0] = max(family.n_classes - 1, 1)
     there = weight > 0
-    assert found == family.score(y[there].astype(float), prediction[there], weight[there])
+    assert family.score(y, prediction, weight) == family.score(
+        y[there], prediction[there], weight[there]
+    )

@@ -60,6 +60,58 @@ def test_a_template_chooses_sections_and_their_order(fitted, tmp_path):
         assert found.search(page)[0] == found.search(whole)[0]
 
 
+def test_sections_are_chosen_and_ordered(fitted, tmp_path):
+    page = fitted.report(tmp_path / "a.html", sections=iter(["path", "terms"])).read_text()
+    assert re.findall('<h2 id="(.*?)"', page) == ["path", "terms"]
+    assert re.findall('<a href="#(.*?)"', page) == ["path", "terms"]
+    whole = fitted.report(tmp_path / "a.html").read_text()
+    assert re.findall('<a href="#(.*?)"', whole) == re.findall('<h2 id="(.*?)"', whole)
+    assert (
+        'class="contents"' not in fitted.report(tmp_path / "a.html", sections=["notes"]).read_text()
+    )
+    assert (
+        '<section class="sub"'
+        in fitted.report(tmp_path / "a.html", sections=["effects"]).read_text()
+    )
+
+
+@pytest.mark.parametrize(
+    ("sections", "says"),
+    [
+        (
+            ["terms", "pathh"],
+            r"must name sections of the report\.\n  Found: 'pathh'\. Allowed: 'as",
+        ),
+        (["answer"], "Found: 'answer'"),
+        ([3], "Found: 3"),
+        ("terms", "must be a list of names of sections"),
+        (7, "must be a list of names of sections"),
+        ([], "one section or more, each once"),
+        (["path", "path"], "one section or more, each once"),
+    ],
+)
+def test_sections_that_are_none(fitted, tmp_path, sections, says):
+    with pytest.raises(OptionError, match=says):
+        fitted.report(tmp_path / "a.html", sections=sections)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_template_chooses_sections_itself(fitted, tmp_path):
+    with pytest.raises(OptionError, match=r"{% block sections %}{{ self.path\(\) }}{% endblock"):
+        fitted.report(tmp_path / "a.html", template=tmp_path / "no.j2", sections=["path"])
+
+
+def test_the_example_of_a_template(fitted, tmp_path):
+    page = fitted.report(
+        tmp_path / "a.html", template=template_folder() / "example.html.j2"
+    ).read_text()
+    headings = re.findall('<h2 id="(.*?)"', page)
+    assert headings == ["terms", "plan", "stability", "path", "method"]
+    assert re.findall('<a href="#(.*?)"', page) == headings
+    plan = page[page.index('id="plan">') : page.index('id="stability">')]
+    assert re.findall("<li>(.*?)</li>", plan) == list(fitted.selected)
+
+
 def test_a_template_replaces_sections_and_leaves_them_out(fitted, tmp_path):
     page = own_page(
         fitted,
@@ -72,11 +124,11 @@ def test_a_template_replaces_sections_and_leaves_them_out(fitted, tmp_path):
     left = [
         name
         for name in re.findall('<h2 id="(.*?)"', render(gather(fitted, written="now", versions={})))
-        if name != "notes"
+        if name not in ("notes", "interactions")
     ]
     assert re.findall('<h2 id="(.*?)"', page) == [name for name in left if name != "stability"]
-    assert "<h3>Interactions</h3>" not in page
-    assert "<h3>Shapes</h3>" in page
+    assert 'id="interactions"' not in page
+    assert 'id="shapes"' in page
     assert "<caption>Mine</caption>" in page
 
 

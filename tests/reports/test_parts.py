@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from treeselect.printing import enumeration
-from treeselect.reports.parts import Table
+from treeselect.reports.parts import Mark, Table, bars
 
 
 def test_numbers_are_set_flush_right():
@@ -24,3 +24,25 @@ def test_words():
 def test_signs_brackets_and_dashes_are_set_flush_right_with_numbers():
     rows = (("a", "+0.1", "(2.6)", "<0.001", "-0.1 to +0.2"), ("b", "-0.2", "3", "–", ""))
     assert Table(("m", "d", "k", "p", "i"), rows).numeric == (False, True, True, True, False)
+
+
+def test_rows_are_ranked_by_each_column():
+    rows = (
+        ("b", "1,200", "0.10 to 0.20", ""), ("A", "∞", "–0.30 to 0.10", "z"),
+        ("c", "<0.001", "", "y"), ("c", "", "0.20 to 0.40", "x"),
+    )  # fmt: skip
+    table = Table(("term", "n", "interval", "words"), rows)
+    by_column = list(zip(*table.ranks, strict=True))
+    assert by_column == [(1, 0, 2, 3), (1, 0, 2, 3), (1, 2, 3, 0), (3, 2, 1, 0)]
+
+
+def test_bars_are_shares_of_the_longest():
+    assert bars([0.5, 0.25, -0.01]) == (Mark(1.0), Mark(0.5), Mark(0.0))
+    assert bars([0.0]) == (Mark(0.0),)
+    assert bars([]) == ()
+
+
+def test_only_tables_between_a_list_and_a_matrix_are_made_into_blocks():
+    assert [Table(("x",) * n, ()).stacks for n in (2, 3, 4, 9, 10)] == [
+        False, False, True, True, False,
+    ]  # fmt: skip

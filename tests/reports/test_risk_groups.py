@@ -6,14 +6,14 @@ import re
 
 import numpy as np
 import pytest
-from jinja2 import Environment, FileSystemLoader
+from markup import plain
 from survival_data import small_fit
 
 import treeselect
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import as_times
 from treeselect.reports.gather import gather
-from treeselect.reports.render import render
+from treeselect.reports.render import render, template_environment
 from treeselect.reports.selection.risk_groups import risk_section
 from treeselect.reports.templates import template_folder
 from treeselect.resampling.risk_groups import RiskGroups
@@ -57,12 +57,7 @@ def made(stop, event, start=None, time="days") -> RiskGroups:
 
 def drawn(found: RiskGroups) -> str:
     section = risk_section(found)
-    template = Environment(
-        loader=FileSystemLoader(template_folder()),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    ).from_string(
+    template = template_environment([template_folder()]).from_string(
         '{% import "figures.svg.j2" as figures %}{% import "tables.html.j2" as tables %}'
         "<p>{{ s.lead }}</p>"
         '{{ figures.survival(s.figure, "survival", "Survival") }}'
@@ -99,7 +94,7 @@ def test_late_entry_is_said():
 
 
 def test_numbers_on_the_page_are_those_of_risk_groups(fit, page):
-    section = page[page.index('id="risk-groups"') : page.index('id="stability"')]
+    section = plain(page[page.index('id="risk-groups">') : page.index('id="stability">')])
     for row in fit.risk_groups().calibration().to_dict("records"):
         cells = (
             f'<th scope="row">{row["group"]}</th><td class="number">{row["n"]}</td>'
@@ -133,5 +128,5 @@ def test_rows_that_can_t_be_held_out_leave_the_section_out(fit, monkeypatch):
     def refuse(*_):
         raise treeselect.errors.OptionError("no")
 
-    monkeypatch.setattr("treeselect.reports.selection.risk_groups.usual_risk_groups", refuse)
+    monkeypatch.setattr("treeselect.reports.selection.risk_groups.risk_groups_of", refuse)
     assert 'id="risk-groups"' not in page_of(fit)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import textwrap
 import warnings
 from collections.abc import Mapping
@@ -30,6 +29,7 @@ from treeselect.algorithms.shared.selectors import (
 )
 from treeselect.algorithms.shared.standardised import LinearColumns, linear_columns
 from treeselect.algorithms.shared.task import Task
+from treeselect.arguments.callables import parameters_of
 from treeselect.arguments.scalars import described, plain, whole
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
@@ -317,7 +317,7 @@ class ForeignSelector(RefinedMethod):
         weight = weights.values
         if (weight == weight[0]).all() and (weight[0] == 1 or not weights.are_copies):
             return None, None
-        if "sample_weight" in inspect.signature(self.selector.fit).parameters:
+        if "sample_weight" in parameters_of(self.selector.fit):
             return None, weight.astype(np.float64)
         if weights.are_copies:
             return weight, None

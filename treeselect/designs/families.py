@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit, softmax, xlogy
+from scipy.special import expit, logit, softmax
 
-from treeselect.engine.arrays import FloatArray, WeightArray
+from treeselect.engine.arrays import AnyArray, FloatArray, WeightArray
 from treeselect.engine.losses import (
     LogisticLoss,
     Loss,
@@ -105,55 +105,40 @@ class Family:
 def r_squared(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Share of the weighted variance that is explained; negative if worse than the mean. NaN if
     all values with weight are equal."""
-    if _is_constant(y, weight):
-        return float("nan")
-    rows = weight > 0
-    y, prediction, weight = y[rows], prediction[rows], weight[rows]
-    around = weight * (y - np.average(y, weights=weight)) ** 2
-    return float(1 - (weight * (y - prediction) ** 2).sum() / around.sum())
+    from sklearn.metrics import r2_score
+
+    return _scored(r2_score, *_with_weight(y, prediction, weight))
 
 
 def area_under_curve(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Area under the ROC curve; NaN if only one class has weight, or a prediction is
     missing. What only rounding tells apart ties."""
-    if _is_constant(y, weight):
+    from sklearn.metrics import roc_auc_score
+
+    y, prediction, weight = _with_weight(y, prediction, weight)
+    if np.isnan(prediction).any():
         return float("nan")
-    rows = weight > 0
-    if np.isnan(prediction[rows]).any():
-        return float("nan")
-    place, yes = levels(prediction[rows]), weight[rows] * (y[rows] > 0)
-    positive = np.bincount(place, yes)
-    negative = np.bincount(place, weight[rows] - yes)
-    below = np.cumsum(negative) - negative / 2
-    return float(min((positive * below).sum() / (positive.sum() * negative.sum()), 1.0))
+    return _scored(roc_auc_score, y, levels(prediction), weight)
 
 
 def class_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Share of the log loss of the classes' shares that is explained; `prediction` has a column
     for each class. NaN if only one class has weight."""
-    if _is_constant(y, weight):
-        return float("nan")
-    rows = weight > 0
-    label, weight = y[rows].astype(np.int64), weight[rows]
-    shares = np.clip(prediction[rows], _NEAR_CERTAIN, None)
-    own = shares[np.arange(len(label)), label] / shares.sum(axis=1)
-    total = np.bincount(label, weight)
-    return float(1 - (weight * np.log(own)).sum() / xlogy(total, total / total.sum()).sum())
+    from sklearn.metrics import d2_log_loss_score
+
+    y, prediction, weight = _with_weight(y, prediction, weight)
+    shares = np.clip(prediction, _NEAR_CERTAIN, None)
+    shares /= shares.sum(axis=1, keepdims=True)
+    return _scored(d2_log_loss_score, y, shares, weight, labels=np.arange(shares.shape[1]))
 
 
 def poisson_deviance_explained(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
     """Share of the Poisson deviance of the mean that is explained; means are above 0. NaN if all
     counts with weight are equal."""
-    if _is_constant(y, weight):
-        return float("nan")
-    rows = weight > 0
-    y, weight = y[rows], weight[rows]
+    from sklearn.metrics import d2_tweedie_score
 
-    def deviance(mean: Any) -> Any:
-        return (weight * (xlogy(y, y / mean) - y + mean)).sum()
-
-    mean = np.clip(prediction[rows], _NEAR_CERTAIN, None)
-    return float(1 - deviance(mean) / deviance(np.average(y, weights=weight)))
+    y, prediction, weight = _with_weight(y, prediction, weight)
+    return _scored(d2_tweedie_score, y, np.clip(prediction, _NEAR_CERTAIN, None), weight, power=1)
 
 
 def concordance_index(y: FloatArray, prediction: FloatArray, weight: WeightArray) -> float:
@@ -165,9 +150,25 @@ def concordance_index(y: FloatArray, prediction: FloatArray, weight: WeightArray
     return concordance(y, prediction, weight).value
 
 
-def _is_constant(y: FloatArray, weight: WeightArray) -> bool:
+def _with_weight(
+    y: FloatArray, prediction: FloatArray, weight: WeightArray
+) -> tuple[FloatArray, FloatArray, WeightArray]:
+    """The rows that have weight: the others leave no rounding behind."""
     rows = weight > 0
-    return not rows.any() or bool(y[rows].min() == y[rows].max())
+    return y[rows], prediction[rows], weight[rows]
+
+
+def _scored(
+    score: Callable[..., Any], y: FloatArray, prediction: AnyArray, weight: WeightArray, **own: Any
+) -> float:
+    """A score of scikit-learn; NaN if the response does not vary."""
+    from sklearn import config_context
+
+    if len(y) == 0 or y.min() == y.max():
+        return float("nan")
+    # A fit asks for dozens of scores of arrays that are ours: they need not be looked at again.
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        return float(score(y, prediction, sample_weight=weight, **own))
 
 
 def _softmax(eta: FloatArray) -> FloatArray:

@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from treeselect.engine.arrays import BoolArray, FloatArray, WeightArray
+from treeselect.engine.arrays import FloatArray, WeightArray
 from treeselect.engine.rounding import at_least
+from treeselect.engine.survival.concordance import concordance
+from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT, FROM_THE_BEGINNING, START, STOP, STRATUM
 from treeselect.formulas.expressions import Survival
 from treeselect.formulas.terms import ParsedFormula
 
 _MOST = 0.9
 """Share of the events that scores over time look at: late ones have large weights."""
-
-_ROUNDING = 1e-9
-"""A product of shares that is one half but for this is one half."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +58,6 @@ class FollowUp:
     def is_more_than_times(self) -> bool:
         """Whether there are starts or strata."""
         return self.start is not None or bool(self.strata)
-
-    @property
-    def stratum_names(self) -> tuple[str, ...]:
-        """Each stratum in words: ``site=Bath, sex=f``; one empty text without strata."""
-        return tuple(
-            ", ".join(f"{name}={level}" for name, level in zip(self.strata, own, strict=True))
-            for own in self.levels
-        )
 
 
 def follow_up_facts(known: FollowUp | None) -> tuple[tuple[str, str], ...]:
@@ -158,29 +149,20 @@ def are_times(y: FloatArray, known: FollowUp) -> bool:
         and (from_beginning | ((start > 0) & (known.start is not None))).all()
         and (start < stop).all()
         and np.array_equal(np.unique(stratum), np.arange(len(known.levels)))
-        and comparable(y).any()
+        and tells_risks(y)
     )
 
 
-def comparable(y: FloatArray) -> BoolArray:
-    """Which rows end in an event while others are at risk that have none at that time, shape
-    (n_rows,): only these tell whose risk is higher.
+def tells_risks(y: FloatArray) -> bool:
+    """Whether any row ends in an event while others are at risk that have none at that time: only
+    such pairs tell whose risk is higher.
 
     Parameters
     ----------
     y : ndarray of float64, shape (n_rows, 4)
     """
-    _, rank = np.unique(y[:, [START, STOP]], return_inverse=True)
-    start, stop = rank.reshape(len(y), 2).T
-    _, stratum = np.unique(y[:, STRATUM], return_inverse=True)
-    base = stratum * (int(rank.max(initial=0)) + 1)
-    at, event = base + stop, y[:, EVENT] > 0
-    # Rows of other strata have begun and ended alike.
-    begun = np.searchsorted(np.sort(base + start), at, side="left")
-    ended = np.searchsorted(np.sort(at), at, side="left")
-    events = np.sort(at[event])
-    tied = np.searchsorted(events, at, side="right") - np.searchsorted(events, at, side="left")
-    return event & (begun - ended > tied)
+    alike = np.zeros(len(y))
+    return not np.isnan(concordance(y, alike, np.ones(len(y))).value)
 
 
 def _span_of_events(y: FloatArray, weight: WeightArray) -> tuple[float, float]:
@@ -193,11 +175,10 @@ def _span_of_events(y: FloatArray, weight: WeightArray) -> tuple[float, float]:
 
 def _median_follow_up(y: FloatArray, weight: WeightArray) -> float | None:
     """Median of the reverse Kaplan-Meier estimate, in which the ends of observation are what
-    happens, and events are censored."""
-    times, number = np.unique(y[:, STOP], return_inverse=True)
-    total = np.bincount(number, weights=weight)
-    ended = np.bincount(number, weights=weight * (y[:, EVENT] == 0))
-    at_risk = np.cumsum(total[::-1])[::-1]
-    share = np.divide(ended, at_risk, out=np.zeros(len(times)), where=at_risk > 0)
-    below = np.flatnonzero(np.cumprod(1 - share) <= 0.5 + _ROUNDING)
-    return float(times[below[0]]) if len(below) else None
+    happens, and events are censored (Schemper and Smith 1996)."""
+    ends = y.copy()
+    ends[:, EVENT] = 1.0 - y[:, EVENT]
+    # Not `censoring_curve`: in R and lifelines who has the event at a time is at risk of being
+    # censored then, and this number is compared with theirs.
+    median = kaplan_meier(ends, weight).median
+    return None if np.isnan(median) else median

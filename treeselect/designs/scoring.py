@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeselect.arguments.callables import parameters_of
 from treeselect.arguments.scalars import answer, described, finite
 from treeselect.designs.families import UNBOUNDED, Family
 from treeselect.designs.follow_up import FollowUp
@@ -239,7 +239,7 @@ def with_scoring(family: Family, scoring: Scoring, follow_up: FollowUp | None = 
     all_fields = follow_up is not None and follow_up.is_more_than_times
     return _scored(
         family, name, scorer, of_scikit_learn, isinstance(scoring, str),
-        _takes_weights(function), all_fields,
+        "sample_weight" in parameters_of(function), all_fields,
     )  # fmt: skip
 
 
@@ -320,14 +320,6 @@ def _no_scorer(scoring: object, advice: str) -> OptionError:
         "`scoring` must be the name of a scorer of scikit-learn, or a function"
         f" `scorer(y_true, prediction)`.\n  Found: {described(scoring)}. {advice}".rstrip()
     )
-
-
-def _takes_weights(function: Callable[..., float]) -> bool:
-    try:
-        parameters = inspect.signature(function).parameters
-    except Exception:  # of a class or a callable of others
-        return False
-    return "sample_weight" in parameters
 
 
 def check_scoring(family: Family, y: FloatArray, weight: WeightArray) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeselect.designs.follow_up import comparable
+from treeselect.designs.follow_up import tells_risks
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import IntArray
@@ -42,7 +42,7 @@ def varies(problem: Problem, rows: IntArray) -> bool:
     """Whether there is something to explain among these rows: different values, or of times an
     event with others at risk."""
     if problem.family.has_times:
-        return bool(comparable(problem.y[rows]).any())
+        return tells_risks(problem.y[rows])
     return len(np.unique(problem.y[rows])) > 1
 
 

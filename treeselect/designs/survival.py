@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.designs.evaluation import Basis, evaluate, missing_rows
-from treeselect.designs.follow_up import comparable, survival_of
+from treeselect.designs.follow_up import survival_of, tells_risks
 from treeselect.designs.strata_levels import crossed, strata_labels
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.survival.times import EVENT, FROM_THE_BEGINNING, START, STOP, as_times
@@ -239,7 +239,7 @@ def _check_some(
             "  Whether there was an event, whatever its time, is a response of two classes: put"
             " it alone on the left."
         )
-    if not comparable(y).any():
+    if not tells_risks(y):
         strata = " of the same stratum" if n_strata > 1 else ""
         raise DataError(
             "In `Surv()` some event must have other rows at risk at its time that have none then.\n"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
 
+from treeselect.arguments.callables import parameters_of
 from treeselect.engine.arrays import FloatArray
 
 
@@ -55,10 +55,6 @@ _PARAMETERS: dict[tuple[str, ...], bool] = {
 
 def survival_metric(function: Callable[..., Any]) -> SurvivalMetric | None:
     """A function with the parameters of scikit-survival's concordances; None if it has others."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except Exception:  # of a class or a callable of others
-        return None
-    needed = tuple(p.name for p in parameters if p.default is p.empty)
+    needed = tuple(p.name for p in parameters_of(function).values() if p.default is p.empty)
     found = _PARAMETERS.get(needed)
     return None if found is None else SurvivalMetric(function, found)

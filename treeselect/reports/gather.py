@@ -6,7 +6,7 @@ All numbers come from the result's own tables; the sections choose and word them
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module, metadata
 from pkgutil import iter_modules
 from types import ModuleType, SimpleNamespace
@@ -42,6 +42,7 @@ def gather(
     versions: Mapping[str, str],
     performance: Performance | None = None,
     coefficients: CoefficientStability | None = None,
+    sections: Sequence[str] | None = None,
 ) -> Report:
     """What the report on a selection says.
 
@@ -55,11 +56,13 @@ def gather(
     performance : Performance, optional
     coefficients : CoefficientStability, optional
         Of this fit.
+    sections : sequence of str, optional
+        From :func:`read_sections`; all by default.
 
     Raises
     ------
     OptionError
-        If one of the two is something else.
+        If `performance` or `coefficients` is something else.
     """
     if performance is not None:
         _check_found(fit, "performance", performance, Performance)
@@ -67,10 +70,16 @@ def gather(
         _check_found(fit, "coefficients", coefficients, CoefficientStability)
     title = f"Which terms predict {fit.design.response.name}?"
     material = FitMaterial(fit, performance, coefficients, versions, written)
-    return Report(title=title, **_sections(selection, material))
+    return Report(title=title, **_sections(selection, material, sections))
 
 
-def gather_comparison(found: Contest, *, written: str, versions: Mapping[str, str]) -> Report:
+def gather_comparison(
+    found: Contest,
+    *,
+    written: str,
+    versions: Mapping[str, str],
+    sections: Sequence[str] | None = None,
+) -> Report:
     """What the report on a comparison says.
 
     Parameters
@@ -80,6 +89,8 @@ def gather_comparison(found: Contest, *, written: str, versions: Mapping[str, st
         Date and time of writing.
     versions : mapping of str to str
         Versions of the software.
+    sections : sequence of str, optional
+        From :func:`read_sections`; all by default.
     """
     title = (
         f"How well does {found.best} select for {found.response}?"
@@ -87,16 +98,66 @@ def gather_comparison(found: Contest, *, written: str, versions: Mapping[str, st
         else f"Which method selects best for {found.response}?"
     )
     material = ContestMaterial(found, versions, written)
-    return Report(title=title, **_sections(comparison, material))
+    return Report(title=title, **_sections(comparison, material, sections))
 
 
-def _sections(package: ModuleType, material: FitMaterial | ContestMaterial) -> dict[str, object]:
-    """What the modules of a package gather. Their order on the page is the template's business,
-    so the folder is all the list that there is."""
+def read_sections(package: ModuleType, sections: Iterable[str] | None) -> tuple[str, ...] | None:
+    """Names of sections as the user gives them, checked; None for all.
+
+    Parameters
+    ----------
+    package : module
+        The one that gathers them.
+    sections : iterable of str, or None
+
+    Raises
+    ------
+    OptionError
+        If there is no such section, one is named twice, or none is.
+    """
+    if sections is None:
+        return None
+    known = [name for name in _names(package) if name not in _HEAD]
+    way_out = f"Allowed: {', '.join(map(repr, known))}."
+    if isinstance(sections, str) or not isinstance(sections, Iterable):
+        raise OptionError(
+            "`sections` must be a list of names of sections.\n"
+            f"  Found: {described(sections)}. {way_out}"
+        )
+    chosen = tuple(sections)
+    unknown = [name for name in chosen if not isinstance(name, str) or name not in known]
+    if unknown:
+        raise OptionError(
+            f"`sections` must name sections of the report.\n  Found: {described(unknown[0])}."
+            f" {way_out}"
+        )
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise OptionError(
+            "`sections` must name one section or more, each once.\n"
+            f"  Found: {described(list(chosen))}. {way_out}"
+        )
+    return chosen
+
+
+_HEAD = ("answer", "cards")
+"""What every page begins with."""
+
+
+def _sections(
+    package: ModuleType,
+    material: FitMaterial | ContestMaterial,
+    sections: Sequence[str] | None,
+) -> dict[str, object]:
+    """What the modules of a package gather, all or those of some sections. Their order on the page
+    is the template's business, so the folder is all the list that there is."""
     return {
         name: import_module(f"{package.__name__}.{name}").gather(material)
-        for _, name, _ in iter_modules(package.__path__)
+        for name in (_names(package) if sections is None else (*_HEAD, *sections))
     }
+
+
+def _names(package: ModuleType) -> list[str]:
+    return [name for _, name, _ in iter_modules(package.__path__)]
 
 
 _MAKER = {"performance": "performance", "coefficients": "coefficient_stability"}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from treeselect.comparison.lines import ScoreLine, score_lines
 from treeselect.printing import SummaryContent
+from treeselect.results.effects import effect_table
 from treeselect.results.summary import summarise
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from treeselect.resampling.coefficient_stability import CoefficientStability
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.performance import Performance
+
+
+_MOST_EFFECTS = 12
+"""Terms whose effects are read for the page, where none are kept."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,14 @@ class FitMaterial:
     def summary(self) -> SummaryContent:
         """What the printed summary says."""
         return summarise(self.fit)
+
+    @cached_property
+    def effects(self) -> pd.DataFrame | None:
+        """Effects of the most important terms; None without the data or kept effects."""
+        fit = self.fit
+        if not fit.selected or (fit.effect_record is None and not fit.design.has_data):
+            return None
+        return effect_table(fit, _MOST_EFFECTS)
 
 
 @dataclass(frozen=True)

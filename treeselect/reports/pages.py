@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
-from treeselect.reports.gather import gather, gather_comparison, software_versions
+from treeselect.errors import OptionError
+from treeselect.reports import comparison, selection
+from treeselect.reports.gather import (
+    gather,
+    gather_comparison,
+    read_sections,
+    software_versions,
+)
 from treeselect.reports.render import COMPARISON, SELECTION, render
 from treeselect.writing import check_place, write_file
 
@@ -24,15 +32,17 @@ def write_report(
     template: Path | None = None,
     performance: Performance | None = None,
     coefficients: CoefficientStability | None = None,
+    sections: Iterable[str] | None = None,
 ) -> Path:
     """Write the report on a selection; the file appears whole or not at all.
 
     Raises
     ------
     OptionError
-        If the file can't be written, there is no such template, or `performance` or
+        If the file can't be written, there is no such template or section, or `performance` or
         `coefficients` are not those of the result.
     """
+    chosen = _chosen(selection, sections, template)
 
     def page() -> str:
         report = gather(
@@ -41,26 +51,49 @@ def write_report(
             versions=software_versions(),
             performance=performance,
             coefficients=coefficients,
+            sections=chosen,
         )
-        return render(report, template, standard=SELECTION)
+        return render(report, template, standard=SELECTION, sections=chosen)
 
     return _write(path, page)
 
 
-def write_comparison(found: Contest, path: Path, template: Path | None = None) -> Path:
+def write_comparison(
+    found: Contest,
+    path: Path,
+    template: Path | None = None,
+    sections: Iterable[str] | None = None,
+) -> Path:
     """Write the report on a comparison; the file appears whole or not at all.
 
     Raises
     ------
     OptionError
-        If the file can't be written, or there is no such template.
+        If the file can't be written, or there is no such template or section.
     """
+    chosen = _chosen(comparison, sections, template)
 
     def page() -> str:
-        report = gather_comparison(found, written=time_of_writing(), versions=software_versions())
-        return render(report, template, standard=COMPARISON)
+        report = gather_comparison(
+            found, written=time_of_writing(), versions=software_versions(), sections=chosen
+        )
+        return render(report, template, standard=COMPARISON, sections=chosen)
 
     return _write(path, page)
+
+
+def _chosen(
+    package: ModuleType, sections: Iterable[str] | None, template: Path | None
+) -> tuple[str, ...] | None:
+    """Sections as the user gives them; a template chooses its own."""
+    chosen = read_sections(package, sections)
+    if chosen is not None and template is not None:
+        blocks = "".join(f"{{{{ self.{name}() }}}}" for name in chosen)
+        raise OptionError(
+            "`sections` must not be given with a `template`, which chooses its sections itself.\n"
+            f"  Write into it: {{% block sections %}}{blocks}{{% endblock %}}"
+        )
+    return chosen
 
 
 def time_of_writing() -> str:

@@ -1,10 +1,11 @@
-"""What the sections of a page are made of: tables of texts."""
+"""What the sections of a page are made of: tables of texts with small pictures, and cards."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
 
 MOST_UNITS = 30
 """Units in a figure; more are counted."""
@@ -12,7 +13,59 @@ MOST_UNITS = 30
 MOST_ROWS = 50
 """Rows in a table; more are counted."""
 
+_HANDFUL = 5
+"""Rows up to which a table is taken in at a glance."""
+
+_MOST_SORTED = 2 * MOST_ROWS
+"""Rows up to which a reader looks for one."""
+
+_MATRIX = 9
+"""Columns up to which a row is a list of facts."""
+
+_LEADING = re.compile(r"[(<>]?[+\N{EN DASH}-]?(\d[\d,]*\.?\d*(e[+-]?\d+)?|∞)")
+
 _NUMBER = re.compile(r"[+-]?[\d.,]*(e[+-]?\d+)?|\([\d.,]+\)|<0\.0+1|∞|–")
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One of the facts that a page begins with.
+
+    Attributes
+    ----------
+    head : str
+        What it is.
+    value : str
+        In large type.
+    details : tuple of str
+        Sentences below.
+    """
+
+    head: str
+    value: str
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A small picture of a number between 0 and 1: a bar from 0, or a dot with its interval.
+
+    Attributes
+    ----------
+    at : float
+    low, high : float or None
+        Ends of the interval; None of a bar.
+    text : str
+        What the picture says and the cell does not; shown when asked for.
+    filled : bool
+        Whether a dot is.
+    """
+
+    at: float
+    low: float | None = None
+    high: float | None = None
+    text: str = ""
+    filled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +79,17 @@ class Table:
         The first cell of each row is its head.
     more : int
         Rows that were left out.
-    bar_column : int or None
-        Column that shows a small bar beside each number.
-    bars : tuple of float
-        Length of each row's bar, in [0, 1].
+    marks : mapping of int to tuple of (Mark or None)
+        By number of the column, a picture beside each cell or None.
+    outside : tuple of bool
+        Whether each row is one outside the selection, which its head says; empty if none is.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     more: int = 0
-    bar_column: int | None = None
-    bars: tuple[float, ...] = ()
+    marks: Mapping[int, tuple[Mark | None, ...]] = field(default_factory=dict)
+    outside: tuple[bool, ...] = ()
 
     @property
     def numeric(self) -> tuple[bool, ...]:
@@ -44,6 +97,53 @@ class Table:
         return tuple(
             all(_NUMBER.fullmatch(row[i]) for row in self.rows) for i in range(len(self.columns))
         )
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it pays to sort it, to choose among its rows, and to take it elsewhere."""
+        return len(self.rows) > _HANDFUL
+
+    @property
+    def is_sortable(self) -> bool:
+        """Whether the style sheet knows that many columns to sort by, and the rows are one for
+        each thing, not the points of a picture."""
+        return len(self.columns) <= _MATRIX and len(self.rows) <= _MOST_SORTED
+
+    @property
+    def stacks(self) -> bool:
+        """Whether its rows stand as blocks where there is little room: not if it has few columns,
+        which fit, nor if it has so many that it is a matrix, which is read across."""
+        return 3 < len(self.columns) <= _MATRIX
+
+    @property
+    def ranks(self) -> tuple[tuple[int, ...], ...]:
+        """Place of each row by each column: numbers downwards, texts upwards, blanks last."""
+        by_column = [_ranks([row[i] for row in self.rows]) for i in range(len(self.columns))]
+        return tuple(zip(*by_column, strict=True))
+
+
+def bars(values: Sequence[float]) -> tuple[Mark, ...]:
+    """Bars of which the longest has the length 1; what is below 0 has none."""
+    largest = max(0.0, *values) if values else 0.0
+    return tuple(Mark(max(float(value), 0.0) / (largest or 1.0)) for value in values)
+
+
+def _ranks(cells: Sequence[str]) -> list[int]:
+    numbers = [_LEADING.match(cell) for cell in cells]
+    order = sorted(range(len(cells)), key=lambda i: cells[i].casefold())
+    if all(number or not cell for number, cell in zip(numbers, cells, strict=True)):
+        found = [_number(number[0]) if number else -inf for number in numbers]
+        order = sorted(range(len(cells)), key=lambda i: -found[i])
+    places = sorted(order, key=lambda i: not cells[i])
+    ranks = [0] * len(cells)
+    for rank, i in enumerate(places):
+        ranks[i] = rank
+    return ranks
+
+
+def _number(text: str) -> float:
+    plain = text.lstrip("(<>").replace(",", "").replace("\N{EN DASH}", "-").replace("∞", "inf")
+    return float(plain)
 
 
 def table_around(

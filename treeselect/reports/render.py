@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
 from treeselect.errors import OptionError, quoted, said_by
+from treeselect.reports.downloads import csv_link, file_name
 from treeselect.reports.templates import template_folder
 from treeselect.shown import shown
 
 SELECTION = "report.html.j2"
 COMPARISON = "comparison.html.j2"
 
+_HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 
-def render(report: object, template: Path | None = None, *, standard: str = SELECTION) -> str:
+
+def render(
+    report: object,
+    template: Path | None = None,
+    *,
+    standard: str = SELECTION,
+    sections: Sequence[str] | None = None,
+) -> str:
     """The page as text.
 
     Parameters
@@ -26,6 +38,8 @@ def render(report: object, template: Path | None = None, *, standard: str = SELE
         A template of the user's own. It may extend or include the files of ``templates/``.
     standard : str
         The file of ``templates/`` that is used without one, and the model to copy.
+    sections : sequence of str, optional
+        Blocks of the standard template, in the order in which they are shown; all by default.
 
     Raises
     ------
@@ -42,18 +56,9 @@ def render(report: object, template: Path | None = None, *, standard: str = SELE
             )
         folders.insert(0, template.resolve().parent)
         name = template.name
-    environment = Environment(
-        loader=FileSystemLoader(folders, encoding="utf-8"),
-        # Names of columns are anybody's text: everything is escaped, whatever the file's ending.
-        autoescape=True,
-        finalize=_shown,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["code"] = code
+    environment = template_environment(folders)
     try:
-        return environment.get_template(name).render(report=report)
+        return environment.get_template(name).render(report=report, sections=sections)
     except Exception as error:  # what a template of the user's own asks for can fail in any way
         if template is None:
             raise
@@ -64,6 +69,26 @@ def render(report: object, template: Path | None = None, *, standard: str = SELE
             f"  {f'Line {line}: ' if line else ''}{said or said_by(error)}\n"
             f"  Compare it with {quoted(standard)} from {quoted(str(template_folder()))}."
         ) from error
+
+
+def template_environment(folders: Sequence[Path]) -> Environment:
+    """What templates are read with, from the first folder that has them, and the filters that they
+    know."""
+    environment = Environment(
+        loader=FileSystemLoader(folders, encoding="utf-8"),
+        # Names of columns are anybody's text: everything is escaped, whatever the file's ending.
+        autoescape=True,
+        finalize=_shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "code": code, "contents": contents, "css_text": css_text, "csv_link": csv_link,
+        "file_name": file_name,
+    }  # fmt: skip
+    environment.globals["number"] = count(1).__next__  # for identifiers, of which each is one
+    return environment
 
 
 def _shown(value: object) -> object:
@@ -83,3 +108,17 @@ def code(text: str) -> Markup:
         for i, part in enumerate(parts)
     )
     return joined
+
+
+def css_text(text: str) -> str:
+    """Text as a string of CSS: all but letters, digits and spaces as their numbers."""
+    written = (c if c.isalnum() or c == " " else f"\\{ord(c):x} " for c in shown(text))
+    return f"'{''.join(written)}'"
+
+
+def contents(page: Markup) -> list[tuple[str, Markup]]:
+    """The headings of a page's sections, those of a template's own, too: anchors and texts.
+
+    What a page shows of the data is escaped, so that none of it looks like a heading.
+    """
+    return [(anchor, Markup(text)) for anchor, text in _HEADING.findall(page)]

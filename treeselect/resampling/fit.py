@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class Call:
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: its stability is kept once it is measured
 class Fit:
     """What a selection has come to, and what follows from it alone.
 
@@ -157,7 +158,7 @@ class Fit:
         step has: a tree that enters may bring several units."""
         return tuple(skipped_sizes(self.steps))
 
-    @property
+    @cached_property
     def stability(self) -> Stability:
         """Selections on resamples: ``.tidy()``, ``.index``, ``.index_ci``,
         ``.correlated_index``, ``.models()``, ``.pairs()``, ``.co_selection()``, ``.substitutes``,

@@ -74,7 +74,14 @@ def group_by_risk(
         _held_out, calls, workers, "Folds", result.progress
     ):
         risk[rows], survival[rows] = own_risk, own_survival
-    rows = np.flatnonzero((weight > 0) & ~np.isnan(risk) & ~np.isnan(survival))
+    told = ~np.isnan(risk)
+    rows = np.flatnonzero((weight > 0) & ~np.isnan(survival))
+    if not len(rows):
+        raise OptionError(
+            "`folds` must leave training rows of the strata that they hold out.\n"
+            "  Found: none in any fold. A stratum has a baseline hazard of its own, which only its"
+            " rows can tell."
+        )
     group = quantile_groups(risk[rows], weight[rows], n_groups)
     mass = weight if outer.weights.are_copies else weight / weight[rows].mean()
     members = [rows[group == g] for g in range(int(group.max()) + 1)]
@@ -90,6 +97,7 @@ def group_by_risk(
         scheme=outer.folds.words(len(outer.splits)),
         call=result.call.text,
         seed=seed,
+        n_left_out=int((told & (weight > 0)).sum()) - len(rows),
         spans=tuple(np.stack([*problem.y[own][:, [START, STOP]].T, mass[own]]) for own in members),
         library=result.design.library,
     )

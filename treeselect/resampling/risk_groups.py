@@ -47,6 +47,8 @@ class RiskGroups:
     seed : int
     spans : tuple of ndarray of float, shape (3, n_rows of the group)
         From when, until when and with which weight rows are under observation.
+    n_left_out : int
+        Rows held out with all rows of their stratum, of whose survival nothing is known.
     library : str
         In which tables are given.
     """
@@ -62,6 +64,7 @@ class RiskGroups:
     call: str
     seed: int
     spans: tuple[FloatArray, ...]
+    n_left_out: int = 0
     library: str = "pandas"
 
     def tidy(self) -> Any:
@@ -226,6 +229,12 @@ def _at_risk(spans: FloatArray, at: FloatArray) -> FloatArray:
 
 def risk_group_notes(found: RiskGroups) -> tuple[str, ...]:
     """What a reader should know of the groups."""
+    n = found.n_left_out
+    rows, fold = ("row was", "its fold") if n == 1 else ("rows were", "their folds")
+    left_out = (
+        f"{n:,} {rows} left out: the training rows of {fold} have none of the same stratum, whose"
+        " baseline hazard only its own rows tell."
+    )
     return (
         "Risks and survival are predicted for the rows of each fold by a model refitted to the"
         " selected terms on the other rows. Groups are cut at the quantiles of these risks.",
@@ -234,6 +243,7 @@ def risk_group_notes(found: RiskGroups) -> tuple[str, ...]:
         "Relative risk: the median of the group, in units of that of all rows. Predicted: mean"
         " survival until the horizon over the rows. Observed: Kaplan and Meier's estimate, with its"
         " pointwise 95 % interval.",
+        *((left_out,) if n else ()),
     )
 
 

@@ -119,7 +119,8 @@ def assign_folds(
         splitter = kind_of(folds, shuffle=True, random_state=state)
     fold = np.full(len(weights), -1, dtype=np.int64)
     with warnings.catch_warnings():
-        # Censored rows may be fewer than the folds.
+        # scikit-learn warns of a class with fewer rows than folds. Too few of any class, or too few
+        # events, are refused above; censored rows may be fewer: not every fold needs one.
         warnings.filterwarnings("ignore", message="The least populated class")
         for number, (_, held_out) in enumerate(splitter.split(rows, y, groups)):
             fold[rows[held_out]] = number

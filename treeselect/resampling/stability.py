@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ _FEW = 0.05
 """Share of resamples below which nothing is said about what stood in."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: places are kept once they are found
 class Stability(SelectedSets):
     """Selections on resamples of the rows: how often, how alike, and how many are false.
 
@@ -271,7 +272,7 @@ class Stability(SelectedSets):
         )
         return frame.sort_values(["efp", "term"], ignore_index=True)
 
-    @property
+    @cached_property
     def places(self) -> tuple[Place, ...]:
         """Places of the selection that units hold in turn, because one can stand for another.
 

@@ -29,7 +29,7 @@ def read_times(fit: Fit, type: str, times: object) -> FloatArray:
     Raises
     ------
     OptionError
-        If the response is no times, or `times` are not numbers from 0 on.
+        If the response is no times, or `times` are not different numbers from 0 on.
     """
     if fit.baseline is None:
         raise OptionError(
@@ -47,6 +47,12 @@ def read_times(fit: Fit, type: str, times: object) -> FloatArray:
     if not (np.isfinite(values).all() and (values >= 0).all()):
         odd = values[~(np.isfinite(values) & (values >= 0))][0]
         raise OptionError(f"`times` must be finite and at least 0.\n  Found: {odd:g}.")
+    names, count = np.unique([_name(time) for time in values], return_counts=True)
+    if len(names) < len(values):
+        raise OptionError(
+            "`times` must differ, as each is the name of a column.\n"
+            f"  Found: {names[np.argmax(count)]} more than once."
+        )
     return values
 
 
@@ -69,4 +75,9 @@ def hazards_at(
         found = np.exp(-found)
     seen = (stratum >= 0) & (times <= baseline.until[there])
     found = np.where(seen, found, np.nan)
-    return {f"{time:g}": found[:, j].tolist() for j, time in enumerate(times)}
+    return {_name(time): found[:, j].tolist() for j, time in enumerate(times)}
+
+
+def _name(time: float) -> str:
+    """Of the column of a time: digits beyond these are rounding."""
+    return f"{abs(time):.12g}"

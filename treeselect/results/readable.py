@@ -510,8 +510,8 @@ class ReadableFit(Fit):
             One value per row, needed if the fit had an array of them. If it had a column, `new`
             must have that column.
         times : float or sequence of float, optional
-            At least 0, in the unit of the response's times; needed for ``"survival"`` and
-            ``"cumulative_hazard"``, and only there.
+            Different numbers of at least 0, in the unit of the response's times; needed for
+            ``"survival"`` and ``"cumulative_hazard"``, and only there.
 
         Returns
         -------

@@ -1,41 +1,46 @@
-"""Risk groups as figures show them: three, in ten folds, with the workers of the fit."""
+"""Groups of rows by the risk that the model of a fit predicts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+from treeselect.arguments.checks import read_seed
 from treeselect.models.forest import refit_forest
+from treeselect.resampling.folds import Splitter
 from treeselect.resampling.held_out_risks import group_by_risk
 from treeselect.resampling.risk_groups import RiskGroups
 from treeselect.results.refitting import growing
-from treeselect.running.parallel import workers_for
+from treeselect.running.parallel import Workers, workers_for
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-def usual_risk_groups(result: Fit) -> RiskGroups:
-    """What ``SelectionResult.risk_groups()`` gives.
-
-    Raises
-    ------
-    OptionError
-        If the response is not times until an event, or the rows can't be split.
-    DataError
-        If the model was saved without its data.
-    OutOfMemoryError, WorkerError
-        If memory runs out, or a process can't be given its work.
-    """
+def risk_groups_of(
+    result: Fit,
+    n_groups: int = 3,
+    horizon: float | None = None,
+    folds: int | Splitter | Sequence[int] = 10,
+    *,
+    fold_groups: str | Sequence[Any] | None = None,
+    seed: int | None = None,
+    workers: Workers | None = None,
+    data: Any = None,
+    weights: Sequence[float] | None = None,
+    offset: Sequence[float] | None = None,
+) -> RiskGroups:
+    """See :meth:`SelectionResult.risk_groups`; figures show what it gives by default."""
     return group_by_risk(
         result,
         growing(result) or refit_forest,
-        n_groups=3,
-        horizon=None,
-        folds=10,
-        fold_groups=None,
-        seed=result.seed,
-        workers=workers_for(result.n_jobs),
-        data=None,
-        weights=None,
-        offset=None,
+        n_groups,
+        horizon,
+        folds,
+        fold_groups=fold_groups,
+        seed=result.seed if seed is None else read_seed(seed),
+        workers=workers_for(result.n_jobs) if workers is None else workers,
+        data=data,
+        weights=weights,
+        offset=offset,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from treeselect.engine.rounding import at_least
@@ -23,18 +25,93 @@ HALF = 0.5
 """Frequency below which it is not."""
 
 
+class Answer(Enum):
+    """Would other samples select the same?"""
+
+    STABLE = auto()
+    BUT_FOR_PLACES = auto()
+    PARTLY = auto()
+    UNSTABLE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How often the units that are not kept were selected again.
+
+    Attributes
+    ----------
+    inside, outside : tuple of str
+        Units of the selection, and the others.
+    count : dict of str to int
+        In how many resamples each was selected.
+    frequency : dict of str to float
+        In which share of them.
+    holders : frozenset of str
+        Units that hold a place in turn with others (:mod:`treeselect.resampling.places`).
+    """
+
+    inside: tuple[str, ...]
+    outside: tuple[str, ...]
+    count: dict[str, int]
+    frequency: dict[str, float]
+    holders: frozenset[str]
+
+    @property
+    def steady(self) -> list[str]:
+        """Selected units with a frequency of at least 0.8."""
+        return [unit for unit in self.inside if at_least(self.frequency[unit], STEADY)]
+
+    @property
+    def lost(self) -> list[str]:
+        """Selected units with a frequency below 0.5 that hold no place."""
+        found = (unit for unit in self.inside if self.frequency[unit] < HALF)
+        return [unit for unit in found if unit not in self.holders]
+
+    @property
+    def intruders(self) -> list[str]:
+        """Units outside with a frequency of 0.5 or more that hold no place."""
+        found = (unit for unit in self.outside if at_least(self.frequency[unit], HALF))
+        return [unit for unit in found if unit not in self.holders]
+
+    @property
+    def rarest(self) -> str:
+        """The selected unit that was selected least often."""
+        return min(self.inside, key=lambda unit: self.count[unit])
+
+    @property
+    def answer(self) -> Answer:
+        """The selection is
+
+        - unstable if half of its units or more are lost;
+        - stable if all are steady, and there are no intruders;
+        - stable but for who holds a place, if those that are not steady hold one, and there are no
+          intruders;
+        - partly stable otherwise.
+        """
+        if 2 * len(self.lost) >= len(self.inside):
+            return Answer.UNSTABLE
+        unsteady = set(self.inside) - set(self.steady)
+        if self.intruders or not unsteady <= self.holders:
+            return Answer.PARTLY
+        return Answer.BUT_FOR_PLACES if unsteady else Answer.STABLE
+
+
+def standing(fit: Fit, stability: Stability) -> Standing:
+    """How often the units of a fit were selected again."""
+    free = dict(zip(stability.units, stability.assessed.tolist(), strict=True))
+    inside = tuple(unit for unit in fit.groups if free[unit])
+    return Standing(
+        inside=inside,
+        outside=tuple(unit for unit in free if free[unit] and unit not in inside),
+        count=dict(zip(stability.units, stability.selected.sum(axis=0).tolist(), strict=True)),
+        frequency=dict(zip(stability.units, stability.frequency.tolist(), strict=True)),
+        holders=frozenset(unit for place in stability.places for unit in place.units),
+    )
+
+
 def verdict(fit: Fit, stability: Stability) -> str:
-    """Whether other samples would say the same: a sentence.
-
-    Of the selected units that are not kept, those with a frequency of at least 0.8 are steady, and
-    those that are below 0.5 and hold no place in turn with others
-    (:mod:`treeselect.resampling.places`) are lost. The selection is
-
-    - unstable if half of them or more are lost;
-    - stable if all are steady, and no unit outside has a frequency of 0.5 or more;
-    - stable but for who holds a place, if those that are not steady hold one, and no unit outside
-      that does not hold one has a frequency of 0.5 or more;
-    - partly stable otherwise.
+    """Whether other samples would say the same: a sentence, by the rules of
+    :attr:`Standing.answer`.
 
     Parameters
     ----------
@@ -48,51 +125,66 @@ def verdict(fit: Fit, stability: Stability) -> str:
         Empty if there are less than ten resamples, if nothing is selected that is not kept, or if
         each resample selected all that it could.
     """
-    frequency = dict(zip(stability.units, stability.frequency.tolist(), strict=True))
-    free = dict(zip(stability.units, stability.assessed.tolist(), strict=True))
-    inside = [unit for unit in fit.groups if free[unit]]
-    if stability.n_resamples < FEWEST or not inside or each_selected_all(stability):
+    units = standing(fit, stability)
+    if stability.n_resamples < FEWEST or not units.inside or each_selected_all(stability):
         return ""
-    places = stability.places
-    holders = {unit for place in places for unit in place.units}
-    steady = [unit for unit in inside if at_least(frequency[unit], STEADY)]
-    lost = [unit for unit in inside if frequency[unit] < HALF and unit not in holders]
-    outside = [unit for unit in stability.units if free[unit] and unit not in inside]
-    intruders = [u for u in outside if at_least(frequency[u], HALF) and u not in holders]
-    n, what = len(inside), _noun(fit, len(inside))
-    asked, among = _size_words(fit, stability), f"of {stability.words}"
-    share = f"in at least {STEADY:.0%} {among}"
-    if 2 * len(lost) >= n:
-        never = sum(frequency[unit] == 0 for unit in lost)
-        were = "was" if len(lost) == 1 else "were"
-        if never == len(lost):
-            how = f"{were} never selected again in {stability.words}"
-        else:
-            how = f"{were} selected in less than half {among}"
-            how += f", {never} of them never" if never else ""
-        which = f"the only {what}" if n == 1 else f"{len(lost)} of {n} {what}"
-        return f"Unstable{asked}: {which} {how}."
-    if len(steady) == n and not intruders:
-        which = f"the only {what}" if n == 1 else f"each of the {n} {what}"
-        return f"Stable{asked}: {which} was selected {share}."
-    if not intruders and all(unit in holders for unit in inside if unit not in steady):
-        n_others = len([unit for unit in inside if unit not in holders])
-        held = "one place" if len(places) == 1 else f"{len(places)} places"
-        if n_others == 0:
-            return f"Stable{asked}, but for who holds {held}."
-        others = (
-            f"the other {_noun(fit, 1)}"
-            if n_others == 1
-            else f"each of the other {n_others} {_noun(fit, 2)}"
-        )
-        return f"Stable{asked}, but for who holds {held}: {others} was selected {share}."
-    rarest = min(inside, key=lambda unit: frequency[unit])
-    said = f"{len(steady)} of {n} {what} {'was' if len(steady) == 1 else 'were'} selected {share}"
-    if len(steady) < n:
-        said += f", the least frequent, {rarest}, in {_count(stability, rarest)}"
-    if intruders:
-        said += f"; {len(intruders)} outside the selection in at least half of them"
-    return f"Partly stable{asked}: {said}."
+    asked, noun = _size_words(fit, stability), _noun(fit)
+    match units.answer:
+        case Answer.UNSTABLE:
+            return f"Unstable{asked}: {_of_lost(units, stability, noun)}."
+        case Answer.STABLE:
+            which = _each(len(units.inside), noun)
+            return f"Stable{asked}: {which} was selected {_often(stability)}."
+        case Answer.BUT_FOR_PLACES:
+            return f"Stable{asked}, but for {_of_places(units, stability, noun)}."
+        case Answer.PARTLY:
+            return f"Partly stable{asked}: {_of_parts(units, stability, noun)}."
+
+
+def _of_lost(units: Standing, stability: Stability, noun: str) -> str:
+    lost, n = units.lost, len(units.inside)
+    which = f"the only {noun}" if n == 1 else f"{len(lost)} of {n} {noun}s"
+    were = "was" if len(lost) == 1 else "were"
+    never = sum(units.count[unit] == 0 for unit in lost)
+    if never == len(lost):
+        return f"{which} {were} never selected again in {stability.words}"
+    often = f"{which} {were} selected in less than half of {stability.words}"
+    return f"{often}, {never} of them never" if never else often
+
+
+def _of_places(units: Standing, stability: Stability, noun: str) -> str:
+    n = len(stability.places)
+    held = "who holds one place" if n == 1 else f"who holds {n} places"
+    n_others = len(set(units.inside) - units.holders)
+    if n_others == 0:
+        return held
+    others = f"the other {noun}" if n_others == 1 else f"each of the other {n_others} {noun}s"
+    return f"{held}: {others} was selected {_often(stability)}"
+
+
+def _of_parts(units: Standing, stability: Stability, noun: str) -> str:
+    n, n_steady, rarest = len(units.inside), len(units.steady), units.rarest
+    were = "was" if n_steady == 1 else "were"
+    said = f"{n_steady} of {n} {noun if n == 1 else noun + 's'} {were} selected {_often(stability)}"
+    if n_steady < n:
+        found = f"{units.count[rarest]:,}" if units.count[rarest] else "none"
+        said += f", the least frequent, {rarest}, in {found}"
+    if units.intruders:
+        said += f"; {len(units.intruders)} outside the selection in at least half of them"
+    return said
+
+
+def _each(n: int, noun: str) -> str:
+    return f"the only {noun}" if n == 1 else f"each of the {n} {noun}s"
+
+
+def _often(stability: Stability) -> str:
+    return f"in at least {STEADY:.0%} of {stability.words}"
+
+
+def verdict_word(fit: Fit, stability: Stability) -> str:
+    """What the verdict begins with: Stable, Partly stable or Unstable; empty without one."""
+    return verdict(fit, stability).partition(",")[0]
 
 
 def size_note(fit: Fit, stability: Stability) -> str:
@@ -108,18 +200,11 @@ def size_note(fit: Fit, stability: Stability) -> str:
 def outsiders_note(fit: Fit, stability: Stability) -> str:
     """Units outside the selection that are more frequent than one inside; those of a place are
     named with it."""
-    count = dict(zip(stability.units, stability.selected.sum(axis=0).tolist(), strict=True))
-    free = dict(zip(stability.units, stability.assessed.tolist(), strict=True))
-    holders = {unit for place in stability.places for unit in place.units}
-    inside = [unit for unit in fit.groups if free[unit]]
-    if not inside:
+    units = standing(fit, stability)
+    if not units.inside:
         return ""
-    rarest = min(inside, key=lambda unit: count[unit])
-    found = [
-        unit
-        for unit in stability.units
-        if free[unit] and unit not in inside and unit not in holders and count[unit] > count[rarest]
-    ]
+    count, rarest = units.count, units.rarest
+    found = [u for u in units.outside if u not in units.holders and count[u] > count[rarest]]
     if not found:
         return ""
     found.sort(key=lambda unit: (-count[unit], unit))
@@ -130,19 +215,13 @@ def outsiders_note(fit: Fit, stability: Stability) -> str:
     )
 
 
-def _count(stability: Stability, unit: str) -> str:
-    found = int(stability.selected[:, stability.units.index(unit)].sum())
-    return f"{found:,}" if found else "none"
-
-
-def _noun(fit: Fit, n: int) -> str:
+def _noun(fit: Fit) -> str:
     """Units are terms unless some are groups of them."""
-    noun = "term" if all(len(own) == 1 for own in fit.design.arrays.groups.terms) else "unit"
-    return noun if n == 1 else f"{noun}s"
+    return "term" if all(len(own) == 1 for own in fit.design.arrays.groups.terms) else "unit"
 
 
 def _size_words(fit: Fit, stability: Stability) -> str:
-    """Which sizes the resamples had."""
+    """Which sizes the resamples had; with the comma that parts it from the verdict."""
     if stability.fixed_size:
         here = f" ({fit.k} in the fit)" if stability.k != fit.k else ""
         return f", with k fixed at {stability.k}{here}"

@@ -1,13 +1,15 @@
-"""The partial likelihood at the coefficients of R's coxph(): value, gradient and errors."""
+"""Figures at the coefficients of R's coxph(): likelihood, errors, concordance and hazards."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 import pytest
-from coxph_models import COEFFICIENTS, every_model, needs_sets, rows_of
+from coxph_models import COEFFICIENTS, HAZARDS, every_model, needs_sets, rows_of
 
+from treeselect.engine.survival.concordance import concordance
 from treeselect.engine.survival.cox import CoxRows
+from treeselect.engine.survival.curves import breslow
 
 pytestmark = needs_sets
 
@@ -31,3 +33,8 @@ def test_figures_are_those_of_r(fit):
     together = pd.DataFrame(each).groupby(cluster).sum().to_numpy()
     robust = np.sqrt((together**2).sum(axis=0))
     np.testing.assert_allclose(robust, found["robust_error"], rtol=1e-6)
+    assert concordance(y, eta, weight).value == pytest.approx(fit.concordance, rel=1e-9)
+    hazards = HAZARDS[HAZARDS["model"] == fit.model]
+    stratum = pd.factorize(hazards["stratum"], sort=True)[0]
+    hazard = breslow(y, eta, weight).cumulative_hazard(hazards["time"].to_numpy(), stratum)
+    np.testing.assert_allclose(hazard, hazards["breslow"], rtol=1e-8)

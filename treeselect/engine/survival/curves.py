@@ -86,7 +86,7 @@ def censoring_curve(
     y: FloatArray, weight: WeightArray, *, confidence: float = 0.95
 ) -> SurvivalCurve:
     """Probability of still being under observation: Kaplan and Meier's estimate with the parts of
-    events and censorings exchanged. Its median is the median follow-up (Schemper and Smith 1996).
+    events and censorings exchanged.
 
     Who has the event at a time is not at risk of being censored then, as in scikit-survival;
     lifelines and R, told that censorings are events, leave them at risk.

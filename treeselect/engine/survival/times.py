@@ -82,11 +82,6 @@ class RiskSets(NamedTuple):
     last: IntArray
 
     @property
-    def time_stratum(self) -> IntArray:
-        """Stratum of each of the times, shape (n_times,)."""
-        return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
-
-    @property
     def at_risk(self) -> BoolArray:
         """Whether a row is at risk at any of the times, shape (n_rows,)."""
         return self.first <= self.last

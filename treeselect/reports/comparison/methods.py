@@ -6,7 +6,7 @@ import numpy as np
 
 from treeselect.comparison.words import comparison_columns, comparison_rows
 from treeselect.reports.material import ContestMaterial
-from treeselect.reports.parts import MOST_ROWS, Table
+from treeselect.reports.parts import MOST_ROWS, Mark, Table
 
 
 def gather(material: ContestMaterial) -> Table:
@@ -16,6 +16,10 @@ def gather(material: ContestMaterial) -> Table:
         columns,
         rows[:MOST_ROWS],
         max(len(rows) - MOST_ROWS, 0),
-        bar_column=columns.index("Stability"),
-        bars=tuple(float(np.clip(s, 0.0, 1.0)) for s in material.ranked["stability"].fillna(0.0)),
+        marks={columns.index("Stability"): _bars(material.ranked["stability"].tolist())},
     )
+
+
+def _bars(values: list[float]) -> tuple[Mark | None, ...]:
+    """None where it is not defined."""
+    return tuple(Mark(float(np.clip(s, 0.0, 1.0))) if np.isfinite(s) else None for s in values)

@@ -9,7 +9,7 @@ from treeselect.reports.figures.axes import tick_labels
 from treeselect.reports.figures.labels import spread
 from treeselect.reports.figures.survival import time_ticks
 from treeselect.reports.plots.drawing import MARKS, new_axes, plain
-from treeselect.results.risk import usual_risk_groups
+from treeselect.results.risk import risk_groups_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ _STROKES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (6, 2, 1.5, 2)))
 
 def risk_groups(result: Fit, ax: Axes | None) -> Axes:
     """Kaplan and Meier's estimate in each group; hollow marks are predictions."""
-    found = usual_risk_groups(result)
+    found = risk_groups_of(result)
     ax = new_axes(ax, 7.2, 5.0)
     last = max(float(curve.time[-1]) for curve in found.curves)
     ticks = time_ticks(last)

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.printing import enumeration, score_text
+from treeselect.printing import enumeration
 from treeselect.reports.material import FitMaterial
 from treeselect.results.recurrence import each_selected_all
 from treeselect.results.stability_words import place_sentences
-from treeselect.results.tables import glance_table
-from treeselect.results.verdict import outsiders_note, verdict
+from treeselect.results.verdict import verdict
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -19,9 +18,8 @@ if TYPE_CHECKING:
 
 
 def gather(material: FitMaterial) -> tuple[str, ...]:
-    """What was selected, how well it predicts and how stable it is."""
+    """What was selected, and how stable it is."""
     fit = material.fit
-    glance = glance_table(fit).iloc[0]
     n_terms = len(fit.design.spec.terms)
     response, method = fit.design.response.name, fit.chosen_method.title
     of_all = f"of {n_terms:,} terms" if n_terms > 1 else "of one term"
@@ -32,28 +30,8 @@ def gather(material: FitMaterial) -> tuple[str, ...]:
     sentences = [f"{method} keeps {kept} for {response}: {enumeration(fit.selected)}."]
     if fit.resampled is not None:
         said, *more = _stability(fit, fit.stability)
-        sentences = [f"{sentences[0]} {said}", *more]
-    if np.isfinite(glance["cv_score"]):
-        words = fit.design.response.family.score_words
-        score = score_text(glance["cv_score"], glance["cv_se"], "standard error")
-        sentences.append(
-            f"The tuning score, the cross-validated {glance['score']} with the selection repeated"
-            f" inside each fold, is {score}; the same folds chose the number of units."
-        )
-        sentences += [words] if words else []
-    return (sentences[0], *_nested(material), *sentences[1:])
-
-
-def _nested(material: FitMaterial) -> list[str]:
-    """The score of rows that had no part in what was chosen, if the user gave it."""
-    found = material.performance
-    if found is None or not np.isfinite(found.mean):
-        return []
-    score = score_text(found.mean, found.standard_error, "standard error")
-    return [
-        f"On rows that had no part in what was chosen, {found.score_name} is {score}, mean of"
-        f" {len(found.scores):,} folds."
-    ]
+        sentences = [f"{sentences[0]} {said}".rstrip(), *more]
+    return tuple(sentences)
 
 
 def _all(n_terms: int) -> str:
@@ -61,13 +39,10 @@ def _all(n_terms: int) -> str:
 
 
 def _stability(fit: Fit, stability: Stability) -> list[str]:
-    """The verdict, and what has to be known beside it."""
+    """The verdict, which may be empty, and what has to be known beside it."""
     index = stability.index if stability.n_resamples > 1 else float("nan")
     if (said := verdict(fit, stability)) or np.isfinite(index):
-        notes = [said, *place_sentences(stability), outsiders_note(fit, stability)]
-        if np.isfinite(index):
-            notes.append(f"The stability index on {stability.words} is {index:.2f}.")
-        return [text for text in notes if text]
+        return [said, *place_sentences(stability)]
     which = "every unit" if each_selected_all(stability) else "no unit"
     return [
         f"Each of {stability.n_resamples:,} resamples selected {which}, which tells nothing about"

@@ -6,15 +6,7 @@ from dataclasses import dataclass
 
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, Table
-from treeselect.results.effects import (
-    effect_cells,
-    effect_table,
-    interval_notes,
-    meaning_of_effects,
-)
-
-MOST_TERMS = 12
-"""Terms whose effects are read for the page, where none are kept."""
+from treeselect.results.effects import effect_cells, interval_notes, meaning_of_effects
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +19,9 @@ class EffectSection:
 
 def gather(material: FitMaterial) -> EffectSection | None:
     """Effects of the most important terms; None without the data or kept effects."""
-    fit = material.fit
-    if not fit.selected or (fit.effect_record is None and not fit.design.has_data):
+    fit, found = material.fit, material.effects
+    if found is None:
         return None
-    found = effect_table(fit, MOST_TERMS)
     intervals = interval_notes(fit.effect_record)
     lead = [meaning_of_effects(fit, found), *intervals]
     if fit.effect_record is None:

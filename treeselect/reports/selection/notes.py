@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.selection import answer
+from treeselect.reports.selection import answer, cards
 from treeselect.results.effects import effect_notes
 from treeselect.results.searched import search_notes
 from treeselect.results.summary import rows_note, stability_notes
@@ -12,8 +12,9 @@ from treeselect.results.summary import rows_note, stability_notes
 def gather(material: FitMaterial) -> tuple[str, ...]:
     """The summary's notes without those that other sections have."""
     fit = material.fit
+    said = cards.gather(material)
     elsewhere = {
         rows_note(fit), *stability_notes(fit), *effect_notes(fit), *search_notes(fit),
-        *answer.gather(material),
+        *answer.gather(material), *(text for card in said for text in card.details),
     }  # fmt: skip
     return tuple(note for note in material.summary.notes if note not in elsewhere)

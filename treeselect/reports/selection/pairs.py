@@ -28,10 +28,9 @@ def gather(material: FitMaterial) -> PairSection | None:
     stability = material.fit.resampled
     if stability is None or not has_pairs(stability):
         return None
-    found = stability.co_selection()
+    found = stability.varying_co_selection()
     together = found.to_numpy()
-    units = [i for i in range(len(together)) if 0 < together[i, i] < 1]
-    names = [str(found.columns[i]) for i in units]
+    names = list(map(str, found.columns))
     pairs = stability.pair_table().to_dict("records")
     sign = {(pair["term"], pair["other"]): pair["sign"] for pair in pairs}
     shown = names[:_MOST_UNITS]
@@ -39,7 +38,7 @@ def gather(material: FitMaterial) -> PairSection | None:
         (
             name,
             *(_SIGNS[sign[other, name]] for other in shown[:i]),
-            *(f"{together[units[i], j]:.2f}" for j in units[i : len(shown)]),
+            *(f"{together[i, j]:.2f}" for j in range(i, len(shown))),
         )
         for i, name in enumerate(shown)
     )

@@ -10,7 +10,7 @@ from treeselect.reports.figures.survival import Steps, SurvivalFigure, survival_
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table
 from treeselect.resampling.risk_groups import risk_group_notes
-from treeselect.results.risk import usual_risk_groups
+from treeselect.results.risk import risk_groups_of
 
 if TYPE_CHECKING:
     from treeselect.resampling.risk_groups import RiskGroups
@@ -38,7 +38,7 @@ def gather(material: FitMaterial) -> RiskSection | None:
     if not (fit.design.response.family.has_times and fit.design.has_data and fit.selected):
         return None
     try:
-        found = usual_risk_groups(fit)
+        found = risk_groups_of(fit)
     except OptionError:  # too few rows or events for ten folds
         return None
     return risk_section(found)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from treeselect.reports.figures.dots import DotFigure, dot_figure
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
+from treeselect.reports.parts import MOST_ROWS, Table
+from treeselect.reports.selection.terms import frequency_mark
 from treeselect.results.frequencies import selected_first
 from treeselect.results.recurrence import BY_REQUEST, kept_units, sizes_of_resamples
 from treeselect.results.summary import stability_notes
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StabilitySection:
-    """Stability across resamples: figure, table, how it was assessed, and what it says."""
+    """Stability across resamples: table, how it was assessed, and what it says."""
 
     lead: str
-    figure: DotFigure
     table: Table
     sentences: tuple[str, ...]
 
@@ -39,19 +38,10 @@ def gather(material: FitMaterial) -> StabilitySection | None:
 
 
 def stability_section(stability: Stability, sentences: Sequence[str]) -> StabilitySection:
-    """Figure and table of the selected and the most frequent other units, and what they say."""
+    """Table of the selected and the most frequent other units, and what they say."""
     kept = kept_units(stability)
     tidy = stability.table()
-    shown = selected_first(tidy, MOST_UNITS, MOST_ROWS)
-    figure = dot_figure(
-        names=shown["term"].to_list(),
-        values=shown["frequency"].to_list(),
-        lows=shown["ci_low"].to_list(),
-        highs=shown["ci_high"].to_list(),
-        filled=shown["selected"].to_list(),
-        more=len(tidy) - len(shown),
-    )
-    listed = selected_first(tidy, MOST_ROWS, MOST_ROWS)
+    listed = selected_first(tidy, MOST_ROWS, MOST_ROWS).to_dict("records")
     rows = tuple(
         (
             str(row["term"]),
@@ -60,13 +50,19 @@ def stability_section(stability: Stability, sentences: Sequence[str]) -> Stabili
                 if row["term"] in kept
                 else (f"{row['frequency']:.2f}", f"{row['ci_low']:.2f} to {row['ci_high']:.2f}")
             ),
-            "yes" if row["selected"] else "no",
         )
-        for row in listed.to_dict("records")
+        for row in listed
     )
-    columns = ("Unit", "Frequency", "95 % interval", "In the fit")
-    table = Table(columns, rows, len(tidy) - len(listed))
-    return StabilitySection(_lead(stability), figure, table, tuple(sentences))
+    marks = tuple(None if row["term"] in kept else frequency_mark(row) for row in listed)
+    inside = [bool(row["selected"]) for row in listed]
+    table = Table(
+        ("Unit", "Frequency", "95 % interval"),
+        rows,
+        len(tidy) - len(listed),
+        marks={1: marks},
+        outside=() if all(inside) else tuple(not own for own in inside),
+    )
+    return StabilitySection(_lead(stability), table, tuple(sentences))
 
 
 def _lead(stability: Stability) -> str:
@@ -84,7 +80,6 @@ def _lead(stability: Stability) -> str:
     }[stability.scheme]
     return (
         f"How often each unit was selected when the selection was repeated on"
-        f" {stability.words} ({how}), {sizes} on each; lines"
-        " are 95 % intervals. Filled dots are in the selection above and come first, hollow ones"
-        " are not."
+        f" {stability.words} ({how}), {sizes} on each. Filled dots are in the selection and come"
+        " first, hollow ones are not; lines are 95 % intervals."
     )

@@ -1,58 +1,165 @@
-"""The selected terms, and the importances of their units."""
+"""The selected terms and those that nearly were, with what is known of each."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from treeselect.reports.figures.bars import BarFigure, bar_figure
+import numpy as np
+
+from treeselect.printing import enumeration
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_UNITS, Table
-from treeselect.results.tables import importances_of, tidy_table
+from treeselect.reports.parts import MOST_ROWS, Mark, Table, bars
+from treeselect.results.effects import effect_cells, main_effects, scale_of_effects
+from treeselect.results.overview import overview_table
+from treeselect.results.recurrence import BY_REQUEST
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.resampling.fit import Fit
+
+_MOST_OTHERS = 10
+"""Terms outside the selection; the frequencies of more are in a table of their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class TermsSection:
-    """Selected terms.
+    """Selected terms and those that nearly were.
 
     Attributes
     ----------
     table : Table
-    importance : BarFigure
-    note : str
-        What the importances are shares of.
-    grouped : bool
-        Whether terms share a unit.
+    notes : tuple of str
+        How to read its columns.
     """
 
     table: Table
-    importance: BarFigure
-    note: str
-    grouped: bool
+    notes: tuple[str, ...]
 
 
 def gather(material: FitMaterial) -> TermsSection:
-    """The table of the summary, and the importances."""
+    """One row for each term."""
     fit = material.fit
-    units = fit.groups[:MOST_UNITS]
-    return TermsSection(
-        table=_table(material),
-        importance=bar_figure(
-            names=units, values=importances_of(fit, units), more=len(fit.groups) - len(units)
-        ),
-        note=fit.model.importance_note,
-        grouped="Group" in material.summary.columns,
+    found, left_out = overview_table(fit, MOST_ROWS, _MOST_OTHERS)
+    rows = found.to_dict("records")
+    columns = _columns(material, found, rows)
+    marks = {i: own.marks for i, own in enumerate(columns) if own.marks}
+    inside = [bool(row["selected"]) for row in rows]
+    table = Table(
+        columns=tuple(own.name for own in columns),
+        rows=tuple(zip(*(own.cells for own in columns), strict=True)),
+        more=left_out,
+        marks=marks,
+        outside=() if all(inside) else tuple(not own for own in inside),
+    )
+    return TermsSection(table, tuple(_notes(material, found)))
+
+
+Row = Mapping[Hashable, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the table: its head, its cells, and pictures beside them."""
+
+    name: str
+    cells: tuple[str, ...]
+    marks: tuple[Mark | None, ...] = ()
+
+
+def _columns(material: FitMaterial, found: pd.DataFrame, rows: Sequence[Row]) -> list[_Column]:
+    """Those that have something to say, in their order."""
+    columns = [_Column("Term", tuple(str(row["term"]) for row in rows))]
+    if _is_grouped(found):
+        columns.append(_Column("Group", tuple(str(row["group"]) for row in rows)))
+    if material.fit.step.decisions is not None:
+        columns.append(_Column("Decision", tuple(str(row["decision"]) for row in rows)))
+    columns.append(_importance(rows))
+    if material.fit.resampled is not None:
+        columns.append(_frequency(rows))
+    if material.effects is not None:
+        columns.append(_effect(material.effects, rows))
+    if any(row["substitutes"] for row in rows):
+        named = [enumeration(row["substitutes"], 4) if row["substitutes"] else "" for row in rows]
+        columns.append(_Column("Substitutes", tuple(named)))
+    if (found["cost"] != 1).any():
+        columns.append(_Column("Cost", tuple(f"{row['cost']:g}" for row in rows)))
+    return columns
+
+
+def _importance(rows: Sequence[Row]) -> _Column:
+    """Of terms outside there is none in the model that predicts."""
+    values = [row["importance"] if row["selected"] else 0.0 for row in rows]
+    drawn = zip(rows, bars(values), strict=True)
+    return _Column(
+        "Importance",
+        tuple(f"{row['importance']:.3f}" if row["selected"] else "" for row in rows),
+        tuple(bar if row["selected"] else None for row, bar in drawn),
     )
 
 
-def _table(material: FitMaterial) -> Table:
-    columns, rows = material.summary.columns, material.summary.rows
-    tidy = tidy_table(material.fit)
-    importance = tidy.loc[tidy["selected"], "importance"].head(len(rows)).to_numpy()
-    largest = importance.max(initial=0.0) or 1.0
-    return Table(
-        columns,
-        rows,
-        len(material.fit.selected) - len(rows),
-        bar_column=columns.index("Importance"),
-        bars=tuple(float(share) for share in importance / largest),
+def _frequency(rows: Sequence[Row]) -> _Column:
+    return _Column(
+        "Frequency",
+        tuple(BY_REQUEST if row["kept"] else f"{row['frequency']:.2f}" for row in rows),
+        tuple(None if row["kept"] else frequency_mark(row) for row in rows),
     )
+
+
+def frequency_mark(row: Row) -> Mark:
+    """A selection frequency with its interval."""
+    low, high = float(row["ci_low"]), float(row["ci_high"])
+    text = f"95 % interval {low:.2f} to {high:.2f}"
+    return Mark(float(row["frequency"]), low, high, text, bool(row["selected"]))
+
+
+def _effect(effects: pd.DataFrame, rows: Sequence[Row]) -> _Column:
+    """Of each term the step with the largest change."""
+    main = main_effects(effects)
+    kinds = dict(zip(main.index, main["direction"], strict=True))
+    cells = {own.term: own for own in reversed(effect_cells(main.reset_index()))}
+    found = []
+    for row in rows:
+        own = cells.get(str(row["term"])) if row["selected"] else None
+        if own is None:
+            found.append("")
+            continue
+        words = kinds[own.term]
+        found.append(f"{words}, {own.step}: {own.change}" if own.change else str(words))
+    return _Column("Effect", tuple(found))
+
+
+def _is_grouped(found: pd.DataFrame) -> bool:
+    return bool((found["term"] != found["group"]).any())
+
+
+def _notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
+    """How to read the columns that are there."""
+    fit = material.fit
+    if found.empty:
+        return []
+    shared = "; the terms of a group share their unit's" if _is_grouped(found) else ""
+    note = fit.model.importance_note
+    notes = []
+    if found["selected"].any():
+        notes.append(f"Importance: {note[0].lower()}{note[1:]}{shared}.")
+    if fit.resampled is not None:
+        notes.append(_frequency_note(fit, found))
+    if material.effects is not None and found["selected"].any():
+        notes.append(
+            f"Effect: change of the {scale_of_effects(fit)} that the model predicts, where the"
+            " term's value takes the step that changes it most."
+        )
+    return notes
+
+
+def _frequency_note(fit: Fit, found: pd.DataFrame) -> str:
+    text = f"Frequency: share of {fit.stability.words} that selected it; lines are 95 % intervals"
+    if not np.all(found["selected"]):
+        text += (
+            ". Hollow dots are terms outside the selection: those that resamples selected in more"
+            " than one inside, in half or more, or in its place"
+        )
+    return f"{text}."

@@ -1,0 +1,303 @@
+"""Reports on real data, as they are read: on a phone, on a screen, on paper.
+
+    python benchmarks/pages.py [--quick] [--sets titanic ...] [--pages folder]
+
+Writes the report of each set into a folder, takes pictures of it at 400 and 1280 pixels (dark, too)
+and as PDF with headless Chromium, and measures: the CPU seconds of writing (least of three), the
+size, the pages of the PDF, and the labels that leave their figure, cross one another or hang over
+the page at 400, 768 and 1280 pixels. A row of the results per set. Real sets are read from the
+folder in TREESELECT_DATA, by default ../shared/data; ``--quick`` writes two of simulated data.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from tables import arguments, data_folder, with_earlier, write_table
+
+import treeselect
+from treeselect import datasets
+
+BROWSER = ("chromium", "chromium-browser", "google-chrome")
+WIDTHS = (400, 768, 1280)
+SLACK = 2
+"""Pixels by which a box of a label, which is taller than its letters, may leave its figure."""
+
+_FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--hide-scrollbars", "--allow-file-access-from-files", "--virtual-time-budget=4000",
+)  # fmt: skip
+
+
+def titanic():
+    frame = pd.read_parquet(data_folder() / "titanic_raw.parquet")
+    fit = treeselect.select(
+        "survived ~ pclass + sex + age + sibsp + parch + fare + embarked", frame,
+        method="controlburn", resamples=100, seed=1, progress=False,
+    )  # fmt: skip
+    return fit, {"performance": fit.performance()}
+
+
+def titanic_correlated():
+    frame = pd.read_parquet(data_folder() / "titanic_correlated.parquet")
+    fit = treeselect.select(
+        "survived ~ .", frame, method="controlburn", resamples=100, seed=1, progress=False
+    )
+    return fit, {}
+
+
+def golub(method, k=5):
+    frame = pd.read_parquet(data_folder() / "gene" / "golub.parquet")
+    fit = treeselect.select(
+        "target ~ .", frame, method=method, k=k, resamples=20, seed=1, progress=False
+    )
+    return fit, {}
+
+
+def adult():
+    frame = pd.read_parquet(data_folder() / "adult.parquet").sample(4000, random_state=1)
+    fit = treeselect.select(
+        "income ~ . - fnlwgt", frame, method="controlburn", resamples=20, seed=1, progress=False
+    )
+    return fit, {}
+
+
+def german():
+    frame = pd.read_parquet(data_folder() / "german_credit.parquet")
+    names = [name for name in frame.columns if name != "target"]
+    groups = {"money": [name for name in names if "account" in name or "status" in name][:2]}
+    fit = treeselect.select(
+        "target ~ .", frame, method="gbfs", groups=groups, costs={"money": 5},
+        resamples=20, seed=1, progress=False,
+    )  # fmt: skip
+    return fit, {}
+
+
+def abalone():
+    frame = pd.read_parquet(data_folder() / "abalone.parquet").sample(1500, random_state=1)
+    numbers = [name for name in frame.columns if name not in ("rings", "sex")]
+    terms = " + ".join(f"bs({name}, df=4)" for name in numbers)
+    fit = treeselect.select(f"rings ~ sex + {terms}", frame, resamples=20, seed=1, progress=False)
+    return fit, {"performance": fit.performance()}
+
+
+def multiclass():
+    frame = pd.read_parquet(data_folder() / "waveform21.parquet").sample(1000, random_state=1)
+    frame["target"] = "wave " + frame["target"].astype(str)
+    fit = treeselect.select("target ~ .", frame, k=4, resamples=20, seed=1, progress=False)
+    return fit, {"performance": fit.performance()}
+
+
+def counts():
+    frame = pd.read_parquet(data_folder() / "abalone.parquet").sample(1000, random_state=1)
+    fit = treeselect.select(
+        "rings ~ . + sex:length", frame, family="poisson", resamples=20, seed=1, progress=False
+    )
+    return fit, {}
+
+
+def survival():
+    frame = datasets.load_gbsg2()
+    event = next(name for name in ("cens", "event", "status") if name in frame)
+    others = " + ".join(name for name in frame if name not in ("time", event))
+    fit = treeselect.select(
+        f"Surv(time, {event}) ~ {others}", frame, resamples=20, seed=1, progress=False
+    )
+    return fit, {"performance": fit.performance()}
+
+
+def comparison():
+    frame = pd.read_parquet(data_folder() / "titanic_raw.parquet")
+    found = treeselect.compare(
+        "survived ~ pclass + sex + age + sibsp + parch + fare + embarked", frame,
+        methods=["controlburn", "rrf", "grrf", "gbfs", "importance", "lasso"], seed=1,
+        progress=False,
+    )  # fmt: skip
+    return found, {}
+
+
+def hostile():
+    """Names of columns and levels that are long, wide, or look like markup."""
+    rng = np.random.default_rng(1)
+    n = 200
+    levels = np.array(
+        ["no checking account, but all credits at this bank paid", "没有支票账户", "<b>x</b>", "a"]
+    )
+    frame = pd.DataFrame({
+        "a column whose name is as long as a question in a survey": rng.standard_normal(n),
+        "白血球数 10^9/lのとても長い名前の列": rng.standard_normal(n) ** 2,
+        "<script>alert(1)</script>": levels[rng.integers(4, size=n)],
+            "quotes ' & \"more\"": rng.standard_normal(n),
+    })  # fmt: skip
+    frame["y"] = frame.iloc[:, 0] + (frame.iloc[:, 2] == "a") + rng.standard_normal(n)
+    fit = treeselect.select("y ~ .", frame, k=3, resamples=10, seed=1, progress=False)
+    return fit, {}
+
+
+def friedman():
+    made = datasets.simulate_friedman(200, seed=1)
+    fit = treeselect.select("y ~ .", made.data, k=3, resamples=5, seed=1, progress=False)
+    return fit, {}
+
+
+SETS = {
+    "titanic": titanic,
+    "titanic_correlated": titanic_correlated,
+    "golub, grrf": lambda: golub("grrf"),
+    "golub, controlburn": lambda: golub("controlburn"),
+    "adult": adult,
+    "german": german,
+    "abalone": abalone,
+    "multiclass": multiclass,
+    "counts": counts,
+    "survival": survival,
+    "comparison": comparison,
+    "hostile": hostile,
+}
+QUICK = {"friedman": friedman, "hostile": hostile}
+
+_MEASURE = """
+<script>
+addEventListener("load", () => {
+  const said = [];
+  for (const frame of document.querySelectorAll("iframe")) {
+    const page = frame.contentDocument, width = frame.width;
+    if (page.documentElement.scrollWidth > page.documentElement.clientWidth)
+      said.push([width, "page", String(page.documentElement.scrollWidth)]);
+    for (const figure of page.querySelectorAll("svg")) {
+      const own = figure.getBoundingClientRect();
+      if (!own.width) continue;
+      const boxes = [];
+      for (const text of figure.querySelectorAll("text")) {
+        const box = text.getBoundingClientRect();
+        if (!box.width || !text.textContent.trim()) continue;
+        if (box.left < own.left - SLACK || box.right > own.right + SLACK ||
+            box.top < own.top - SLACK || box.bottom > own.bottom + SLACK)
+          said.push([width, "leaves", text.textContent]);
+        for (const [other, name] of boxes)
+          if (box.left < other.right - SLACK && other.left < box.right - SLACK &&
+              box.top < other.bottom - 2 * SLACK && other.top < box.bottom - 2 * SLACK)
+            said.push([width, "crosses", name + " / " + text.textContent]);
+        boxes.push([box, text.textContent]);
+      }
+    }
+  }
+  const found = document.createElement("pre");
+  found.id = "found";
+  found.textContent = JSON.stringify(said);
+  document.body.replaceChildren(found);
+});
+</script>
+"""
+
+
+def browser():
+    """The path of a browser, None where there is none."""
+    return next(filter(None, map(shutil.which, BROWSER)), None)
+
+
+def run_browser(*arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        return subprocess.run(
+            [browser(), *_FLAGS, f"--user-data-dir={folder}", *arguments],
+            capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+
+
+def faults(page):
+    """Labels that can't be read, as (width, what, label), and pages that hang over."""
+    with tempfile.TemporaryDirectory() as folder:
+        frames = "".join(
+            f'<iframe src="{page.resolve().as_uri()}" width="{width}" height="900"></iframe>'
+            for width in WIDTHS
+        )
+        wrapper = Path(folder) / "wrapper.html"
+        script = _MEASURE.replace("SLACK", str(SLACK))
+        wrapper.write_text(f"<!DOCTYPE html><meta charset=utf-8>{script}{frames}", "utf-8")
+        dom = run_browser("--window-size=1400,1000", "--dump-dom", wrapper.as_uri())
+    return json.loads(html.unescape(re.search(r'<pre id="found">(.*?)</pre>', dom, re.S)[1]))
+
+
+def pictures(page, folder, height=6000):
+    """Pictures at two widths, one of them dark as well, and the PDF; how many pages it has."""
+    address = page.resolve().as_uri()
+    for width in (400, 1280):
+        framed = folder / f"{page.stem}_{width}.html"
+        framed.write_text(
+            f'<!DOCTYPE html><body style="margin:0"><iframe src="{address}" width="{width}"'
+            f' height="{height}" style="border:0"></iframe>', "utf-8",
+        )  # fmt: skip
+        shot = folder / f"{page.stem}_{width}.png"
+        run_browser(
+            f"--window-size={max(width, 500)},{height}", f"--screenshot={shot}", framed.as_uri()
+        )
+        framed.unlink()
+    run_browser(
+        "--window-size=1280,3000", "--blink-settings=preferredColorScheme=0",
+        f"--screenshot={folder / f'{page.stem}_dark.png'}", address,
+    )  # fmt: skip
+    pdf = folder / f"{page.stem}.pdf"
+    run_browser("--no-pdf-header-footer", f"--print-to-pdf={pdf}", address)
+    return len(re.findall(rb"/Type\s*/Page[^s]", pdf.read_bytes()))
+
+
+def one_case(name, make, folder, is_seen):
+    """The row of a set; pages that are seen are those that a browser has shown."""
+    found, beside = make()
+    page = folder / f"{name.replace(', ', '_')}.html"
+    seconds = []
+    for _ in range(3):
+        begin = time.process_time()
+        found.report(page, **beside)
+        seconds.append(time.process_time() - begin)
+    row = {
+        "report": name, "CPU s": round(min(seconds), 2),
+        "kB": round(page.stat().st_size / 1000),
+    }  # fmt: skip
+    if is_seen:
+        row["pages"] = pictures(page, folder)
+        wrong = faults(page)
+        row["faults"] = len(wrong)
+        for width, what, label in wrong:
+            print(f"  {name}, {width} px: {what}: {label}")
+    return row
+
+
+def main():
+    """Write the pages and the table."""
+    parser = arguments(__doc__)
+    parser.add_argument("--sets", nargs="+", choices=SETS)
+    parser.add_argument("--pages", type=Path, help="folder of the pages, else a temporary one")
+    options = parser.parse_args()
+    sets = QUICK if options.quick else SETS
+    folder = options.pages or Path(tempfile.mkdtemp())
+    folder.mkdir(parents=True, exist_ok=True)
+    summary = pd.DataFrame(
+        [
+            one_case(name, sets[name], folder, is_seen=not options.quick and bool(browser()))
+            for name in options.sets or sets
+        ]
+    )
+    write_table(
+        "pages",
+        with_earlier("pages", summary, by="report", quick=options.quick, folder=options.results),
+        "treeselect, reports: CPU seconds of writing, size, pages of the PDF, and labels that leave"
+        " their figure, cross one another or hang over the page at 400, 768 and 1280 pixels.",
+        quick=options.quick,
+        folder=options.results,
+    )
+    print(f"Pages in {folder}.")
+
+
+if __name__ == "__main__":
+    main()

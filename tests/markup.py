@@ -1,0 +1,17 @@
+"""Pages without what tables say of themselves to browsers and screen readers."""
+
+from __future__ import annotations
+
+import re
+
+_SAID = re.compile(r' (?:role="(?!img)[^"]*"|data-label="[^"]*"|style="[^"]*")')
+
+
+def plain(page: str) -> str:
+    """The page with its tables as they would be written by hand."""
+    return _SAID.sub("", page)
+
+
+def without_style(page: str) -> str:
+    """The page without its style sheet, which is under no snapshot."""
+    return re.sub(r"<style>.*?</style>", "<style></style>", page, flags=re.DOTALL)

@@ -1,0 +1,136 @@
+"""Three facts below the answer: how well it predicts, how stable it is, and of what data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treeselect.printing import enumeration, error_text, plain_score
+from treeselect.reports.material import FitMaterial
+from treeselect.reports.parts import Card
+from treeselect.results.rows import RowFacts, row_facts
+from treeselect.results.tables import glance_table
+from treeselect.results.verdict import FEWEST, verdict_word
+
+if TYPE_CHECKING:
+    from treeselect.resampling.fit import Fit
+    from treeselect.resampling.stability import Stability
+
+_MOST_NAMES = 3
+
+
+def gather(material: FitMaterial) -> tuple[Card, ...]:
+    """The score, the stability, the rows."""
+    fit = material.fit
+    score = _nested(material) or _tuning(fit)
+    return score, _stability(fit), _data(fit, row_facts(fit))
+
+
+def _nested(material: FitMaterial) -> Card | None:
+    """The score of rows that had no part in what was chosen, if the user gave it."""
+    found = material.performance
+    if found is None or not np.isfinite(found.mean):
+        return None
+    details = [
+        f"{_error(found.mean, found.standard_error)}, mean of {len(found.scores):,} folds. Neither"
+        " the terms nor their number were chosen on the rows that are scored.",
+        found.score_words,
+    ]
+    head = f"{found.score_name}, nested"
+    return Card(head, plain_score(found.mean), tuple(text for text in details if text))
+
+
+def _tuning(fit: Fit) -> Card:
+    """The score of the folds that chose the number of units, and where to find a better one."""
+    family = fit.design.response.family
+    better = (
+        "`fit.performance()` scores rows that had no part in what was chosen; given as"
+        " `performance=`, it stands here."
+    )
+    glance = glance_table(fit).iloc[0]
+    if not np.isfinite(glance["cv_score"]):
+        return Card(f"{family.score_name} on new rows", "Not assessed", (better,))
+    error = _error(glance["cv_score"], glance["cv_se"])
+    details = [
+        f"{error}, cross-validated with the selection repeated inside each fold. The same folds"
+        " chose the number of units, so it can be slightly optimistic.",
+        better,
+        family.score_words,
+    ]
+    head = f"{family.score_name}, tuning score"
+    return Card(head, plain_score(glance["cv_score"]), tuple(text for text in details if text))
+
+
+def _error(mean: float, standard_error: float) -> str:
+    if mean == 1 and standard_error == 0:
+        return "1 in each fold"
+    return f"Standard error {error_text(standard_error)}"
+
+
+def _stability(fit: Fit) -> Card:
+    if fit.resampled is None:
+        how = "`fit.resample(100)` repeats the selection on resamples of the rows."
+        return Card("Stability", "Not assessed", (how,))
+    stability = fit.stability
+    index = stability.index if stability.n_resamples > 1 else float("nan")
+    head = f"Stability, k fixed at {stability.k}" if stability.fixed_size else "Stability"
+    if not np.isfinite(index):
+        return Card(head, "Not defined", (_why_undefined(stability),))
+    told = f"{stability.words}; 1 is the same selection each time, 0 is chance."
+    word = verdict_word(fit, stability)
+    if word:
+        return Card(head, word, (f"Index {index:.2f} on {told}",))
+    few = () if stability.n_resamples >= FEWEST else (f"A verdict takes at least {FEWEST}.",)
+    return Card(f"{head}: index", f"{index:.2f}", (f"On {told}", *few))
+
+
+def _why_undefined(stability: Stability) -> str:
+    if stability.n_resamples == 1:
+        return "One resample tells nothing about it."
+    which = "no unit" if not stability.selected[:, stability.assessed].any() else "every unit"
+    beyond = " beyond those that are kept" if stability.kept.any() else ""
+    return f"Each of {stability.words} selected {which}{beyond}."
+
+
+def _data(fit: Fit, found: RowFacts) -> Card:
+    counted = [
+        text for text in [_events(fit, found), _dropped(fit, found), _missing(found)] if text
+    ]
+    return Card("Data", f"{found.used:,} row{'' if found.used == 1 else 's'}", tuple(counted))
+
+
+def _events(fit: Fit, found: RowFacts) -> str:
+    if found.events is not None:
+        return f"{found.events:,} event{'' if found.events == 1 else 's'}."
+    if not found.classes:
+        return ""
+    name = fit.design.response.name
+    if len(found.classes) == 2:
+        positive = str(fit.design.response.classes[-1])
+        count = dict(found.classes)[positive]
+        return f"{count:,} with {name} = {positive}, {found.used - count:,} without."
+    label, count = found.classes[0]
+    return f"{len(found.classes):,} classes of {name}, the smallest {label} with {count:,} rows."
+
+
+def _dropped(fit: Fit, found: RowFacts) -> str:
+    parts = []
+    if found.no_response:
+        what = fit.design.response.parts_text
+        parts.append(f"{found.no_response:,} more dropped because {what} is missing")
+    if found.no_weight:
+        parts.append(f"{found.no_weight:,} more left out with weight 0")
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def _missing(found: RowFacts) -> str:
+    if found.missing is None:
+        return ""
+    if not found.missing:
+        return "No values of the terms are missing."
+    named = [f"{name} ({count:,})" for name, count in found.missing[:_MOST_NAMES]]
+    more = len(found.missing) - len(named)
+    names = f"{', '.join(named)} and {more:,} more" if more else enumeration(named)
+    rows = f"{found.incomplete:,} row{' has' if found.incomplete == 1 else 's have'}"
+    return f"{rows} missing values: {names}."
