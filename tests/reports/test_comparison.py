@@ -12,10 +12,11 @@ from markup import plain, without_style
 
 from treeselect.comparison.words import comparison_notes
 from treeselect.errors import OptionError
-from treeselect.reports.gather import gather_comparison, software_versions
+from treeselect.reports.gather import gather_comparison
 from treeselect.reports.render import COMPARISON, render
 from treeselect.reports.templates import template_folder
 from treeselect.resampling.cross_validation import FoldPath
+from treeselect.results.versions import software_versions
 
 HOSTILE = "<script>alert('1')</script>"
 
