@@ -85,6 +85,7 @@ def fixed(fitted, monkeypatch):
     """`fitted` with round numbers, so that the page depends on nothing that the engine computes."""
     sections = "treeselect.reports.selection"
     monkeypatch.setattr("treeselect.results.curves.shape_table", round_shape)
+    monkeypatch.setattr("treeselect.results.citation.data_fingerprint", lambda design: "0f" * 32)
     monkeypatch.setattr("treeselect.reports.material.effect_table", lambda fit, most: ROUND_EFFECTS)
     monkeypatch.setattr(f"{sections}.interactions.interaction_table", lambda fit: ROUND_PAIRS)
     monkeypatch.setattr(f"{sections}.sparse_forest.tree_table", lambda fit: ROUND_TREES)

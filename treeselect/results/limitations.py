@@ -61,10 +61,11 @@ def few_events(fit: Fit, rows: RowFacts) -> str:
         count, what = rows.used, "rows"
     if count >= FEW * n_terms:
         return ""
+    each = "less than one" if count < n_terms else f"{count / n_terms:.2g}"
     return (
         f"There are {count:,} {what} for {n_terms:,} candidate term{'' if n_terms == 1 else 's'},"
-        f" {count / n_terms:.2g} for each: with so few, selections and estimates vary much from"
-        f" sample to sample [{HEINZE.short}]."
+        f" {each} for each: with so few, selections and estimates vary much from sample to sample"
+        f" [{HEINZE.short}]."
     )
 
 

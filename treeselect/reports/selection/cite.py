@@ -15,11 +15,14 @@ class CiteSection:
     Attributes
     ----------
     citation : Citation
+    bibtex : tuple of str
+        Its lines: pages show the end of a line inside of a text as a character.
     facts : tuple of (str, str)
         Method with all its options, seed, fingerprint of the data, versions, date.
     """
 
     citation: Citation
+    bibtex: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
 
 
@@ -37,4 +40,4 @@ def gather(material: FitMaterial) -> CiteSection:
         ("Versions", versions_text(found.versions)),
         ("Written", material.written),
     )
-    return CiteSection(found, facts)
+    return CiteSection(found, tuple(found.bibtex.splitlines()), facts)
