@@ -27,11 +27,13 @@ from treeselect.comparison.running import (
     run_notes,
 )
 from treeselect.designs.encoding import NewLevels
+from treeselect.designs.labels import response_label, shown_names
 from treeselect.designs.preparing import prepare
 from treeselect.designs.request import Request
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.random import stream_seed
 from treeselect.errors import OptionError
+from treeselect.frames.labels import labels_in
 from treeselect.frames.libraries import in_library, library_of
 from treeselect.frames.reading import read_data
 from treeselect.resampling.asked_folds import read_folds
@@ -70,6 +72,7 @@ def compare(
     n_jobs: int | None = None,
     new_levels: NewLevels = "error",
     trusted: bool = False,
+    labels: Mapping[str, str | None] | None = None,
     progress: bool | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     on_piece: Callable[[Piece], object] | None = None,
@@ -96,7 +99,7 @@ def compare(
         one-standard-error rule.
     folds, repeats, fold_groups, scoring
         As in :func:`treeselect.select`: how rows are held out, and the score on them.
-    family, weights, offset, groups, costs, keep, new_levels, trusted
+    family, weights, offset, groups, costs, keep, new_levels, trusted, labels
         As in :func:`treeselect.select`. Costs are refused by methods that have no part for them.
     seed : int, optional
         All randomness, 0 to 2**64 - 1. The scores by size of a method are those of
@@ -163,12 +166,12 @@ def compare(
     )
     request = Request(
         formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
-        trusted,
+        trusted, labels,
     )  # fmt: skip
     frame = read_data(data)
     # An integer `k` needs folds here, too: no advice to give one.
     asked = dataclasses.replace(read_folds(folds, repeats, fold_groups, frame), choose=False)
-    model_data = prepare(request, frame)
+    model_data = prepare(request, frame, labels_in(data))
     rule, sizes = read_sizes(k, model_data.arrays.groups)
     announce_compilation(course.progress)
     asked = asked.for_rows(model_data.response.rows)
@@ -211,6 +214,7 @@ def compare(
         library=library_of(data),
         asked=n_asked if len(splits) < n_asked else None,
         follow_up=response.follow_up,
+        labels=shown_names(model_data) | response_label(model_data),
     )
 
 

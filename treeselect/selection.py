@@ -26,6 +26,7 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.request import Request
 from treeselect.designs.scoring import Scoring
 from treeselect.errors import OptionError, TreeselectWarning, quoted
+from treeselect.frames.labels import labels_in
 from treeselect.frames.libraries import library_of
 from treeselect.frames.reading import read_data
 from treeselect.models.baseline import baseline_of
@@ -68,6 +69,7 @@ def select(
     n_jobs: int | None = None,
     new_levels: NewLevels = "error",
     trusted: bool = False,
+    labels: Mapping[str, str | None] | None = None,
     progress: bool | None = None,
     **method_options: Any,
 ) -> SelectionResult:
@@ -180,6 +182,16 @@ def select(
         What `predict` does with labels that are not in `data`.
     trusted : bool
         Allow any Python expression in the formula. Never set it for a formula from elsewhere.
+    labels : dict of str to str, optional
+        What columns are called in summaries, reports, figures and tables for print:
+        ``{"wbc": "White blood cells (10^9/l)"}``. Of a term with several variables the label is
+        made of theirs; a term can have its own: ``{"log(wbc)": "White blood cells, log scale"}``.
+        Names stay names in frames, errors and the formula. None, or empty text, is no label.
+        Labels in the data count where none is given here: those of a pandas frame under
+        ``data.attrs["labels"]`` or ``["variable_labels"]`` (a dictionary), or of ``read_spss``;
+        what pandas keeps of these in a Parquet or Feather file; and the metadata ``label`` of the
+        fields of an Arrow table or file. Of a Stata file give
+        ``labels=pandas.io.stata.StataReader(path).variable_labels()``.
     progress : bool, optional
         Progress on standard error; None shows it in a terminal only.
     **method_options
@@ -219,11 +231,11 @@ def select(
     chosen_method = deciding(asked_method, k)
     request = Request(
         formula, family, weights, offset, groups, costs, keep, fold_groups, scoring, new_levels,
-        trusted,
+        trusted, labels,
     )  # fmt: skip
     frame = read_data(data)
     asked_folds = read_folds(folds, repeats, fold_groups, frame)
-    model_data = prepare(request, frame)
+    model_data = prepare(request, frame, labels_in(data))
     model_data = dataclasses.replace(model_data, library=library_of(data))
     problem = model_data.problem_for(chosen_method)
     choice = Choice(

@@ -643,6 +643,24 @@ def test_what_transforms_learned_may_be_nonsense_but_not_harmful(file, data, tmp
             treeselect.load(path).predict(data)
 
 
+def test_labels_are_in_the_file(fit, tmp_path):
+    labels = {"colour": "Colour", "signal": "Signal (mV)"}
+    labelled = dataclasses.replace(fit, design=dataclasses.replace(fit.design, labels=labels))
+    again = treeselect.load(path := labelled.save(tmp_path / "m"))
+    assert again.design.labels == labels
+    assert again.summary().as_text() == labelled.summary().as_text()
+    older = change(path, tmp_path, lambda d: d["content"].pop("labels"))
+    assert treeselect.load(older).design.labels == {}
+
+
+@pytest.mark.parametrize(
+    "labels", [3, [3], [["signal"]], [["signal", 3]], [["signal", ""]], [["no column", "X"]]]
+)
+def test_labels_in_a_file_are_labels_of_its_columns(file, labels, tmp_path):
+    with pytest.raises(ModelFileError, match="damaged"):
+        treeselect.load(change(file, tmp_path, lambda d: d["content"].update(labels=labels)))
+
+
 # --- what a file says must be what a model can be ------------------------------------------------
 
 

@@ -194,6 +194,14 @@ def test_the_fingerprint_of_classes_and_times(mixed, tmp_path):
     assert fits[0].citation().fingerprint != print_of(mixed, "died ~ signal")
 
 
+def test_labels_are_in_the_words_and_not_in_the_fingerprint(plain):
+    labels = {"y": "Yield (t)", "number": "Rain", "label": "Site"}
+    found = quick(plain, "y ~ number + whole + label", k=3, labels=labels).citation()
+    assert "Terms that predict Yield (t) (numbers; 60 rows)" in found.methods
+    assert {"Rain", "Site", "whole"} == set(re.findall(r"Rain|Site|whole|label", found.methods))
+    assert found.fingerprint == print_of(plain, "y ~ number + whole + label")
+
+
 def test_without_the_data_there_is_none_until_they_are_given(mixed, two, several):
     loaded, _ = several["loaded, no data"]
     found = loaded.citation()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,6 +111,8 @@ class Contest:
         How many folds were asked for, if the call was stopped before all were done.
     follow_up : FollowUp or None
         What should be known of times until an event; None for other responses.
+    labels : mapping of str to str
+        What terms, units and the response are called in print, by name, as far as they have labels.
     """
 
     runs: tuple[Run, ...]
@@ -133,6 +137,21 @@ class Contest:
     library: str = "pandas"
     asked: int | None = None
     follow_up: FollowUp | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def as_shown(self) -> Contest:
+        """The same, whose terms, units and response bear their labels as names."""
+
+        def shown(names: Iterable[str]) -> tuple[str, ...]:
+            return tuple(self.labels.get(name, name) for name in names)
+
+        return dataclasses.replace(
+            self,
+            units=shown(self.units),
+            terms_of_unit=tuple(map(shown, self.terms_of_unit)),
+            response=self.labels.get(self.response, self.response),
+            labels={},
+        )
 
     @property
     def partial(self) -> bool:

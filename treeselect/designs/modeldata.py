@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,6 +83,10 @@ class ModelData:
         The columns behind the terms, for :meth:`model_matrix`.
     library : str
         Library of the user's data, in which tables are given.
+    labels : mapping of str to str
+        What columns and terms are called where people read them, by name; see ``designs.labels``.
+    words : mapping of str to str
+        The same of a design whose terms bear their labels already, for columns behind them.
     """
 
     arrays: CodedColumns
@@ -96,6 +100,8 @@ class ModelData:
     notes: tuple[str, ...]
     sources: pd.DataFrame
     library: str = "pandas"
+    labels: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_data(self) -> bool:
@@ -106,6 +112,11 @@ class ModelData:
     def weight(self) -> WeightArray:
         """Weights of the rows as methods and trees take them: whole numbers are copies."""
         return self.row_weights.values
+
+    def word_for(self, column: str) -> str:
+        """What a column of the data is called beside the terms: its name, or its label in a design
+        that is in labels."""
+        return self.words.get(column, column)
 
     def terms_of(self, units: Iterable[str]) -> tuple[str, ...]:
         """Terms of these units, in their order; those of a unit in the user's order."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from treeselect.designs.encoding import build_design
+from treeselect.designs.labels import read_labels
 from treeselect.designs.modeldata import ModelData, row_counts
 from treeselect.designs.request import Request
 from treeselect.designs.response import response_with_weight
@@ -23,8 +25,18 @@ if TYPE_CHECKING:
 
 
 @memory_is_told()
-def prepare(request: Request, frame: pd.DataFrame) -> ModelData:
+def prepare(
+    request: Request, frame: pd.DataFrame, in_data: Mapping[str, str] | None = None
+) -> ModelData:
     """Read what is asked of a frame.
+
+    Parameters
+    ----------
+    request : Request
+    frame : pandas.DataFrame
+        As ``frames.reading`` reads it.
+    in_data : mapping of str to str, optional
+        Labels that came with the data, from ``frames.labels``.
 
     Raises
     ------
@@ -44,6 +56,7 @@ def prepare(request: Request, frame: pd.DataFrame) -> ModelData:
         raise OptionError(
             f"`offset` must not be the response.\n  Found: {offset!r}, which is on the left."
         )
+    labels = read_labels(request.labels, in_data or {}, parsed, frame.columns)
     units = make_units(parsed.terms, request.groups, request.costs, request.keep)
     every = read_weights(weights, frame)
     response = response_with_weight(parsed, frame, every, request.family)
@@ -83,4 +96,5 @@ def prepare(request: Request, frame: pd.DataFrame) -> ModelData:
         rows=row_counts(every, response),
         notes=tuple(notes),
         sources=sources,
+        labels=labels,
     )

@@ -11,6 +11,7 @@ import numpy as np
 from treeselect.arguments.paths import current_folder, file_path
 from treeselect.errors import DataError, quoted, said_by
 from treeselect.frames.csv_files import UTF8, EncodedFile, is_csv, read_csv
+from treeselect.frames.labels import without_attrs
 from treeselect.frames.names import check_names, check_polars_names, not_different
 from treeselect.running.machine import memory_is_told
 
@@ -48,6 +49,7 @@ def read_data(data: Any) -> pd.DataFrame:
         data = _read_file(file_path(data, name="data", error=DataError), encoding)
     elif not isinstance(data, pd.DataFrame):
         data = _from_arrow(_arrow_table(data))
+    data = without_attrs(data)
     check_names(data)
     return _of_known_types(data).reset_index(drop=True)
 

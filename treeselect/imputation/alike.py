@@ -16,6 +16,7 @@ from treeselect.designs.preparing import prepare
 from treeselect.designs.request import Request
 from treeselect.engine.arrays import IntArray
 from treeselect.errors import DataError, OptionError, TreeselectError, listing, quoted
+from treeselect.frames.labels import labels_in
 from treeselect.frames.reading import read_data
 
 _KINDS = {"number": "numbers", "logical": "truth values", "text": "text or categories"}
@@ -98,7 +99,7 @@ def check_alike(request: Request, frames: Sequence[Any]) -> tuple[int, int]:
         if first is not None:
             _check_shape(first, len(frame), tuple(map(str, frame.columns)), number)
         with in_frame(number, len(frames)):
-            model_data = prepare(request, frame)
+            model_data = prepare(request, frame, labels_in(data))
         traits = _traits(model_data, len(frame), tuple(map(str, frame.columns)))
         if first is None:
             first = traits

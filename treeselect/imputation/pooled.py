@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import check_flag
+from treeselect.designs.labels import in_labels
 from treeselect.errors import DataError, TreeselectWarning, listing
 from treeselect.frames.libraries import in_library
 from treeselect.imputation.alike import in_frame
@@ -17,6 +18,7 @@ from treeselect.imputation.record import Imputed
 from treeselect.models.coefficients import (
     exponentiated,
     few_events_notes,
+    in_print,
     leads_with_ratios,
     ratio_cells,
     ratio_notes,
@@ -124,12 +126,13 @@ def pool_glm(found: Imputed) -> PooledFit:
     known = [fit.df for fit in fits if fit.df is not None]
     pooled = pool(estimates, variances, min(known) if known else None)
     table = _table(fits[0], pooled)
+    printed = in_print(found.fits[0].design, table)
     notes = (
         SELECTED_HERE,
         *_rule_notes(found, known=bool(known)),
         *group_note(found.fits[0].choice.folds.groups_name),
         *problems,
-        *ratio_notes(fits[0]),
+        *ratio_notes(fits[0], printed),
         *few_events_notes(fits, "frame"),
         *left_out_note(left_out[0], fits[0]),
         *weight_notes(found.fits[0].design, fits[0]),
@@ -140,7 +143,7 @@ def pool_glm(found: Imputed) -> PooledFit:
         n_used=len(data[0].y),
         n_dropped=data[0].n_dropped,
         left_out=left_out[0],
-        content=_content(found, fits[0], data[0], table, notes),
+        content=_content(found, fits[0], data[0], printed, notes),
         table=table,
         library=found.library,
         ratio=fits[0].ratio,
@@ -272,7 +275,7 @@ def _content(
             ("Call", f"{found.call}.pooled()"),
             ("Formula", found.formula),
             ("Model", fit.model),
-            ("Response", found.fits[0].design.response.in_linear_models),
+            ("Response", in_labels(found.fits[0].design).response.in_linear_models),
             ("Rows used", f"{len(data.y):,} in each frame"),
             ("Rows dropped", f"{data.n_dropped:,}, with a missing value in a selected term"),
             ("Seed", str(found.seed)),

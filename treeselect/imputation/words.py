@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from treeselect.designs.follow_up import follow_up_facts
 from treeselect.imputation.record import Imputed
 from treeselect.printing import MOST_ROWS, SummaryContent
-from treeselect.results.summary import method_words, rows_note
+from treeselect.resampling.labelled import as_shown
+from treeselect.results.summary import method_words, names_note, rows_note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +21,9 @@ _MOST_SIZES = 20
 
 
 def summarise_imputed(found: Imputed) -> SummaryContent:
-    """What the summary says."""
+    """What the summary says, in labels."""
+    names = names_note(found.fits[0].design, found.selected)
+    found = dataclasses.replace(found, fits=tuple(map(as_shown, found.fits)))
     table = found.tidy_table()
     seen = table[table["imputations"] > 0]
     return SummaryContent(
@@ -27,7 +31,7 @@ def summarise_imputed(found: Imputed) -> SummaryContent:
         facts=_facts(found),
         columns=_columns(found, seen),
         rows=tuple(_row(found, row, seen) for _, row in seen.head(MOST_ROWS).iterrows()),
-        notes=_notes(found, len(seen)),
+        notes=(*_notes(found, len(seen)), *names),
     )
 
 

@@ -20,6 +20,7 @@ from treeselect.designs.follow_up import (
     described_follow_up,
     has_times,
 )
+from treeselect.designs.labels import read_labels
 from treeselect.designs.modeldata import ModelData, RowCounts
 from treeselect.designs.response import Response
 from treeselect.designs.scoring import with_lost_scoring, with_scoring
@@ -29,6 +30,7 @@ from treeselect.engine.data.binning import MAX_BINS, bin_columns
 from treeselect.formula import parse_formula
 from treeselect.formulas.expressions import Code, Transform, nodes
 from treeselect.formulas.terms import Factor, ParsedFormula
+from treeselect.frames.labels import one_line
 from treeselect.frames.values import Labels, Numbers, to_series
 from treeselect.modelfile.checks import are_plain, check
 from treeselect.modelfile.plain import unplain
@@ -67,6 +69,7 @@ def data_of(
         notes=tuple(map(str, content["notes"][0])),
         sources=_no_sources(spec),
         library=library if library in ("polars", "pyarrow") else "pandas",
+        labels=_labels_in_print(content.get("labels", []), spec.formula),
     )
     if "sources" in content:
         data = _with_sources(data, content["sources"], arrays)
@@ -153,6 +156,16 @@ def _is_small(learned: Any) -> bool:
 def _labels(levels: list[Any]) -> tuple[Any, ...]:
     check(all(isinstance(v, str | int | float | bool) for v in levels), "levels")
     return tuple(levels)
+
+
+def _labels_in_print(pairs: list[Any], formula: ParsedFormula) -> dict[str, str]:
+    """Labels of columns and terms; files of older versions have none."""
+    check(
+        all(isinstance(text, str) for pair in pairs for text in pair)
+        and all(label and label == one_line(label) for _, label in pairs),
+        "labels",
+    )
+    return read_labels(dict(pairs), {}, formula, formula.columns)
 
 
 def _check_combinations(spec: TermSpec) -> None:

@@ -81,6 +81,7 @@ def _content(result: Fit, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
         "offset": data.offset_name,
         "notes": [data.notes, result.notes],
         "library": data.library,
+        "labels": list(data.labels.items()),
         "call": dataclasses.asdict(result.call),
         "method": [plain(part) for part in method_record(result.chosen_method)],
         "cut_from": [s.cut_from for s in (*result.steps, result.step)],

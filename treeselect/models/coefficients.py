@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.designs.labels import column_labels
+from treeselect.designs.modeldata import ModelData
 from treeselect.errors import OptionError, quoted
 from treeselect.models.linear import LinearFit
 from treeselect.printing import p_text
@@ -93,7 +95,7 @@ def leads_with_ratios(fit: LinearFit) -> bool:
 
 
 def table_row(row: Any, fit: LinearFit) -> tuple[str, ...]:
-    """A printed row of ``linear.coefficient_table``."""
+    """A printed row of :func:`coefficient_table`."""
     if leads_with_ratios(fit):
         return (
             row.column,
@@ -124,7 +126,12 @@ _ENOUGH_EVENTS = 10
 """Events for each coefficient; with fewer a reader is told."""
 
 
-def ratio_notes(fit: LinearFit) -> tuple[str, ...]:
+def in_print(data: ModelData, table: pd.DataFrame) -> pd.DataFrame:
+    """A table of coefficients whose columns are called as in print."""
+    return table.assign(column=column_labels(data, table["column"], table["term"]))
+
+
+def ratio_notes(fit: LinearFit, printed: pd.DataFrame) -> tuple[str, ...]:
     """How to read a table that leads with ratios."""
     if not leads_with_ratios(fit) or not fit.names:
         return ()
@@ -132,12 +139,13 @@ def ratio_notes(fit: LinearFit) -> tuple[str, ...]:
         "A hazard ratio is that of a difference of 1 in its column, the others staying, at all"
         " times (proportional hazards, which is not checked here); estimates and standard errors"
         " are those of its logarithm.",
-        *_level_notes(fit.names),
+        *_level_notes(fit.names, printed["column"]),
     )
 
 
-def _level_notes(names: Sequence[str]) -> tuple[str, ...]:
-    found = [name for name in names if "[T." in name and ":" not in name]
+def _level_notes(names: Sequence[str], printed: Iterable[str]) -> tuple[str, ...]:
+    pairs = zip(names, printed, strict=True)
+    found = [label for name, label in pairs if "[T." in name and ":" not in name]
     if not found:
         return ()
     return (

@@ -12,10 +12,12 @@ from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING
 
 from treeselect.arguments.scalars import described
+from treeselect.designs.labels import labelled_names
 from treeselect.errors import OptionError
 from treeselect.reports import comparison, selection
 from treeselect.reports.material import ContestMaterial, FitMaterial
 from treeselect.resampling.coefficient_stability import CoefficientStability
+from treeselect.resampling.labelled import as_shown
 from treeselect.resampling.performance import Performance
 from treeselect.results.belonging import check_found
 
@@ -65,9 +67,15 @@ def gather(
         check_found(fit, "performance", performance, Performance)
     if coefficients is not None:
         check_found(fit, "coefficients", coefficients, CoefficientStability)
+    named = labelled_names(fit.design, [*fit.selected, *_all_terms(fit)])
+    fit = as_shown(fit)
     title = f"Which terms predict {fit.design.response.name}?"
-    material = FitMaterial(fit, performance, coefficients, versions, written)
+    material = FitMaterial(fit, performance, coefficients, versions, written, tuple(named))
     return Report(title=title, **_sections(selection, material, sections))
+
+
+def _all_terms(fit: Fit) -> list[str]:
+    return [spec.term.name for spec in fit.design.spec.terms]
 
 
 def gather_comparison(
@@ -89,12 +97,14 @@ def gather_comparison(
     sections : sequence of str, optional
         From :func:`read_sections`; all by default.
     """
+    named = tuple(found.labels.items())
+    found = found.as_shown()
     title = (
         f"How well does {found.best} select for {found.response}?"
         if len(found.runs) == 1
         else f"Which method selects best for {found.response}?"
     )
-    material = ContestMaterial(found, versions, written)
+    material = ContestMaterial(found, versions, written, named)
     return Report(title=title, **_sections(comparison, material, sections))
 
 

@@ -32,6 +32,7 @@ class FitMaterial:
     Attributes
     ----------
     fit : Fit
+        As it is shown, under labels.
     performance : Performance or None
         Of this fit.
     coefficients : CoefficientStability or None
@@ -40,6 +41,8 @@ class FitMaterial:
         Of the software.
     written : str
         Date and time of writing.
+    names : tuple of (str, str)
+        Names and labels of what is shown under a label, columns and terms.
     """
 
     fit: Fit
@@ -47,6 +50,7 @@ class FitMaterial:
     coefficients: CoefficientStability | None
     versions: Mapping[str, str]
     written: str
+    names: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def summary(self) -> SummaryContent:
@@ -69,15 +73,19 @@ class ContestMaterial:
     Attributes
     ----------
     found : Contest
+        As it is shown, under labels.
     versions : mapping of str to str
         Of the software.
     written : str
         Date and time of writing.
+    names : tuple of (str, str)
+        Names and labels of what is shown under a label.
     """
 
     found: Contest
     versions: Mapping[str, str]
     written: str
+    names: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def ranked(self) -> pd.DataFrame:

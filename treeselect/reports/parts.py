@@ -112,8 +112,8 @@ class Table:
     @property
     def stacks(self) -> bool:
         """Whether its rows stand as blocks where there is little room: not if it has few columns,
-        which fit, nor if it has so many that it is a matrix, which is read across."""
-        return 3 < len(self.columns) <= _MATRIX
+        which fit, so many that it is a matrix, which is read across, or too many rows."""
+        return 3 < len(self.columns) <= _MATRIX and len(self.rows) <= MOST_ROWS
 
     @property
     def ranks(self) -> tuple[tuple[int, ...], ...]:
@@ -144,6 +144,14 @@ def _ranks(cells: Sequence[str]) -> list[int]:
 def _number(text: str) -> float:
     plain = text.lstrip("(<>").replace(",", "").replace("\N{EN DASH}", "-").replace("∞", "inf")
     return float(plain)
+
+
+def names_table(names: Sequence[tuple[str, str]]) -> Table | None:
+    """Names and labels of what is shown under a label; None if there are none."""
+    if not names:
+        return None
+    shown = tuple(names[:MOST_ROWS])
+    return Table(("Name", "Label"), shown, len(names) - len(shown))
 
 
 def table_around(

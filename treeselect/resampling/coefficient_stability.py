@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.designs.labels import column_labels, in_labels
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.engine.arrays import FloatArray
 from treeselect.frames.libraries import in_library
@@ -54,6 +55,8 @@ class CoefficientStability:
         Of the fit.
     library : str
         Library in which tables are given.
+    labels : tuple of str
+        What the columns of the table's rows are called in print.
     """
 
     table: pd.DataFrame
@@ -69,6 +72,7 @@ class CoefficientStability:
     k_of_fit: int
     seed: int
     library: str = "pandas"
+    labels: tuple[str, ...] = ()
 
     def tidy(self) -> Any:
         """One row per coefficient: the intercept, then those of the most frequent terms first.
@@ -86,9 +90,14 @@ class CoefficientStability:
         """
         return in_library(self.table, self.library)
 
+    @property
+    def printed(self) -> pd.DataFrame:
+        """The table with its columns as they are called in print."""
+        return self.table.assign(column=list(self.labels))
+
     def summary(self) -> Summary:
         """Printed summary."""
-        shown = self.table.head(MOST_ROWS)
+        shown = self.printed.head(MOST_ROWS)
         more = len(self.table) - len(shown)
         notes = list(self.notes())
         notes += [f"{more:,} more coefficients in `.tidy()`."] if more else []
@@ -191,8 +200,9 @@ def coefficient_stability(
     refits = refit_resamples(data, stability, workers, result.progress)
     failures = Counter(refit.failure for refit in refits if refit.failure)
     models = (refit.model for refit in (full, own, *refits) if refit.model)
+    table = _table(data, stability, full, own, refits)
     return CoefficientStability(
-        table=_table(data, stability, full, own, refits),
+        table=table,
         resamples=stability.words,
         n_resamples=stability.n_resamples,
         n_refitted=sum(not refit.failure for refit in refits),
@@ -200,11 +210,12 @@ def coefficient_stability(
         full_failure=full.failure,
         n_dropped=full.n_dropped,
         model=next(models, ""),
-        response=data.response.in_linear_models,
+        response=in_labels(data).response.in_linear_models,
         call=result.call.text,
         k_of_fit=result.k,
         seed=result.seed,
         library=data.library,
+        labels=tuple(column_labels(data, table["column"], table["term"])),
     )
 
 

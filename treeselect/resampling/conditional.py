@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +43,8 @@ class ConditionalImportance:
     seed : int
     library : str
         In which tables are given.
+    labels : mapping of str to str
+        What units are called in print, by name, as far as they have labels.
     """
 
     units: tuple[str, ...]
@@ -55,6 +58,7 @@ class ConditionalImportance:
     call: str
     seed: int
     library: str = "pandas"
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     def lost(self, unit: int) -> PairedDifference:
         """The score with a unit less that without it: mean, interval, two-sided p-value."""
@@ -130,7 +134,7 @@ def _content(found: ConditionalImportance) -> SummaryContent:
         which = ("yes" if found.selected[unit] else "no",) if is_mixed else ()
         p_value = found.p_value(unit)
         told = p_text(p_value) if np.isfinite(p_value) else "unknown"
-        rows.append((name, *which, f"{lost.mean:.3f}", interval, told))
+        rows.append((found.labels.get(name, name), *which, f"{lost.mean:.3f}", interval, told))
     return SummaryContent(
         title="Conditional importance: what the score loses without a term",
         facts=(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treeselect.algorithms.shared.method import Method
 from treeselect.arguments.checks import MOST_REPEATS, check_count, check_share
+from treeselect.designs.labels import shown_names
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
 from treeselect.designs.strata import varies
@@ -21,6 +22,7 @@ from treeselect.errors import DataError, OptionError, TreeselectError, quoted, s
 from treeselect.models.coefficients import (
     coefficient_table,
     few_events_notes,
+    in_print,
     ratio_notes,
     table_head,
     table_row,
@@ -246,6 +248,7 @@ def _multiplied(split: SplitFit, term: str) -> float:
 def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) -> SummaryContent:
     one = found.n_splits == 1
     fits = [split.fit for split in found.splits if split.fit is not None]
+    labels = shown_names(result.design)
     facts = [
         ("Call", call),
         ("Method", f"{result.chosen_method.title}, {rule}"),
@@ -255,12 +258,12 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
     if found.groups_name and fits:
         facts.append(("Std. errors", _error_words(found.groups_name, fits)))
     if one:
-        facts.append(("Selected", ", ".join(found.splits[0].selected) or "nothing"))
+        selected = (labels.get(name, name) for name in found.splits[0].selected)
+        facts.append(("Selected", ", ".join(selected) or "nothing"))
         dropped = found.splits[0].n_dropped
         facts.append(("Rows dropped", f"{dropped:,}, {_MISSING}"))
-        columns, rows = _coefficient_rows(found)
-        notes = [_ONE_SPLIT] if fits else []
-        notes += [*(note for fit in fits for note in ratio_notes(fit))]
+        columns, rows, about = _coefficients_in_print(found, result.design)
+        notes = [*([_ONE_SPLIT] if fits else []), *about]
         notes += few_events_notes(fits)
     else:
         facts.append(("Splits", f"{found.n_splits}, of which {found.n_failed} failed"))
@@ -268,7 +271,7 @@ def _content(found: Inference, result: Fit, call: str, sizes: str, rule: str) ->
         facts.append(
             ("Rows dropped", f"{round(dropped / found.n_splits, 1):g} per split, {_MISSING}")
         )
-        columns, rows = _term_rows(found)
+        columns, rows = _term_rows(found, labels)
         notes = [_SEVERAL_SPLITS] if fits else [_NONE_FITTED]
         notes += [*few_events_notes(fits, "split")]
         if len(found.terms) > MOST_ROWS:
@@ -329,19 +332,32 @@ def _group_note(name: str | bool, fits: Sequence[LinearFit]) -> str:
     )
 
 
-def _coefficient_rows(found: Inference) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+_Rows = tuple[tuple[str, ...], ...]
+
+
+def _coefficients_in_print(
+    found: Inference, data: ModelData
+) -> tuple[tuple[str, ...], _Rows, tuple[str, ...]]:
+    """Head and rows of the table of one split, and how to read it."""
     fit = found.splits[0].fit
     if fit is None:
-        return (), ()
-    table = coefficient_table(fit, found.level)
+        return (), (), ()
+    table = in_print(data, coefficient_table(fit, found.level))
     rows = tuple(table_row(row, fit) for row in table.itertuples(index=False))
-    return table_head(fit, found.level), rows
+    return table_head(fit, found.level), rows, ratio_notes(fit, table)
 
 
-def _term_rows(found: Inference) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def _term_rows(
+    found: Inference, labels: Mapping[str, str]
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     rows = tuple(
-        (str(row.term), p_text(row.p_value), str(row.selected), str(row.tested))  # type: ignore[arg-type]
-        for row in _aggregated(found).head(MOST_ROWS).itertuples(index=False)
+        (
+            labels.get(row["term"], row["term"]),
+            p_text(row["p_value"]),
+            str(row["selected"]),
+            str(row["tested"]),
+        )
+        for row in _aggregated(found).head(MOST_ROWS).to_dict("records")
     )
     return ("Term", "P-value", "Splits that selected it", "and tested it"), rows
 

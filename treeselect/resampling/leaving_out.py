@@ -10,6 +10,7 @@ import numpy as np
 
 from treeselect.arguments.checks import found_near, read_names
 from treeselect.arguments.scalars import whole
+from treeselect.designs.labels import shown_names
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.problem import Problem
 from treeselect.designs.scoring import Scoring
@@ -81,6 +82,7 @@ def leave_out(
         call=result.call.text,
         seed=seed,
         library=result.design.library,
+        labels=shown_names(result.design),
     )
 
 

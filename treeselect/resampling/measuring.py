@@ -10,6 +10,7 @@ import numpy as np
 
 from treeselect.algorithms.shared.method import Method
 from treeselect.designs.families import Family
+from treeselect.designs.labels import shown_names
 from treeselect.designs.scoring import Scoring
 from treeselect.engine.arrays import IntArray
 from treeselect.engine.random import stream_seed
@@ -111,6 +112,7 @@ def measure(
         ),
         library=result.design.library,
         asked=asked if len(splits) < asked else None,
+        labels=shown_names(result.design),
     )
 
 

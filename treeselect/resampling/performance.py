@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,6 +65,8 @@ class Performance:
         In which tables are given.
     asked : int or None
         How many folds were asked for, if the call was stopped before all were done.
+    labels : mapping of str to str
+        What terms are called in print, by name, as far as they have labels.
     """
 
     scores: FloatArray
@@ -84,6 +88,7 @@ class Performance:
     held_out: HeldOut
     library: str = "pandas"
     asked: int | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def partial(self) -> bool:
@@ -272,7 +277,10 @@ class Performance:
         """
         from treeselect.printing import Summary
 
-        return Summary(_content(self))
+        named = tuple(
+            tuple(self.labels.get(name, name) for name in terms) for terms in self.selected
+        )
+        return Summary(_content(dataclasses.replace(self, selected=named)))
 
     def __repr__(self) -> str:
         return (

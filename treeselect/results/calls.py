@@ -31,15 +31,18 @@ _DEFAULTS = {
 
 _ORDER = (
     "method", "methods", "k", "family", "weights", "offset", "groups", "costs", "keep", "resamples",
-    "folds", "repeats", "fold_groups", "scoring", "new_levels", "trusted",
+    "folds", "repeats", "fold_groups", "scoring", "new_levels", "trusted", "labels",
 )  # fmt: skip
 """As in the signature; options of a method stand behind."""
 
-_NONE = ("weights", "offset", "groups", "costs", "keep", "fold_groups", "scoring")
+_NONE = ("weights", "offset", "groups", "costs", "keep", "fold_groups", "scoring", "labels")
 """Arguments without a value by default; an option of a method may be None on purpose."""
 
 _SHORT = (str, int, float, dict, list, tuple, type(None))
 """Values that are shown; an array is shown by the name of its argument."""
+
+_LONG = 200
+"""Most characters of labels in a call."""
 
 _PER_ROW = ("weights", "offset", "folds", "fold_groups")
 
@@ -91,6 +94,8 @@ def _shown(name: str, value: object) -> str:
         or (name == "folds" and isinstance(value, Splitter))
     )
     text = _text(value)
+    if name == "labels" and len(text) > _LONG:
+        return name
     return text if plain and not text.startswith("<") else name
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from treeselect._version import __version__
 from treeselect.algorithms.shared.references import entry
+from treeselect.resampling.labelled import as_shown
 from treeselect.results.data_fingerprint import COVERED, data_fingerprint
 from treeselect.results.limitations import HEINZE, few_events, limitations
 from treeselect.results.methods_text import methods_text, papers
@@ -90,6 +91,7 @@ class Citation:
 
 def cite(fit: Fit, versions: Mapping[str, str], performance: Performance | None = None) -> Citation:
     """What to write of a fit, and what to cite; see ``SelectionResult.citation``."""
+    fingerprint, fit = data_fingerprint(fit.design), as_shown(fit)
     rows = row_facts(fit)
     cited = [*papers(fit), *([HEINZE] if few_events(fit, rows) else [])]
     paper = fit.chosen_method.paper
@@ -105,7 +107,7 @@ def cite(fit: Fit, versions: Mapping[str, str], performance: Performance | None 
         call=f"{fit.call.text.removesuffix(')')}, seed={fit.seed})",
         seed=fit.seed,
         versions=dict(versions),
-        fingerprint=data_fingerprint(fit.design),
+        fingerprint=fingerprint,
     )
 
 

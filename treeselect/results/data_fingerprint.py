@@ -31,7 +31,7 @@ def data_fingerprint(design: ModelData) -> str | None:
     if not design.has_data:
         return None
     found = hashlib.sha256()
-    _add(found, design.response.name, _response(design))
+    _add(found, design.spec.formula.response.name, _response(design))
     for name in sorted(map(str, design.sources.columns)):
         column = read_column(design.sources[name], name)
         own = _labels(column) if isinstance(column, Labels) else [_numbers(column.values)]

@@ -52,7 +52,8 @@ def shape_map(result: Fit, term: str, other: str) -> ShapeMap:
     label = _most_varying(result, table)
     means = np.full((len(y_names), len(x_names)), np.nan)
     means[y, x] = table[f"mean_{label}" if label else "mean"]
-    x_label, y_label = (result.design.spec[t].term.variables[0] for t in (term, other))
+    columns = (result.design.spec[t].term.variables[0] for t in (term, other))
+    x_label, y_label = map(result.design.word_for, columns)
     return ShapeMap(x_names, y_names, x_label, y_label, means, scale_of(result, label))
 
 

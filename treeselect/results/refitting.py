@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.checks import check_flag, found_near
+from treeselect.designs.labels import in_labels
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.random import stream_seed
 from treeselect.errors import (
@@ -25,6 +26,7 @@ from treeselect.models.coefficients import (
     coefficient_table,
     exponentiated,
     few_events_notes,
+    in_print,
     ratio_notes,
     table_head,
     table_row,
@@ -200,25 +202,26 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         warnings.warn(TreeselectWarning(" ".join(fit.problems)), stacklevel=4)
     n_used = len(full.y)
     table = coefficient_table(fit)
+    printed = in_print(data, table)
     content = SummaryContent(
         title="Linear model of the selected terms",
         facts=(
             ("Call", f"{result.call.text}.refit('glm')"),
             ("Formula", result.formula),
             ("Model", fit.model),
-            ("Response", data.response.in_linear_models),
+            ("Response", in_labels(data).response.in_linear_models),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
             *_event_facts(fit),
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
         ),
         columns=table_head(fit, 0.95),
-        rows=tuple(table_row(row, fit) for row in table.itertuples(index=False)),
+        rows=tuple(table_row(row, fit) for row in printed.itertuples(index=False)),
         notes=(
             NOT_VALID,
             *group_note(result.choice.folds.groups_name),
             *fit.problems,
-            *ratio_notes(fit),
+            *ratio_notes(fit, printed),
             *few_events_notes([fit]),
             *left_out_note(left_out, fit),
             *weight_notes(data, fit),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,8 +10,11 @@ import numpy as np
 from treeselect.algorithms.shared.decisions import WORDS
 from treeselect.algorithms.shared.method import OWN, Method
 from treeselect.designs.follow_up import follow_up_facts
+from treeselect.designs.labels import labelled_names
+from treeselect.errors import quoted
 from treeselect.printing import MOST_ROWS, SummaryContent, plain_score, score_text
 from treeselect.resampling.error_bounds import no_bound
+from treeselect.resampling.labelled import as_shown
 from treeselect.results.effects import effect_notes, effect_tables
 from treeselect.results.recurrence import BY_REQUEST, kept_units
 from treeselect.results.searched import search_notes, search_tables
@@ -27,6 +30,7 @@ from treeselect.results.verdict import outsiders_note, size_note, verdict
 from treeselect.running.pieces import stopped_note
 
 if TYPE_CHECKING:
+    from treeselect.designs.modeldata import ModelData
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.stability import Stability
 
@@ -36,16 +40,28 @@ _MOST_NAMES = 12
 
 
 def summarise(result: Fit) -> SummaryContent:
-    """What the summary of a result says."""
+    """What the summary of a result says, in labels."""
+    names = names_note(result.design, result.selected)
+    result = as_shown(result)
     columns, rows = _term_table(result)
     return SummaryContent(
         title=f"Selected terms: {result.chosen_method.title}",
         facts=_facts(result),
         columns=columns,
         rows=rows,
-        notes=_notes(result),
+        notes=(*_notes(result), *names),
         more=(*effect_tables(result), *search_tables(result)),
     )
+
+
+def names_note(data: ModelData, terms: Sequence[str]) -> tuple[str, ...]:
+    """The names that stand in code, of terms that are shown under a label."""
+    found = [f"{quoted(name)} is {label}" for name, label in labelled_names(data, terms)]
+    if not found:
+        return ()
+    more = len(found) - _MOST_NAMES
+    rest = f"; and {more:,} more" if more > 0 else ""
+    return (f"Names in code: {'; '.join(found[:_MOST_NAMES])}{rest}.",)
 
 
 def _facts(result: Fit) -> tuple[tuple[str, str], ...]:

@@ -48,7 +48,8 @@ class Method:
     title : str
         Name for people.
     references : tuple of Reference
-        Papers, which BibTeX gets, too; none by default.
+        Papers, of :mod:`treeselect.algorithms.shared.references`, which :meth:`citation` of a
+        result gives as BibTeX, too; none by default.
     paper : str
         Reference for people, that of `references` by default.
     tuning_name : str

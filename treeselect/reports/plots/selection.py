@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from treeselect.arguments.checks import check_choice
 from treeselect.arguments.scalars import described
+from treeselect.designs.labels import shown_names
 from treeselect.errors import OptionError, listing, quoted
 from treeselect.reports.plots import history, pairs, risk, shapes, sizes, units
 from treeselect.reports.plots.drawing import need_matplotlib
+from treeselect.resampling.labelled import as_shown
 from treeselect.results.curves import has_curve
 from treeselect.results.shapes import given_terms, selected_term
 
@@ -45,11 +47,14 @@ def plot(
                     f"  Found: {described(value)}. It has a meaning for 'shape' only."
                 )
     need_matplotlib()
+    names = shown_names(result.design)
+    result = as_shown(result)
     if kind == "shape":
         assert term is not None
+        term = names.get(term, term)
         if other is None:
             return shapes.shape(result, term, ax)
-        return shapes.grid(result, term, other, ax)
+        return shapes.grid(result, term, names.get(other, other), ax)
     return _DRAW[kind](result, ax)
 
 

@@ -23,7 +23,7 @@ def gather(material: FitMaterial) -> CoefficientSection | None:
     found = material.coefficients
     if found is None:
         return None
-    shown = found.table.head(MOST_ROWS)
+    shown = found.printed.head(MOST_ROWS)
     model = found.model or "none could be fitted"
     lead = (
         f"The linear model ({model}) of what each resample selected,"

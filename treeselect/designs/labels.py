@@ -1,0 +1,245 @@
+"""Labels: what columns, terms and units are called where people read them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from treeselect.arguments.checks import read_mapping
+from treeselect.arguments.scalars import described
+from treeselect.designs.columns import FactorSpec, TermSpec
+from treeselect.designs.follow_up import survival_of
+from treeselect.designs.modeldata import ModelData
+from treeselect.designs.response import Response
+from treeselect.errors import OptionError, did_you_mean, listing, near, quoted
+from treeselect.formulas.terms import ParsedFormula, Term
+from treeselect.formulas.wording import TIMES, factor_label, part_label, term_label
+from treeselect.frames.labels import one_line
+from treeselect.shown import is_broken
+
+# --- what is asked -----------------------------------------------------------------------------
+
+
+def read_labels(
+    given: object, in_data: Mapping[str, str], formula: ParsedFormula, columns: Iterable[str]
+) -> dict[str, str]:
+    """Labels of the columns and terms of a formula, by name, in alphabetical order.
+
+    Parameters
+    ----------
+    given : mapping of str to str or None, or None
+        The user's: of columns of the data, also of those that the formula does not have, and of
+        terms. None and empty text are no label, also where the data have one.
+    in_data : mapping of str to str
+        Those that came with the data, which give way.
+    formula : ParsedFormula
+    columns : iterable of str
+        Of the data.
+
+    Raises
+    ------
+    OptionError
+        If `given` is no mapping, names what is not there, or a label is no text.
+    """
+    asked = read_mapping("labels", given, "from names of columns or terms to labels")
+    columns = list(columns)
+    terms = {_parts(term.key): term.name for term in (formula.response, *formula.terms)}
+    found: dict[str, str] = dict(in_data)
+    for name, label in asked.items():
+        if not isinstance(name, str) or (name not in columns and _parts(name) not in terms):
+            raise _unknown(name, [*columns, *terms.values()])
+        own = name if name in columns else terms[_parts(name)]
+        found[own] = _read_label(name, label)
+    known = {*formula.outcome_variables, *terms.values()}
+    known |= {name for term in formula.terms for name in term.variables}
+    return {name: found[name] for name in sorted(known) if found.get(name)}
+
+
+def _parts(name: str) -> str:
+    """The same for ``a:b`` and ``b:a``, which are one term."""
+    return ":".join(sorted(name.split(":")))
+
+
+def _read_label(name: str, label: object) -> str:
+    if label is None:
+        return ""
+    if not isinstance(label, str) or is_broken(label):
+        raise OptionError(
+            f"The label of {quoted(name)} in `labels` must be text.\n"
+            f"  Found: {described(label)}. None, or empty text, stands for no label."
+        )
+    return one_line(label)
+
+
+def _unknown(name: object, known: list[str]) -> OptionError:
+    known = list(dict.fromkeys(known))
+    text = name if isinstance(name, str) else described(name)
+    close = near(text, known)
+    return OptionError(
+        f"Can't find {quoted(text)}, named in `labels`, among the columns and terms.\n"
+        f"  {did_you_mean(close) if close else f'There are: {listing(known)}.'}"
+    )
+
+
+# --- what is shown -----------------------------------------------------------------------------
+
+
+def shown_names(data: ModelData) -> dict[str, str]:
+    """What terms and units are called in print, by name; those that have another name there.
+
+    Different ones stay different: where labels are the same, or one is the name of another term,
+    the names stand behind them in parentheses. A user's group is called what the user calls it.
+    """
+    terms = [spec.term for spec in data.spec.terms]
+    wanted = {term.name: term_label(term, data.labels) for term in terms}
+    names = {*wanted, *data.arrays.groups.names}
+    found = _told_apart(wanted, names, lambda name: f"{wanted[name]} ({name})")
+    found = _told_apart(found, names, lambda name: name)
+    return {name: label for name, label in found.items() if label != name}
+
+
+def _told_apart(
+    found: Mapping[str, str], names: Collection[str], another: Callable[[str], str]
+) -> dict[str, str]:
+    """The same with another label for those that can't be told from others."""
+    counts = Counter(found.values())
+    return {
+        name: another(name) if label != name and (counts[label] > 1 or label in names) else label
+        for name, label in found.items()
+    }
+
+
+def response_label(data: ModelData) -> dict[str, str]:
+    """What the response is called in print, by its name; nothing if that is the name."""
+    name, label = data.response.name, _response(data).name
+    return {} if label == name else {name: label}
+
+
+def labelled_names(data: ModelData, terms: Iterable[str]) -> list[tuple[str, str]]:
+    """Names and labels of these terms, of the columns behind them and of the response, as far as
+    they have labels."""
+    response = data.spec.formula.response
+    names = [name for term in terms for name in (term, *data.spec[term].term.variables)]
+    names += [response.name, *data.spec.formula.outcome_variables]
+    return [(name, data.labels[name]) for name in dict.fromkeys(names) if name in data.labels]
+
+
+def column_labels(data: ModelData, columns: Iterable[str], terms: Iterable[str]) -> list[str]:
+    """What columns of a linear model are called in print: ``Sex: male × Age (years)``.
+
+    Parameters
+    ----------
+    data : ModelData
+    columns : iterable of str
+        As formulaic names them, ``sex[T.male]:age``, of more than two classes behind the class.
+    terms : iterable of str
+        The term behind each; what is none, as the intercept, keeps its name.
+    """
+    classes = data.response.classes if len(data.response.classes) > 2 else ()
+    known = {spec.term.name: spec for spec in data.spec.terms}
+    found = []
+    for column, term in zip(columns, terms, strict=True):
+        before = next((f"{c}: " for c in classes if column.startswith(f"{c}: ")), "")
+        own = column.removeprefix(before)
+        label = _column_label(own, known[term], data.labels) if term in known else own
+        found.append(before + label)
+    return found
+
+
+def _column_label(column: str, spec: TermSpec, labels: Mapping[str, str]) -> str:
+    if column == spec.term.name:
+        return term_label(spec.term, labels)
+    rests = _brackets(column, spec.factors)
+    found = [factor_label(own.factor, labels) for own in spec.factors]
+    if rests is None or found == [own.factor.name for own in spec.factors]:
+        return column
+    return TIMES.join(map(_with_level, found, rests, spec.factors))
+
+
+def _with_level(label: str, rest: str, own: FactorSpec) -> str:
+    """A label with the level, or the number of one of several columns; names as they are."""
+    if not rest or label == own.factor.name:
+        return f"{label}{rest}"
+    inner = rest[1:-1]
+    return f"{label} [{inner}]" if own.fields != ("",) else f"{label}: {inner.removeprefix('T.')}"
+
+
+def _brackets(column: str, factors: Sequence[FactorSpec]) -> list[str] | None:
+    """What stands in brackets behind each factor of a column; None if it is written otherwise."""
+    first, *others = factors
+    name = first.factor.name
+    if not others:
+        rest = column.removeprefix(name)
+        is_own = column.startswith(name) and (not rest or (rest[0], rest[-1]) == ("[", "]"))
+        return [rest] if is_own else None
+    levels = (False, True) if first.is_bool else first.levels or ()
+    inner = [*(f"T.{level}" for level in levels), *map(str, levels), *first.fields]
+    for rest in (f"[{text}]" if text else "" for text in inner):
+        if column.startswith(f"{name}{rest}:"):
+            behind = _brackets(column[len(f"{name}{rest}:") :], others)
+            if behind is not None:
+                return [rest, *behind]
+    return None
+
+
+def in_labels(data: ModelData) -> ModelData:
+    """The same design, whose terms, units and response bear their labels as names.
+
+    Whatever reads names from it speaks in labels, and there are no further ones. Formulas, columns
+    and variables are what they were, and so is every number: what is drawn or ordered goes by keys
+    and places.
+    """
+    if not data.labels:
+        return data
+    labels = shown_names(data)
+
+    def renamed(names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(labels.get(name, name) for name in names)
+
+    def term(own: Term) -> Term:
+        return dataclasses.replace(own, name=labels.get(own.name, own.name))
+
+    units, groups = data.spec.units, data.arrays.groups
+    spec = dataclasses.replace(
+        data.spec,
+        formula=dataclasses.replace(
+            data.spec.formula, terms=tuple(map(term, data.spec.formula.terms))
+        ),
+        terms=tuple(dataclasses.replace(own, term=term(own.term)) for own in data.spec.terms),
+        units=dataclasses.replace(
+            units, names=renamed(units.names), terms=tuple(map(renamed, units.terms))
+        ),
+    )
+    arrays = dataclasses.replace(
+        data.arrays,
+        column_names=renamed(data.arrays.column_names),
+        groups=dataclasses.replace(
+            groups, names=renamed(groups.names), terms=tuple(map(renamed, groups.terms))
+        ),
+    )
+    return dataclasses.replace(
+        data,
+        arrays=arrays,
+        spec=spec,
+        response=_response(data),
+        labels={},
+        words=data.labels,
+    )
+
+
+def _response(data: ModelData) -> Response:
+    """The response under its label, and what is told of times and strata likewise."""
+    formula, labels, known = data.spec.formula, data.labels, data.response.follow_up
+    name = term_label(formula.response, labels)
+    if known is None:
+        return dataclasses.replace(data.response, name=name)
+    node = survival_of(formula)
+    follow_up = dataclasses.replace(
+        known,
+        time=part_label(node.stop, labels),
+        event=part_label(node.event, labels),
+        start=None if node.start is None else part_label(node.start, labels),
+        strata=tuple(factor_label(factor, labels) for factor in formula.strata),
+    )
+    return dataclasses.replace(data.response, name=name, follow_up=follow_up)

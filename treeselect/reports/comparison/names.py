@@ -1,0 +1,11 @@
+"""Which names stand behind the labels: those that code needs."""
+
+from __future__ import annotations
+
+from treeselect.reports.material import ContestMaterial
+from treeselect.reports.parts import Table, names_table
+
+
+def gather(material: ContestMaterial) -> Table | None:
+    """Names and labels; None without labels."""
+    return names_table(material.names)

@@ -1,0 +1,11 @@
+"""Which names stand behind the labels: those that code needs."""
+
+from __future__ import annotations
+
+from treeselect.reports.material import FitMaterial
+from treeselect.reports.parts import Table, names_table
+
+
+def gather(material: FitMaterial) -> Table | None:
+    """Names and labels, those of selected terms first; None without labels."""
+    return names_table(material.names)
