@@ -155,10 +155,15 @@ def verdict(fit: Fit, stability: Stability) -> str:
             return f"{begin}: {_of_parts(units, stability, noun)}."
 
 
-def verdict_word(fit: Fit, stability: Stability) -> str:
-    """What the verdict begins with; empty without one."""
+def verdict_words(fit: Fit, stability: Stability) -> str:
+    """The verdict in a word or a few; empty without one."""
     units = _judged(fit, stability)
-    return "" if units is None else units.answer.word
+    if units is None:
+        return ""
+    if units.answer is not Answer.BUT_FOR_PLACES:
+        return units.answer.word
+    n = len(stability.places)
+    return f"{units.answer.word} but for {'one place' if n == 1 else f'{n} places'}"
 
 
 def _judged(fit: Fit, stability: Stability) -> Standing | None:
