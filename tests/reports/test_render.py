@@ -315,11 +315,11 @@ def test_learned_numbers_are_those_of_the_tables(fitted):
         rows = fitted.shape(term)
         assert page.count(f'<tr><th scope="row">{term}</th><td') >= len(rows)
         for row in rows.to_dict("records"):
-            assert f'<td class="number">{row["share"]:.3f}</td>' in page
+            assert f'<td>{row["share"]:.3f}</td>' in page
     pair = fitted.interactions().iloc[0]
     assert f"<title>{pair['term']} × {pair['other']}: {pair['size']:.3g}, strength" in page
     for row in fitted.trees().head(15).itertuples():
-        assert f'<th scope="row">{row.tree}</th><td class="number">{row.weight:.3f}</td>' in page
+        assert f'<th scope="row">{row.tree}</th><td>{row.weight:.3f}</td>' in page
     assert "Predictions are those of a forest of 20 trees, refitted on the selection." in page
     assert "and does not predict: the forest refitted" in page
     assert "probability of True" in page
@@ -428,7 +428,7 @@ def test_groups_and_costs_are_shown(mixed):
     page = plain(page_of(fit))
     assert '<th scope="col">Group</th>' in page
     assert "<td>lab</td>" in page
-    assert '<td class="number">7</td>' in page
+    assert '<td>7</td>' in page
     assert "share their unit&#39;s" in page
 
 
