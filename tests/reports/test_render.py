@@ -85,6 +85,7 @@ def fixed(fitted, monkeypatch):
     """`fitted` with round numbers, so that the page depends on nothing that the engine computes."""
     sections = "treeselect.reports.selection"
     monkeypatch.setattr("treeselect.results.curves.shape_table", round_shape)
+    monkeypatch.setattr("treeselect.results.citation.data_fingerprint", lambda design: "0f" * 32)
     monkeypatch.setattr("treeselect.reports.material.effect_table", lambda fit, most: ROUND_EFFECTS)
     monkeypatch.setattr(f"{sections}.interactions.interaction_table", lambda fit: ROUND_PAIRS)
     monkeypatch.setattr(f"{sections}.sparse_forest.tree_table", lambda fit: ROUND_TREES)
@@ -499,7 +500,7 @@ def test_performance_has_a_section_of_its_own(cross_validated, tmp_path):
     page = cross_validated.report(tmp_path / "r.html", performance=found).read_text()
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
     start = text.rindex("Performance: selection repeated inside each fold")
-    section = text[start : text.rindex("Method and software")]
+    section = text[start : text.rindex("Cite and paste")]
     assert f"R2 {found.mean:.3f} (standard error {found.standard_error:.3f})" in section
     assert "Folds 2-fold cross-validation" in section
     assert all(f"{score:.3f}" in section for score in found.scores)
