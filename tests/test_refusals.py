@@ -177,6 +177,9 @@ DOORS = {
     },
     ("rules", lambda at, **given: at.fit.rules(**given)): {"tree": set()},
     ("neighbours", lambda at, **given: at.fit.neighbours(**given)): {"term": NO, "most": set()},
+    ("describe", lambda at, **given: at.fit.describe(**given)): {
+        "variables": {"None", "empty array", "list"},
+    },
     ("report", lambda at, **given: at.fit.report("never.html", **given)): {"performance": NO},
     ("save", lambda at, **given: at.fit.save("never", **given)): {"include_data": {"true"}},
     ("pfer", lambda at, **given: at.stability.pfer(**given)): {

@@ -38,7 +38,7 @@ _USES = (
     "predict(data)", "predict(data, 'link')", "predict(data, 'class')", "trees()", "nodes()",
     "rules()", "rules(2)", "shape(TERM)", "summary()",
     "report(page)", "tidy()", "glance()", "path", "importance_path()", "interactions()",
-    "neighbours()", "save(copy)", "save(copy, True)",
+    "neighbours()", "describe()", "save(copy)", "save(copy, True)",
     "resample(2)", "resample(2, data=data)", "refit('glm', data=data)",
     "inference(data=data, seed=1)", "performance(2, data=data)",
     "conditional_importance(2, repeats=1, data=data)", "__repr__()",

@@ -282,6 +282,8 @@ USES: tuple[tuple[str, Any, type[TreeselectError]], ...] = (
     *[("neighbours", v, OptionError) for v in (3, "", "nosuch", [], pd.NA, float("nan"), ("x",),
     np.array(["x"]), "\ud800")],
     *[("neighbours(most", v, OptionError) for v in (None, 0, -1, 1.5, "1", [], pd.NA)],
+    *[("describe", v, OptionError) for v in (3, "", "nosuch", pd.NA, float("nan"), ("x", "\ud800"),
+    np.array(["nosuch"]), {"x": 1})],
     *[("resample", v, OptionError) for v in (None, 0, -1, 1.5, "2", [], 10**30, pd.NA,
     np.array([2, 3]))],
     *[("resample(scheme", v, OptionError) for v in (None, "", "nosuch", 3, [], pd.NA,

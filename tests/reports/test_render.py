@@ -17,7 +17,7 @@ import treeselect
 from treeselect.reports.gather import Report, gather
 from treeselect.reports.parts import Mark
 from treeselect.reports.render import code, render
-from treeselect.reports.selection import models, pairs
+from treeselect.reports.selection import models
 from treeselect.reports.selection.stability import stability_section
 from treeselect.resampling.cross_validation import ScoreBySize
 from treeselect.resampling.stability import Stability
@@ -238,10 +238,9 @@ def test_the_page_stands_alone(fitted):
     assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in page
     assert '<html lang="en">' in page
     n_panels = sum(len(row.panels) for row in gathered(fitted).shapes.rows)
-    assert page.count("</desc>") == 3 + n_panels
-    assert (
-        page.count("<svg") - page.count('<svg class="spark"') == 2 * 3 + n_panels
-    )  # for a desk and for a phone
+    assert page.count("</desc>") == 5 + n_panels
+    # For a desk and for a phone; a map has a description in each.
+    assert page.count("<svg") - page.count('<svg class="spark"') == 2 * 4 + n_panels
     drawn = page.count("<svg") - page.count('aria-hidden="true"')
     assert drawn == page.count('role="img"') - page.count('<span class="mark"')
     labels = re.findall(r'aria-(?:labelledby|describedby)="([^"]+)"', page)
@@ -540,7 +539,7 @@ def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
     assert "What the selection does to coefficients" not in page_of(fit)
 
 
-def test_the_pairs_of_many_units_are_those_of_the_most_frequent():
+def test_the_sets_of_many_units_are_the_most_frequent():
     names = tuple(f"x{i:02d}" for i in range(40))
     drawn = np.random.default_rng(0).random((50, 40)) < np.linspace(1, 0, 40)
     stability = Stability(
@@ -548,19 +547,6 @@ def test_the_pairs_of_many_units_are_those_of_the_most_frequent():
         scheme="subsample", k=20, seed=1,
     )  # fmt: skip
     material = SimpleNamespace(fit=SimpleNamespace(resampled=stability))
-    table, together = pairs.gather(material).table, stability.co_selection()
-    shown = table.columns[1:]
-    assert len(shown) == len(table.rows) == 15
-    assert table.more == int(((np.diag(together) > 0) & (np.diag(together) < 1)).sum()) - 15
-    signs = {(r.term, r.other): r.sign for r in stability.pairs().itertuples()}
-    for i, row in enumerate(table.rows):
-        assert row[0] == shown[i]
-        for j, cell in enumerate(row[1:]):
-            if j >= i:
-                assert cell == f"{together.loc[shown[i], shown[j]]:.2f}"
-            else:
-                assert cell == signs[shown[j], shown[i]].replace("-", "–")
-    assert all(table.numeric[1:])
     listed = models.gather(material).table
     assert listed.more == stability.n_models - len(listed.rows)
 

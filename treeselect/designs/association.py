@@ -165,25 +165,34 @@ class Associations:
 
         Ones on the diagonal. Numbers without missing values are compared all at once.
         """
-        ids = np.asarray(self._arrays.groups.ids)
-        order = np.argsort(ids, kind="stable")
-        units, first = np.unique(ids[order], return_index=True)
-        n = len(self._arrays.groups.names)
-        found = np.zeros((n, n))
-        if len(units):
-            columns = self._between_columns()[np.ix_(order, order)]
-            strongest = np.maximum.reduceat(np.maximum.reduceat(columns, first, 0), first, 1)
-            found[np.ix_(units, units)] = strongest
+        return self.among(self._arrays.groups.names)
+
+    def among(self, units: Sequence[str]) -> FloatArray:
+        """The same of some units, in the order given, shape (n_units, n_units)."""
+        groups = self._arrays.groups
+        number = {name: g for g, name in enumerate(groups.names)}
+        place = {number[unit]: i for i, unit in enumerate(units)}
+        columns = [j for j, g in enumerate(groups.ids.tolist()) if g in place]
+        own = np.array([place[g] for g in np.asarray(groups.ids)[columns].tolist()], dtype=np.int64)
+        order = np.argsort(own, kind="stable")
+        there, first = np.unique(own[order], return_index=True)
+        found = np.zeros((len(units), len(units)))
+        if len(there):
+            between = self._between_columns(columns)[np.ix_(order, order)]
+            strongest = np.maximum.reduceat(np.maximum.reduceat(between, first, 0), first, 1)
+            found[np.ix_(there, there)] = strongest
         np.fill_diagonal(found, 1.0)
         return found
 
-    def _between_columns(self) -> FloatArray:
-        """Strengths of all pairs of columns, as :func:`association` gives them."""
-        n = len(self._arrays.columns)
+    def _between_columns(self, columns: Sequence[int]) -> FloatArray:
+        """Strengths of all pairs of these columns, as :func:`association` gives them."""
+        n = len(columns)
         rows = self._weight > 0
         weight = self._weight[rows]
-        coded = [self._column(j) for j in range(n)]
-        whole = np.array([not c.is_factor and bool((c.codes[rows] >= 0).all()) for c in coded])
+        coded = [self._column(j) for j in columns]
+        whole = np.array(
+            [not c.is_factor and bool((c.codes[rows] >= 0).all()) for c in coded], dtype=bool
+        )
         together = np.flatnonzero(whole)
         found = np.zeros((n, n))
         if len(together):

@@ -194,17 +194,9 @@ class SelectedSets(Resampled):
         >>> fit.resample(20).stability.co_selection().shape
         (9, 9)
         """
-        return self._together(self._by_frequency())
-
-    def varying_co_selection(self) -> pd.DataFrame:
-        """:meth:`co_selection` of the units that were selected neither always nor never."""
-        order = self._by_frequency()
-        count = self.selected.sum(axis=0)[order]
-        return self._together(order[(count > 0) & (count < len(self.selected))])
-
-    def _together(self, order: Any) -> pd.DataFrame:
         import pandas as pd
 
+        order = self._by_frequency()
         names = [self.units[g] for g in order]
         return pd.DataFrame(co_selection(self.selected[:, order]), names, names)
 

@@ -21,6 +21,7 @@ from treeselect.errors import (
 )
 from treeselect.frames.libraries import as_column, as_frame, in_library, with_column
 from treeselect.frames.reading import read_data
+from treeselect.results.describing import describe_table
 from treeselect.results.effects import effect_table
 from treeselect.results.hazards import HAZARD_TYPES, hazards_at, read_times
 from treeselect.results.inside import importance_path_table, node_table, tree_table
@@ -481,6 +482,60 @@ class ReadableFit(Fit):
         ['weight', 'pclass']
         """
         return in_library(neighbour_table(self, term, most), self.design.library)
+
+    def describe(self, variables: str | Sequence[str] | None = None) -> Any:
+        """The rows that were used, variable by variable and by their response: what a baseline
+        table ("table 1") shows.
+
+        Parameters
+        ----------
+        variables : str or sequence of str, optional
+            Columns of the data behind any terms; by default those behind the selected terms. A
+            computed term, such as ``log(x)``, or an interaction is described by its variables.
+
+        Returns
+        -------
+        frame, in the library of the data
+            For each variable rows of the kind ``"numbers"`` (one), or ``"level"`` (one for each
+            that occurs), and then of the kind ``"missing"`` (one), each for all rows and for each
+            group of them. ``variable``; ``kind``; ``level``, as text, missing for other kinds;
+            ``group``, missing for all rows, see the notes; ``selected``, whether a selected term
+            reads the variable; ``n_group``, rows of the group (int64); ``n``, those of them that
+            have a known number, the level, or a missing value (int64); ``share``, of a level ``n``
+            as a share of the rows with a known value, else of all rows of the group (float64);
+            ``median``, ``q25`` and ``q75`` of numbers, else missing (float64).
+
+        Raises
+        ------
+        OptionError
+            If there is no such variable behind the terms.
+        DataError
+            If the model was saved without its data.
+
+        Notes
+        -----
+        *Groups* are the classes of the response (of more than five the four most frequent, and the
+        others together); of numbers and counts thirds, named by their least and largest value,
+        which are not of one size where values repeat; of times ``"event"`` and ``"censored"``.
+
+        *Numbers* with at most five different values, all whole, and those that a term takes as a
+        factor are described by level. Quartiles are interpolated as numpy and R do by default.
+
+        *Weights* that are whole numbers are copies: a row of weight 3 counts as three. Other
+        weights do not count here, nor do rows with a weight of 0 or without a response.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
+        >>> table = fit.describe("age")
+        >>> table["kind"].unique().tolist(), table["group"].dropna().unique().tolist()
+        (['numbers', 'missing'], ['0', '1'])
+        >>> bool(table["median"][0] == data["age"].median())
+        True
+        """
+        return in_library(describe_table(self, variables), self.design.library)
 
     # --- prediction ---
 

@@ -3,50 +3,100 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from treeselect.printing import enumeration
+from treeselect.reports.figures.heat_map import HeatMap, Pair, heat_map
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import Table
+from treeselect.reports.parts import MOST_UNITS, Table
 from treeselect.resampling.selected_sets import PAIR_LEVEL
-from treeselect.results.stability_words import has_pairs
+from treeselect.results.near import CoSelection, co_selection_map, near_units
+from treeselect.results.recurrence import kept_units
+from treeselect.results.stability_words import has_pairs, pair_sentence
 
-_MOST_UNITS = 15
+if TYPE_CHECKING:
+    from treeselect.resampling.stability import Stability
 
-_SIGNS = {"+": "+", "-": "–", "": ""}
-"""As they are set."""
+_LARGEST = 0.25
+"""The most by which two units can differ from independence."""
+
+_MOST_SHADE = 0.65
+"""Strength of that: of the pale shades, which both sides have."""
+
+_SIGNS = {"+": "more often", "-": "less often", "": ""}
 
 
 @dataclass(frozen=True, slots=True)
 class PairSection:
-    """Co-selection: how to read the table, and the table."""
+    """Co-selection: how to read the map, the map if two of its units vary, and the pairs."""
 
     lead: str
+    figure: HeatMap | None
     table: Table
 
 
 def gather(material: FitMaterial) -> PairSection | None:
     """The co-selection of units that came and went; None if no two of them came together."""
-    stability = material.fit.resampled
+    fit, stability = material.fit, material.fit.resampled
     if stability is None or not has_pairs(stability):
         return None
-    found = stability.varying_co_selection()
-    together = found.to_numpy()
-    names = list(map(str, found.columns))
-    pairs = stability.pair_table().to_dict("records")
-    sign = {(pair["term"], pair["other"]): pair["sign"] for pair in pairs}
-    shown = names[:_MOST_UNITS]
+    found = co_selection_map(stability, near_units(fit))
+    figure = None
+    if len(found.units) > 1:
+        inside = [unit in set(fit.groups) for unit in found.units]
+        text = pair_sentence(stability) or "No pair differs from chance."
+        figure = heat_map(found.units, inside, _cells(found), text)
+    return PairSection(_lead(stability, figure), figure, _table(stability))
+
+
+def _cells(found: CoSelection) -> list[list[Pair | None]]:
+    n = len(found.units)
+    return [[_cell(found, i, j) for j in range(n)] for i in range(n)]
+
+
+def _cell(found: CoSelection, i: int, j: int) -> Pair:
+    """Below the diagonal and on it what was observed, above it the difference from chance."""
+    together = float(found.together[i, j])
+    if i >= j:
+        return Pair(_points(together), together)
+    difference, sign = together - float(found.expected[i, j]), int(found.sign[i, j])
+    strength = _MOST_SHADE * min(abs(difference) / _LARGEST, 1.0) if sign else 0.0
+    return Pair(_signed(difference), strength, sign < 0)
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.0f}"
+
+
+def _signed(difference: float) -> str:
+    text = f"{100 * difference:+.0f}".replace("-", "–")
+    return "0" if text in ("+0", "–0") else text
+
+
+def _table(stability: Stability) -> Table:
+    pairs = stability.pair_table()
     rows = tuple(
-        (
-            name,
-            *(_SIGNS[sign[other, name]] for other in shown[:i]),
-            *(f"{together[i, j]:.2f}" for j in range(i, len(shown))),
-        )
-        for i, name in enumerate(shown)
+        (str(one), str(other), f"{together:.2f}", f"{expected:.2f}", _SIGNS[str(sign)])
+        for one, other, together, expected, sign in pairs[
+            ["term", "other", "together", "expected", "sign"]
+        ]
+        .head(MOST_UNITS)
+        .to_numpy()
     )
-    lead = (
-        f"Of {stability.words}: on the diagonal the share that selected a unit, above it the share"
-        " that selected both of two. Below it + stands for pairs that came together more often"
-        " than independent ones would, – for less often, as those do that stand for each other"
-        f" (chi-squared test, p < {PAIR_LEVEL:g})."
-        " Units that were selected always or never are left out."
+    columns = ("Unit", "Other", "Together", "By chance", "Differs")
+    return Table(columns, rows, len(pairs) - len(rows))
+
+
+def _lead(stability: Stability, figure: HeatMap | None) -> str:
+    kept = sorted(kept_units(stability))
+    said = "Units that were selected always or never tell nothing here and are left out"
+    said += f", {enumeration(kept)} among them, kept by request." if kept else "."
+    if figure is None:
+        return f"Of {stability.words}. {said}"
+    return (
+        f"Below the diagonal the share of {stability.words} that selected both of two units, on it"
+        " the frequency of one, in percent. Above it by how many points two came together more"
+        " often (+) or less often (–) than independent units of these frequencies would;"
+        f" shaded where chance hardly explains it (chi-squared test, p < {PAIR_LEVEL:g})."
+        f" Substitutes come together less often. {said}"
     )
-    return PairSection(lead, Table(("Unit", *shown), rows, len(names) - len(shown)))

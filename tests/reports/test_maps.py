@@ -1,0 +1,156 @@
+"""The sections with maps: their numbers, their words, and where there is nothing to draw."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+
+import treeselect
+from treeselect.reports.gather import gather
+from treeselect.reports.render import render
+from treeselect.resampling.stability import Stability
+from treeselect.results.near import near_units
+
+ODD = "<b>odd</b>"
+
+
+def report_of(fit):
+    return gather(fit, written="2026-01-02 03:04", versions={})
+
+
+def drawn(fit, share, kept=()):
+    """The fit with 40 resamples that selected units with these shares."""
+    units = fit.design.arrays.groups.names
+    wanted = np.array([share.get(unit, 0.0) for unit in units])
+    selected = np.random.default_rng(1).random((40, len(units))) < wanted
+    return dataclasses.replace(
+        fit,
+        resampled=Stability(
+            units=units, fitted=fit.step.selected, assessed=~np.isin(units, kept),
+            selected=selected, scheme="bootstrap", k=2, seed=1,
+        ),
+    )  # fmt: skip
+
+
+SHARE = {"signal": 0.5, "site": 1.0, "copy": 0.4, "noise": 0.3, "flag": 0.02}
+
+
+@pytest.fixture(scope="module")
+def unstable(fitted):
+    return drawn(fitted, SHARE)
+
+
+def test_the_map_of_associations_has_the_numbers_of_neighbours(unstable):
+    section = report_of(unstable).associations
+    units = near_units(unstable)
+    assert [head.name for head in section.figure.wide.names] == list(units)
+    by_pair = {(row[0], row[1]): row[2] for row in section.table.rows}
+    assert len(by_pair) == len(units) * (len(units) - 1) // 2
+    for unit in units:
+        table = unstable.neighbours(unit)
+        known = dict(zip(table["other"], table["association"], strict=True))
+        for other in units:
+            if (unit, other) in by_pair:
+                assert by_pair[unit, other] == f"{known[other]:.2f}"
+    for i, (_, texts) in enumerate(section.figure.wide.rows):
+        unit, others = units[i], units[:i]
+        for other, text in zip(others, texts, strict=True):
+            shown = by_pair.get((unit, other), by_pair.get((other, unit)))
+            assert float(text.text) == float(shown)
+    assert section.figure.text.startswith("signal and copy 1.00; ")
+    assert [head.inside for head in section.figure.wide.names] == [True, True, False, False]
+
+
+def test_the_map_of_pairs_has_the_numbers_of_pairs(unstable):
+    section = report_of(unstable).pairs
+    together = unstable.stability.co_selection()
+    names = [head.name for head in section.figure.wide.names]
+    assert names == ["signal", "copy", "noise"]  # site was always selected
+    cells = [text.text for _, texts in section.figure.wide.rows for text in texts]
+    for i, one in enumerate(names):
+        for j, other in enumerate(names):
+            cell, share = cells[3 * i + j], together.loc[one, other]
+            if i >= j:
+                assert cell == f"{100 * share:.0f}"
+            else:
+                by_chance = together.loc[one, one] * together.loc[other, other]
+                value = float(cell.replace("–", "-"))
+                assert value == pytest.approx(100 * (share - by_chance), abs=0.5001)
+    table = unstable.stability.pairs()
+    assert [row[:2] for row in section.table.rows] == list(
+        zip(table["term"], table["other"], strict=True)
+    )
+    assert {row[4] for row in section.table.rows} <= {"more often", "less often", ""}
+
+
+def test_what_is_kept_is_named(fitted):
+    fit = drawn(fitted, SHARE, kept=["site"])
+    assert "left out, site among them, kept by request." in report_of(fit).pairs.lead
+    assert "kept by request" not in report_of(drawn(fitted, SHARE)).pairs.lead
+
+
+def test_where_no_near_units_vary_there_is_a_table_only(fitted):
+    fit = drawn(fitted, {})
+    selected = np.zeros_like(fit.resampled.selected)
+    selected[:, np.isin(fit.resampled.units, ["signal", "site"])] = True
+    selected[0, np.isin(fit.resampled.units, ["flag", "colour"])] = True
+    fit = dataclasses.replace(fit, resampled=dataclasses.replace(fit.resampled, selected=selected))
+    section = report_of(fit).pairs
+    assert section.figure is None
+    assert [row[:2] for row in section.table.rows] == [("colour", "flag")]
+    page = render(report_of(fit))
+    assert 'id="pairs-map-wide-title"' not in page
+    assert "The pairs as a table" in page
+
+
+def test_maps_are_drawn_for_a_desk_and_for_a_phone(unstable):
+    page = render(report_of(unstable))
+    for name in ("pairs", "associations"):
+        for form in ("wide", "narrow"):
+            assert page.count(f'id="{name}-map-{form}-title"') == 1
+            assert page.count(f'id="{name}-map-{form}-desc"') == 1
+    svg = re.search(r'<svg class="heat narrow".*?</svg>', page, re.S)[0]
+    assert svg.count("<title") == 1  # a phone has no tooltips
+
+
+def test_who_is_on_the_map_is_said(mixed, unstable, cross_validated):
+    lead = report_of(unstable).associations.lead
+    assert lead.endswith(
+        "the others are the most frequent ones outside, each in at least 10% of the resamples."
+    )
+    lead = report_of(cross_validated).associations.lead
+    assert lead.endswith("in bold; the others are those that the path takes next.")
+    every = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=2, seed=1)
+    assert report_of(every).associations.lead.endswith("can stand for each other.")
+
+
+def test_of_many_selected_units_the_most_important_are_shown(mixed):
+    noise = np.random.default_rng(0).normal(size=(400, 20))
+    data = mixed.assign(**{f"x{i:02d}": noise[:, i] for i in range(20)})
+    fit = treeselect.select("dose ~ . - died", data, method="mrmr", k=18, seed=1)
+    section = report_of(fit).associations
+    assert section.lead.endswith("Shown are the 12 most important of the 18 selected units.")
+    assert [head.name for head in section.figure.wide.names] == list(fit.groups[:12])
+    assert section.table.more == 12 * 11 // 2 - 30
+    assert section.figure.text.endswith("The table has more.")
+    assert len(render(report_of(fit))) < 300_000
+
+
+def test_one_term_or_no_data_have_no_map(mixed, tmp_path):
+    one = treeselect.select("dose ~ signal", mixed, method="mrmr", k=1, seed=1)
+    assert report_of(one).associations is None
+    two = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=2, seed=1)
+    loaded = treeselect.load(two.save(tmp_path / "fit.treeselect"))
+    assert report_of(loaded).associations is None
+
+
+def test_hostile_names(mixed):
+    data = mixed[["dose", "signal"]].assign(**{ODD: mixed["noise"], f"{ODD}\x1b": mixed["copy"]})
+    fit = treeselect.select("dose ~ .", data, method="mrmr", k=3, seed=1)
+    page = render(report_of(fit))
+    assert ODD not in page
+    assert "\x1b" not in page
+    assert "&lt;b&gt;odd" in page

@@ -1,0 +1,109 @@
+"""Units that are nearly selected, and the numbers of their maps."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from quick import quick_fit
+
+import treeselect
+from treeselect.designs.association import Associations
+from treeselect.errors import DataError
+from treeselect.resampling.stability import Stability
+from treeselect.results.near import association_map, co_selection_map, near_units
+
+
+def drawn(units, selected, kept=()):
+    selected = np.asarray(selected, dtype=bool)
+    return Stability(
+        units=units, fitted=selected[0], assessed=~np.isin(units, kept), selected=selected,
+        scheme="bootstrap", k=2, seed=1,
+    )  # fmt: skip
+
+
+def test_selected_units_come_first_then_frequent_ones(fitted):
+    units = fitted.design.arrays.groups.names
+    rng = np.random.default_rng(0)
+    share = dict.fromkeys(units, 0.0) | {"copy": 0.6, "noise": 0.3, "colour": 0.05, "flag": 0.3}
+    selected = np.column_stack([np.arange(20) < 20 * share[u] for u in units])
+    fit = dataclasses.replace(fitted, resampled=drawn(units, selected[rng.permutation(20)]))
+    assert near_units(fit) == (*fit.groups, "copy", "flag", "noise")
+    assert near_units(fit, 3) == (*fit.groups, "copy")
+    assert near_units(fit, 1) == fit.groups[:1]
+
+
+def test_without_resamples_those_that_the_path_takes_next(cross_validated):
+    fit = cross_validated
+    names, near = np.array(fit.design.arrays.groups.names, dtype=object), near_units(fit)
+    larger = [set(names[step.selected]) for step in fit.steps if step.size > fit.k]
+    assert near[: fit.k] == fit.groups
+    assert fit.k < len(near) <= fit.k + 5
+    entered = [next(i for i, units in enumerate(larger) if unit in units) for unit in near[fit.k :]]
+    assert entered == sorted(entered)
+
+
+def test_associations_are_those_of_pairs(mixed):
+    """Groups, a factor with missing values, and a term with several columns among them."""
+    fit = quick_fit(
+        "died ~ bs(noise, df=4) + site + copy + signal + colour", mixed, k=2, resamples=0,
+        groups={"both": ["copy", "colour"]},
+    )  # fmt: skip
+    units = ("site", "both", "signal", "bs(noise, df=4)")
+    values = association_map(fit, units)
+    measured = Associations(fit.design)
+    np.testing.assert_array_equal(np.diag(values), 1.0)
+    for (i, one), (j, other) in itertools.combinations(enumerate(units), 2):
+        assert values[i, j] == values[j, i] == pytest.approx(measured.units(one, other))
+    assert values[1, 2] == pytest.approx(1.0)  # a copy
+    np.testing.assert_allclose(association_map(fit, units[::-1]), values[::-1, ::-1])
+
+
+def test_associations_are_over_the_rows_that_are_used(mixed):
+    data = mixed.assign(died=mixed["died"].astype(object), copy=mixed["signal"])
+    data.loc[200:, "copy"] = -data.loc[200:, "signal"]
+    data.loc[200:, "died"] = None
+    fit = treeselect.select("died ~ signal + copy", data, method="mrmr", k=1, seed=1)
+    assert association_map(fit, ("signal", "copy"))[0, 1] == pytest.approx(1.0)
+
+
+def test_associations_need_the_data(fitted, tmp_path):
+    loaded = treeselect.load(fitted.save(tmp_path / "fit.treeselect"))
+    with pytest.raises(DataError):
+        association_map(loaded, loaded.groups)
+
+
+def test_co_selection_by_hand():
+    """Two come together, the third where they do not, the fourth always, the last never."""
+    first = np.arange(40) < 20
+    selected = np.column_stack(
+        [first, first, ~first, np.ones(40, dtype=bool), np.zeros(40, dtype=bool)]
+    )
+    found = co_selection_map(drawn(tuple("abcde"), selected), ("c", "a", "d", "b", "e"))
+    assert found.units == ("c", "a", "b")
+    np.testing.assert_array_equal(
+        found.together, [[0.5, 0.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.5, 0.5]]
+    )
+    np.testing.assert_array_equal(
+        found.expected, [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]
+    )
+    assert found.sign.tolist() == [[0, -1, -1], [-1, 0, 1], [-1, 1, 0]]
+
+
+def test_co_selection_is_that_of_the_table_of_pairs():
+    names = tuple(f"x{i}" for i in range(8))
+    selected = np.random.default_rng(3).random((60, 8)) < np.linspace(0.2, 0.8, 8)
+    stability = drawn(names, selected)
+    found = co_selection_map(stability, names)
+    at = {unit: i for i, unit in enumerate(found.units)}
+    table = stability.pair_table()
+    assert len(table) == len(found.units) * (len(found.units) - 1) // 2
+    for one, other, together, expected, sign in table[
+        ["term", "other", "together", "expected", "sign"]
+    ].to_numpy():
+        i, j = at[one], at[other]
+        assert found.together[i, j] == found.together[j, i] == together
+        assert found.expected[i, j] == pytest.approx(expected)
+        assert found.sign[i, j] == {"+": 1, "-": -1, "": 0}[sign]

@@ -1,0 +1,214 @@
+"""The data: a baseline table by the response, what was left out, rare levels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from treeselect.printing import enumeration
+from treeselect.reports.material import FitMaterial
+from treeselect.reports.parts import MOST_UNITS, Table
+from treeselect.results.curves import number_text
+from treeselect.results.describing import (
+    FEW_ROWS,
+    MISSING,
+    NUMBERS,
+    describe_table,
+    rare_levels,
+)
+from treeselect.results.summary import rows_note
+from treeselect.results.tables import tidy_table
+
+if TYPE_CHECKING:
+    from treeselect.resampling.fit import Fit
+
+_MOST_OTHERS = 20
+"""Variables that no selected term reads, in the folded table."""
+
+_MOST_LEVELS = 10
+
+_MOST_CELLS = 5_000_000
+"""Rows times variables up to which others are described unasked: about a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable in the table.
+
+    Attributes
+    ----------
+    name : str
+    cells : tuple of str
+        A text for each column of a number; none of a factor.
+    rows : tuple of tuple of str
+        Levels and missing values: a head and a text for each column.
+    """
+
+    name: str
+    cells: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineTable:
+    """Variables, what they are, and how many of them were left out."""
+
+    caption: str
+    columns: tuple[str, ...]
+    variables: tuple[Variable, ...]
+    more: int
+
+    @property
+    def plain(self) -> Table:
+        """The same with levels in a column of their own, to be taken elsewhere."""
+        rows = [
+            (variable.name, *row)
+            for variable in self.variables
+            for row in (
+                *((("", *variable.cells),) if variable.cells else ()),
+                *variable.rows,
+            )
+        ]
+        columns = (self.columns[0], "Level", *self.columns[1:])
+        return Table(_broken(columns), tuple(map(_broken, rows)))
+
+
+def _broken(texts: Iterable[str]) -> tuple[str, ...]:
+    """Texts that need not stand on one line."""
+    return tuple(text.replace("\u00a0", " ") for text in texts)
+
+
+@dataclass(frozen=True, slots=True)
+class DataSection:
+    """How to read the tables, the variables behind the selected terms, others, and notes.
+
+    A table without variables is None.
+    """
+
+    lead: str
+    table: BaselineTable | None
+    others: BaselineTable | None
+    sentences: tuple[str, ...]
+
+
+def gather(material: FitMaterial) -> DataSection | None:
+    """The data in numbers; None without them."""
+    fit = material.fit
+    if not fit.design.has_data:
+        return None
+    inside = list(fit.variables)
+    outside = [name for name in _in_order(fit) if name not in set(inside)]
+    n_others = min(_MOST_OTHERS, _MOST_CELLS // len(fit.design.row_weights))
+    table = _table(fit, "the selected terms", inside[:MOST_UNITS], len(inside))
+    others = _table(fit, "no selected term", outside[:n_others], len(outside))
+    tables = [found for found in (table, others) if found]
+    return DataSection(_lead(fit, tables), table, others, data_sentences(fit))
+
+
+def data_sentences(fit: Fit) -> tuple[str, ...]:
+    """Which rows and columns have no part in the selection, and which levels are rare."""
+    word = fit.design.word_for
+    rare = [f"{level} of {word(name)} ({n:,})" for name, level, n in rare_levels(fit)]
+    said = [f"Levels in fewer than {FEW_ROWS} rows: {enumeration(rare)}."] if rare else []
+    return (rows_note(fit), *fit.design.notes, *said)
+
+
+def _in_order(fit: Fit) -> Iterable[str]:
+    """Variables behind all terms, those of the terms first that are most nearly selected."""
+    spec = fit.design.spec
+    return dict.fromkeys(v for term in tidy_table(fit)["term"] for v in spec[term].term.variables)
+
+
+def _table(fit: Fit, terms: str, names: Sequence[str], n_all: int) -> BaselineTable | None:
+    if not names:
+        return None
+    found = describe_table(fit, names, _MOST_LEVELS)
+    width = _n_groups(found["group"].isna().tolist())
+    records: list[dict[str, Any]] = found.to_dict("records")  # type: ignore[assignment]
+    lines = [records[i : i + width] for i in range(0, len(records), width)]
+    columns = ("Variable", *(_head(cell) for cell in lines[0]))
+    words = _words(fit, names)
+    variables = tuple(
+        _variable(words[name], [line for line in lines if line[0]["variable"] == name])
+        for name in names
+    )
+    by = f", by {fit.design.response.name}" if width > 1 else ""
+    return BaselineTable(f"Variables behind {terms}{by}", columns, variables, n_all - len(names))
+
+
+def _words(fit: Fit, names: Sequence[str]) -> dict[str, str]:
+    """What variables are called; those that have the same label with their names, too."""
+    words = {name: fit.design.word_for(name) for name in names}
+    count = Counter(words.values())
+    return {name: f"{w} ({name})" if count[w] > 1 else w for name, w in words.items()}
+
+
+def _n_groups(is_first: Sequence[bool]) -> int:
+    """How many cells a line has: it begins where all rows are meant."""
+    return next((i for i in range(1, len(is_first)) if is_first[i]), len(is_first))
+
+
+def _head(cell: dict[str, Any]) -> str:
+    name = cell["group"] if isinstance(cell["group"], str) else "All"
+    return f"{name} (n\u00a0=\u00a0{cell['n_group']:,})"
+
+
+def _variable(name: str, lines: Sequence[Sequence[dict[str, Any]]]) -> Variable:
+    """Of missing values there is a line where there are any."""
+    numbers = [line for line in lines if line[0]["kind"] == NUMBERS]
+    rows = tuple(
+        (line[0]["level"] if line[0]["kind"] != MISSING else "missing", *map(_counted, line))
+        for line in lines
+        if line[0]["kind"] != NUMBERS and (line[0]["kind"] != MISSING or line[0]["n"])
+    )
+    return Variable(name, tuple(_quartiles(cell) for line in numbers for cell in line), rows)
+
+
+def _counted(cell: dict[str, Any]) -> str:
+    """``"466 (36%)"``."""
+    if not cell["n"]:
+        return "0"
+    return f"{cell['n']:,} ({_percent(cell['share'])})"
+
+
+def _quartiles(cell: dict[str, Any]) -> str:
+    """``"28 (21 to 39)"``."""
+    if not cell["n"]:
+        return "–"
+    low, middle, high = (_short(cell[name]) for name in ("q25", "median", "q75"))
+    return f"{middle} ({low}\u00a0to\u00a0{high})"
+
+
+def _short(value: float) -> str:
+    """A number of three digits, or whole."""
+    return number_text(float(f"{value:.3g}") if abs(value) < 1000 else value)
+
+
+def _percent(share: float) -> str:
+    """A share; what is neither none nor all is not rounded to it."""
+    if 0 < share < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 < share < 1 else f"{share:.0%}"
+
+
+def _lead(fit: Fit, tables: Sequence[BaselineTable]) -> str:
+    response, weights = fit.design.response, fit.design.row_weights
+    by = ""
+    if tables and len(tables[0].columns) > 2:
+        if response.classes:
+            by = f" Columns are the classes of {response.name}."
+        elif response.family.has_times:
+            by = " Columns are the rows that end in an event and those that are censored."
+        else:
+            by = f" Columns are thirds by {response.name}, as far as equal values allow."
+    said = (
+        "Of numbers the median with the quartiles in brackets, of levels how many rows have them,"
+        f" with their share of the rows whose value is known, and how many values are missing.{by}"
+    )
+    if weights.are_equal:
+        return said
+    if weights.are_copies:
+        return f"{said} A row counts as often as its weight says."
+    return f"{said} Each row counts once, whatever its weight."

@@ -1,0 +1,228 @@
+"""The variables behind the terms, described over the rows that were used and by their response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from treeselect.arguments.checks import found_near, read_names
+from treeselect.designs.modeldata import ModelData
+from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
+from treeselect.errors import OptionError, listing
+from treeselect.frames.values import Labels, Numbers, read_column
+from treeselect.results.curves import value_text
+from treeselect.results.response_groups import quantiles, response_groups
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from treeselect.resampling.fit import Fit
+
+MOST_VALUES = 5
+"""A number with so few different values, all whole, is described by its values."""
+
+FEW_ROWS = 5
+"""A level that occurs in fewer rows is rare."""
+
+NUMBERS, LEVEL, OTHERS, MISSING = "numbers", "level", "others", "missing"
+"""Kinds of rows."""
+
+_QUARTILES = (0.25, 0.5, 0.75)
+
+
+class _Row(NamedTuple):
+    """Of the table, but for the columns that all rows of a variable share."""
+
+    kind: str
+    level: str | None
+    n: int
+    share: float
+    median: float = float("nan")
+    q25: float = float("nan")
+    q75: float = float("nan")
+
+
+def described_variables(result: Fit, variables: object) -> list[str]:
+    """Names of variables behind terms, those of the selected ones if none are given.
+
+    Raises
+    ------
+    OptionError
+        If there is no such variable.
+    """
+    if variables is None:
+        return list(result.variables)
+    known = result.design.spec.variables
+    names = [variables] if isinstance(variables, str) else read_names("variables", variables)
+    for name in names:
+        if name not in known:
+            raise OptionError(
+                "`variables` must be columns behind the terms, or None.\n"
+                f"{found_near(name, known, f'Columns: {listing(known)}.')}"
+            )
+    return list(dict.fromkeys(names))
+
+
+def describe_table(
+    result: Fit, variables: object = None, most_levels: int | None = None
+) -> pd.DataFrame:
+    """A row for each value of the baseline table (see ``SelectionResult.describe``).
+
+    Parameters
+    ----------
+    most_levels : int, optional
+        Of a variable with more the most frequent ones have rows, and the others together one of
+        the kind ``"others"``.
+
+    Raises
+    ------
+    OptionError
+        If there is no such variable.
+    DataError
+        If the model was saved without its data.
+    """
+    import pandas as pd
+
+    names, design = described_variables(result, variables), result.design
+    design.check_data()
+    copies = counted(design)
+    every = np.ones(len(copies), dtype=bool)
+    groups = [(None, every), *((g.name, g.rows) for g in response_groups(design, copies))]
+    sizes = [int(copies[rows].sum()) for _, rows in groups]
+    selected = set(result.variables)
+    rows: list[tuple[Any, ...]] = []
+    for name in names:
+        found = _described(design, name, [g for _, g in groups], copies, most_levels)
+        for of_groups in found:
+            for (group, _), size, row in zip(groups, sizes, of_groups, strict=True):
+                rows.append((name, row.kind, row.level, group, name in selected, size, *row[2:]))
+    text = pd.Series(["text"]).dtype
+    frame = pd.DataFrame(rows, columns=[*_TEXTS, *_TYPES])
+    return frame.astype({**dict.fromkeys(_TEXTS, text), **_TYPES})
+
+
+_TEXTS = ("variable", "kind", "level", "group")
+
+_TYPES: dict[str, type] = {
+    "selected": np.bool_,
+    **dict.fromkeys(("n_group", "n"), np.int64),
+    **dict.fromkeys(("share", "median", "q25", "q75"), np.float64),
+}
+
+
+def counted(design: ModelData) -> IntArray:
+    """How often each row counts: its copies; once where weights are no copies."""
+    weights = design.row_weights
+    once = np.ones(len(weights), dtype=np.int64)
+    return weights.values.astype(np.int64) if weights.are_copies else once
+
+
+def _described(
+    design: ModelData,
+    name: str,
+    groups: Sequence[BoolArray],
+    copies: IntArray,
+    most_levels: int | None,
+) -> Iterator[list[_Row]]:
+    """Rows of a variable, each for all groups."""
+    column = _as_levels(design, name, read_column(design.sources[name], name))
+    if isinstance(column, Labels):
+        yield from _level_rows(column, groups, copies, most_levels)
+        known = column.codes >= 0
+    else:
+        known = ~np.isnan(column.values)
+        yield [_number_row(column.values, known, rows, copies) for rows in groups]
+    yield [_missing_row(known, rows, copies) for rows in groups]
+
+
+def _number_row(values: FloatArray, known: BoolArray, rows: BoolArray, copies: IntArray) -> _Row:
+    here = known & rows
+    low, middle, high = quantiles(values[here], copies[here], _QUARTILES)
+    n = int(copies[here].sum())
+    return _Row(NUMBERS, None, n, n / int(copies[rows].sum()), middle, low, high)
+
+
+def _missing_row(known: BoolArray, rows: BoolArray, copies: IntArray) -> _Row:
+    n = int(copies[rows & ~known].sum())
+    return _Row(MISSING, None, n, n / int(copies[rows].sum()))
+
+
+def _level_rows(
+    column: Labels, groups: Sequence[BoolArray], copies: IntArray, most_levels: int | None
+) -> Iterator[list[_Row]]:
+    """A row for each level that occurs, in their order."""
+    n_levels = len(column.levels)
+    counts = np.array([_level_counts(column.codes[g], copies[g], n_levels) for g in groups])
+    occurs = np.flatnonzero(counts[0])
+    shown, rest = occurs, occurs[:0]
+    if most_levels is not None and len(occurs) > most_levels:
+        frequent = occurs[np.argsort(-counts[0][occurs], kind="stable")]
+        shown, rest = np.sort(frequent[: most_levels - 1]), frequent[most_levels - 1 :]
+    known = counts.sum(axis=1)
+    for level in shown:
+        yield _shares(LEVEL, value_text(column.levels[level]), counts[:, level], known)
+    if len(rest):
+        yield _shares(OTHERS, f"{len(rest):,} other levels", counts[:, rest].sum(axis=1), known)
+
+
+def _level_counts(codes: IntArray, copies: IntArray, n_levels: int) -> IntArray:
+    found = codes >= 0
+    return np.bincount(codes[found], copies[found], n_levels).astype(np.int64)
+
+
+def _shares(kind: str, level: str, counts: Iterable[int], known: Iterable[int]) -> list[_Row]:
+    return [
+        _Row(kind, level, int(n), int(n) / int(of) if of else float("nan"))
+        for n, of in zip(counts, known, strict=True)
+    ]
+
+
+def _as_levels(design: ModelData, name: str, column: Numbers | Labels) -> Numbers | Labels:
+    """The column with a level for each value, if a term takes it as a factor or it has few."""
+    if isinstance(column, Labels):
+        return column
+    known = ~np.isnan(column.values)
+    values, codes = np.unique(column.values[known], return_inverse=True)
+    few = 0 < len(values) <= MOST_VALUES and bool((values == np.floor(values)).all())
+    if not (column.is_bool or few or _is_factor(design, name, len(values))):
+        return column
+    every = np.full(len(known), -1, dtype=np.int64)
+    every[known] = codes
+    return Labels(every, tuple(bool(v) if column.is_bool else float(v) for v in values))
+
+
+def _is_factor(design: ModelData, name: str, n_values: int) -> bool:
+    """Whether some term takes a number as a factor with a level for each value: ``C(x)``."""
+    return any(
+        part.levels is not None
+        and len(part.levels) == n_values
+        and part.factor.variables == (name,)
+        for spec in design.spec.terms
+        for part in spec.factors
+    )
+
+
+def rare_levels(result: Fit) -> list[tuple[str, str, int]]:
+    """Variable, level and rows of each level that occurs in fewer than five rows, the rarest first.
+
+    Of columns of text and categories behind the terms, over the rows that are used, whatever their
+    weight.
+
+    Raises
+    ------
+    DataError
+        If the model was saved without its data.
+    """
+    design = result.design
+    design.check_data()
+    found = []
+    for name in (name for name, kind in design.spec.schema.items() if kind == "text"):
+        column = read_column(design.sources[name], name)
+        if isinstance(column, Labels):
+            once = np.ones(len(column.codes), dtype=np.int64)
+            counts = _level_counts(column.codes, once, len(column.levels))
+            rare = np.flatnonzero((counts > 0) & (counts < FEW_ROWS))
+            found += [(name, value_text(column.levels[i]), int(counts[i])) for i in rare]
+    return sorted(found, key=lambda one: one[2])
