@@ -165,10 +165,9 @@ def test_a_size_between_two_steps_is_marked(fixed):
     report = gather(
         dataclasses.replace(fixed, step=cut, scores=None, resampled=None), written="", versions={}
     )
-    assert not any(point.chosen for point in report.path.figure.points)
-    assert (
-        report.path.figure.points[2].x < report.path.figure.marker < report.path.figure.points[3].x
-    )
+    assert not any(point.chosen for point in report.path.figure.wide.points)
+    figure = report.path.figure.wide
+    assert figure.points[2].x < figure.marker < figure.points[3].x
     assert "3, which no step of the path has" in report.path.notes[1]
     assert [row[0] for row in report.path.table.rows] == ["0", "1", "2", "4 (cut to 3)"]
 
@@ -202,8 +201,8 @@ def test_whole_page_with_cross_validation(cross_validated):
     assert "<dt>R2, tuning score</dt>" in page
     assert "Not assessed: there are no resamples." in page
     n_steps = len(cross_validated.path)
-    assert page.count('class="error"') == 3 * n_steps
-    assert page.count('class="ring"') == 1
+    assert page.count('class="error"') == 2 * 3 * n_steps  # for a desk and for a phone
+    assert page.count('class="ring"') == 2
 
 
 def test_numbers_on_the_page_are_those_of_the_tables(fitted):
@@ -238,9 +237,12 @@ def test_the_page_stands_alone(fitted):
     assert not re.search(r"""src\s*=|href="(?!#|data:text/csv)|@import|url\(""", page)
     assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in page
     assert '<html lang="en">' in page
-    assert page.count('role="img" aria-labelledby') == page.count("</desc>") == 7
-    assert page.count("<svg") == 7 + page.count('<svg class="spark')
-
+    n_panels = sum(len(row.panels) for row in gathered(fitted).shapes.rows)
+    assert page.count("</desc>") == 4 + n_panels
+    assert (
+        page.count("<svg") - page.count('<svg class="spark"') == 2 * 4 + n_panels
+    )  # for a desk and for a phone
+    assert page.count("<svg") == page.count('role="img"') + page.count('aria-hidden="true"')
     labels = re.findall(r'aria-(?:labelledby|describedby)="([^"]+)"', page)
     assert len(labels) > 6
     assert all(page.count(f'id="{label}"') == 1 for label in labels)
@@ -355,19 +357,45 @@ def test_without_the_data_shapes_are_left_out(fitted, tmp_path):
     assert page_of(whole).count('id="shapes">') == 1
 
 
-def test_of_many_classes_the_one_that_varies_most_is_shown(mixed):
+def test_each_class_has_a_row_of_shapes(mixed):
     data = mixed.assign(dose=pd.cut(mixed["dose"], 3, labels=["<low>", "middle", "high"]))
     fit = treeselect.select("dose ~ . - died", data, k=2, seed=1, method="rrf", n_trees=20)
     learned = gathered(fit)
+    assert [row.title for row in learned.shapes.rows] == ["<low>", "middle", "high"]
+    for row in learned.shapes.rows:
+        assert [panel.title for panel in row.panels] == list(fit.selected)
+        assert {panel.scale_label for panel in row.panels} == {f"probability of {row.title}"}
     shape = fit.shape(fit.selected[0])
-    spreads = {c: shape["share"] @ shape[f"effect_{c}"] ** 2 for c in ("<low>", "middle", "high")}
-    most = max(spreads, key=spreads.get)
-    assert learned.shapes.panels[0].scale_label == f"probability of {most}"
-    scales = {panel.scale_label for panel in learned.shapes.panels}
-    assert (learned.shapes.table.columns[1] == "Scale") == (len(scales) > 1)
+    effects = [f"{effect:.3g}" for effect in shape[["effect_<low>", "effect_high"]].iloc[0]]
+    assert learned.shapes.table.columns[3:] == tuple(
+        f"Effect on {label}" for label in ("<low>", "middle", "high")
+    )
+    first, last = (float(learned.shapes.table.rows[0][i]) for i in (3, 5))
+    assert [first, last] == pytest.approx(list(map(float, effects)), abs=0.002)
     assert learned.sparse_forest is None
-    assert "Of the classes the one whose effect varies most is shown." in learned.shapes.lead
-    assert "<low>" not in page_of(fit)
+    assert "Each class has its row of pictures." in learned.shapes.lead
+    page = page_of(fit)
+    assert "<low>" not in page
+    assert "<h4>&lt;low&gt;</h4>" in page
+    labels = re.findall(r'id="(shape-[^"]+)"', page)
+    assert len(labels) == len(set(labels)) == 2 * 3 * 2
+
+
+def test_of_more_classes_the_one_that_varies_most_is_shown(mixed):
+    data = mixed.assign(dose=pd.cut(mixed["dose"], 5, labels=list("abcde")))
+    fit = treeselect.select("dose ~ signal + noise", data, k=2, seed=1, method="rrf", n_trees=20)
+    learned = gathered(fit)
+    (row,) = learned.shapes.rows
+    shapes = [fit.shape(term) for term in fit.selected]
+    spreads = {
+        label: sum(own["share"] @ own[f"effect_{label}"] ** 2 for own in shapes)
+        for label in "abcde"
+    }
+    most = max(spreads, key=spreads.get)
+    assert {panel.scale_label for panel in row.panels} == {f"probability of {most}"}
+    assert f"Of the 5 classes the one whose effects vary most is shown: {most}." in (
+        learned.shapes.lead
+    )
 
 
 def test_terms_of_several_variables_have_no_picture(mixed):
@@ -376,10 +404,10 @@ def test_terms_of_several_variables_have_no_picture(mixed):
         method="rrf", n_trees=10, keep=["signal:noise", "site:colour"],
     )  # fmt: skip
     learned = gathered(fit)
-    shown = {panel.title for panel in learned.shapes.panels}
-    assert shown == {t for t in fit.selected if ":" not in t}
+    (row,) = learned.shapes.rows
+    assert {panel.title for panel in row.panels} == {t for t in fit.selected if ":" not in t}
     assert "each term of one variable" in learned.shapes.lead
-    assert all(panel.x_label in ("signal", "noise") for panel in learned.shapes.panels)
+    assert all(panel.x_label in ("signal", "noise") for panel in row.panels)
 
 
 def test_one_term_has_no_interactions(mixed):

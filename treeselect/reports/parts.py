@@ -112,8 +112,8 @@ class Table:
     @property
     def stacks(self) -> bool:
         """Whether its rows stand as blocks where there is little room: not if it has few columns,
-        which fit, nor if it has so many that it is a matrix, which is read across."""
-        return 3 < len(self.columns) <= _MATRIX
+        which fit, so many that it is a matrix, which is read across, or too many rows."""
+        return 3 < len(self.columns) <= _MATRIX and len(self.rows) <= MOST_ROWS
 
     @property
     def ranks(self) -> tuple[tuple[int, ...], ...]:

@@ -3,6 +3,7 @@ the path as lines."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -71,9 +72,11 @@ class Curve:
     scale : str
         What the effect is added to.
     points : tuple of CurvePoint
-        Numbers by rising value, levels in their order; missing values last.
+        Numbers by rising value, levels by falling effect; missing values last.
     more : int
         Levels that were left out.
+    of_class : str
+        Whose effect it is, of more than two classes; else empty.
     """
 
     term: str
@@ -82,6 +85,12 @@ class Curve:
     scale: str
     points: tuple[CurvePoint, ...]
     more: int
+    of_class: str = ""
+
+    @property
+    def variance(self) -> float:
+        """Mean square of the effects that are shown."""
+        return sum(point.share * point.effect**2 for point in self.points)
 
 
 def has_curve(result: Fit, term: str) -> bool:
@@ -91,7 +100,7 @@ def has_curve(result: Fit, term: str) -> bool:
 
 def curves(result: Fit, term: str) -> tuple[Curve, ...]:
     """Curves of a selected term with one variable: one, or for more than two classes one for each,
-    the one that varies most first."""
+    the one that varies most first, whose order levels have in all."""
     shape = shape_table(result, term, None)
     variable = result.design.spec[term].term.variables[0]
     is_number = takes_numbers(result, term)
@@ -99,12 +108,15 @@ def curves(result: Fit, term: str) -> tuple[Curve, ...]:
     labels = labels if len(labels) > 2 else [""]
     effects = {c: shape[f"effect_{c}" if c else "effect"].to_numpy() for c in labels}
     share = shape["share"].to_numpy()
-    found = []
-    for label in sorted(labels, key=lambda c: -float(share @ effects[c] ** 2)):
+    values = shape[value_column(result, variable)]
+    labels.sort(key=lambda c: -float(share @ effects[c] ** 2))
+    found: list[Curve] = []
+    for label in labels:
         band = _band(shape, f"_{label}" if label else "")
-        values = shape[value_column(result, variable)]
         points = _points(values, share, effects[label], band, is_number)
-        shown = points if is_number else _most_frequent(points)
+        if not found:
+            order = _by_value(points) if is_number else _by_effect(points)
+        shown = tuple(points[i] for i in order)
         curve = Curve(
             term,
             result.design.word_for(variable),
@@ -112,9 +124,32 @@ def curves(result: Fit, term: str) -> tuple[Curve, ...]:
             scale_of(result, label),
             shown,
             len(points) - len(shown),
+            label,
         )
         found.append(curve)
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class CurveRow:
+    """Curves of several terms, all of one class if there are more than two."""
+
+    of_class: str
+    curves: tuple[Curve, ...]
+
+
+def curve_rows(result: Fit, terms: Sequence[str], most: int) -> tuple[CurveRow, ...]:
+    """Curves of terms with one variable each: one row, or one for each of at most so many classes,
+    in their order; of more classes, that whose effects vary most."""
+    found = [curves(result, term) for term in terms]
+    rows = [
+        CurveRow(label, tuple(own for every in found for own in every if own.of_class == label))
+        for label in dict.fromkeys(["", *map(str, result.design.response.classes)])
+        if any(own.of_class == label for every in found for own in every)
+    ]
+    if len(rows) > most:
+        return (max(rows, key=lambda row: sum(curve.variance for curve in row.curves)),)
+    return tuple(rows)
 
 
 def takes_numbers(result: Fit, term: str) -> bool:
@@ -164,7 +199,7 @@ def _points(
         number = float(value) if is_number and not lost else None
         label = MISSING if lost else value_text(value if number is None else number)
         points.append(CurvePoint(number, label, float(part), float(height), bool(lost), *ends))
-    return tuple(sorted(points, key=lambda p: (p.is_missing, p.value or 0.0)))
+    return tuple(points)
 
 
 def _band(shape: pd.DataFrame, name: str) -> list[tuple[float | None, float | None]]:
@@ -175,9 +210,14 @@ def _band(shape: pd.DataFrame, name: str) -> list[tuple[float | None, float | No
     return [(None, None) if low != low else (low, high) for low, high in ends]
 
 
-def _most_frequent(points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
+def _by_value(points: Sequence[CurvePoint]) -> list[int]:
+    return sorted(range(len(points)), key=lambda i: (points[i].is_missing, points[i].value or 0.0))
+
+
+def _by_effect(points: Sequence[CurvePoint]) -> list[int]:
+    """The most frequent levels by falling effect."""
     kept = sorted(range(len(points)), key=lambda i: -points[i].share)[:MOST_LEVELS]
-    return tuple(points[i] for i in sorted(kept))
+    return sorted(kept, key=lambda i: (points[i].is_missing, -points[i].effect))
 
 
 @dataclass(frozen=True, slots=True)

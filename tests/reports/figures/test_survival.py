@@ -26,7 +26,7 @@ def steps(name="low", **changed):
 
 def drawn(*groups, ticks=(0.0, 200.0, 400.0), horizon=200.0):
     counts = [range(30, 30 - 10 * len(ticks), -10)] * len(groups)
-    return survival_figure(groups, counts, ticks, time="time", horizon=horizon)
+    return survival_figure(groups, counts, ticks, time="time", horizon=horizon).wide
 
 
 def test_steps_start_at_the_corner_and_go_down_only():
@@ -35,7 +35,7 @@ def test_steps_start_at_the_corner_and_go_down_only():
     quarter = (figure.bottom - figure.top) / 4
     x = {tick.label: tick.at for tick in figure.x_ticks}
     assert group.line == (
-        f"M{figure.left} {figure.top}H{x['200']}V{figure.top + quarter:.1f}"
+        f"M{float(figure.left)} {figure.top}H{x['200']}V{figure.top + quarter:.1f}"
         f"H{x['400']}V{figure.top + 2 * quarter:.1f}H{x['400']}"
     )
     assert (x["400"], group.end_x, figure.marker) == (figure.right, figure.right, x["200"])
@@ -88,3 +88,13 @@ def test_ticks_of_time_begin_at_0_and_leave_room_for_numbers(last):
     assert ticks[0] == 0
     assert ticks[-1] <= last
     assert 3 <= len(ticks) <= 7
+
+
+def test_on_a_phone_rows_of_numbers_name_the_curves():
+    ticks = tuple(float(t) for t in range(0, 401, 50))
+    groups = [steps("low"), steps("high")]
+    figure = survival_figure(groups, [[1234.0] * 9] * 2, ticks, time="time", horizon=200.0).narrow
+    assert [group.label_y for group in figure.groups] == [None, None]
+    assert len(figure.x_ticks) == len(figure.groups[0].counts) < 9
+    apart = figure.x_ticks[1].at - figure.x_ticks[0].at
+    assert apart > 35  # what "1,234" needs

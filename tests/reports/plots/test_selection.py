@@ -221,14 +221,18 @@ def test_missing_values_stand_apart(mixed):
     ax = fit.plot("shape", term="noise")
     assert texts(ax.get_xticklabels())[-1] == "missing"
     known = ax.lines[1].get_xdata()
-    lost = ax.collections[1].get_offsets()[0, 0]
-    assert lost > max(known)
+    (lost,) = [line for line in ax.lines if line.get_marker() == "s"]
+    assert max(known) < lost.get_xdata()[0] < ax.get_xlim()[1]
+    assert lost.get_markerfacecolor() == "white"
     assert ax.get_ylabel() == "effect on the mean response"
 
 
 def test_the_shape_of_a_factor_and_of_classes(fitted, classes):
     ax = fitted.plot("shape", term="site")
-    assert texts(ax.get_xticklabels()) == ["Bath", "Leeds", "York", "missing"]
+    shape = fitted.shape("site").dropna().sort_values("effect", ascending=False)
+    assert texts(ax.get_yticklabels()) == [*shape["site"], "missing"]
+    assert ax.yaxis_inverted()
+    assert texts(ax.texts)[:3] == [f"{share:.0%}" for share in shape["share"]]
     ax = classes.plot("shape", term="signal")
     assert {t.get_text() for t in ax.get_legend().get_texts()} == {
         f"probability of {c}" for c in ("low", "middle", "high")
@@ -366,5 +370,20 @@ def test_bands_of_shapes(fitted, monkeypatch):
     assert heights.min() == pytest.approx(effect.min() - 0.5)
     assert heights.max() == pytest.approx(effect.max() + 0.25)
     ax = fitted.plot("shape", term="site")
-    upright = [line for line in ax.lines if len(set(line.get_xdata())) == 1]
-    assert len(upright) == len(fitted.shape("site"))
+    bars = [line for line in ax.lines if len(line.get_xdata()) == 2 == len(set(line.get_xdata()))]
+    assert len(bars) == len(fitted.shape("site"))
+
+
+def test_crowded_values_have_the_axis_of_the_report():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"income": np.exp(2 * rng.normal(size=200)), "x": rng.normal(size=200)})
+    data["y"] = np.log(data["income"]) + rng.normal(size=200)
+    data["debt"] = data["income"] * (rng.random(200) < 0.7)
+    fit = quick_fit("y ~ .", data, k=3)
+    ax = fit.plot("shape", term="income")
+    assert ax.get_xscale() == "log"
+    assert ax.get_xlabel() == "income (log scale)"
+    assert "1" in texts(ax.get_xticklabels())
+    ax = fit.plot("shape", term="debt")
+    assert ax.get_xlabel() == "debt (scale of quantiles)"
+    np.testing.assert_allclose(ax.lines[1].get_xdata(), fit.shape("debt")["debt"])

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeselect.comparison.words import difference_cells, size_text
-from treeselect.reports.figures.differences import DifferenceFigure, difference_figure
+from treeselect.reports.figures.differences import difference_figure
+from treeselect.reports.figures.dots import DotFigure
 from treeselect.reports.material import ContestMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
 
@@ -17,7 +18,7 @@ class DifferenceSection:
     """Paired differences from the best method."""
 
     lead: str
-    figure: DifferenceFigure
+    figure: DotFigure
     table: Table
 
 

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-WIDTH = 680
-"""Of a figure, in pixels."""
+from treeselect.reports.figures.forms import TICK
+from treeselect.reports.figures.labels import width
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,17 @@ class Tick:
 
     at: float
     label: str
+
+
+def label_room(labels: Sequence[str]) -> float:
+    """Where an axis may begin, to the right of the labels of its ticks."""
+    return round(max(width(label, TICK) for label in labels) + 14.0)
+
+
+def middle_in(at: float, label: str, last: float) -> float:
+    """Where the middle of a tick's label stands, so that it does not leave a figure so wide."""
+    half = width(label, TICK) / 2
+    return round(max(min(at, last - half), half), 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +91,19 @@ def _within(low: float, high: float, span: float, least: float, most: float) -> 
     return Axis(min(low, *ticks), max(high, *ticks), tuple(ticks))
 
 
-def count_axis(values: Sequence[float]) -> tuple[int, int, range]:
+def count_axis(values: Sequence[float], room: float = math.inf) -> tuple[int, int, range]:
     """Whole numbers from where to where an axis of counts runs, and its ticks.
 
     Parameters
     ----------
     values : sequence of float
         At least 0; means of counts need not be whole.
+    room : float
+        For the ticks' labels, in pixels.
     """
     least, most = math.floor(min(values)), math.ceil(max(values))
-    return least, most, size_ticks(least, most)
+    fitting = room / (width(f"{most:,}", TICK) + 8)
+    return least, most, size_ticks(least, most, max(min(int(min(fitting, 15)), 15), 1))
 
 
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
@@ -128,11 +142,25 @@ def _round_values(low: float, high: float, about: int) -> list[float]:
     return [i * step for i in range(first, last + 1)]
 
 
-def size_ticks(least: int, most: int) -> range:
-    """Round numbers of units, at most fifteen or so."""
-    wide = (most - least) / 15
+def size_ticks(least: int, most: int, about: int = 15) -> range:
+    """Round numbers of units, at most so many or one more."""
+    wide = (most - least) / about
     every = next(e for p in range(9) for e in (10**p, 2 * 10**p, 5 * 10**p) if e >= wide)
     return range(-(-least // every) * every, most + 1, every)
+
+
+def fitted_ticks(
+    low: float, high: float, room: float, *, signed: bool = False
+) -> list[tuple[float, str]]:
+    """Round values that cover a range, as many as have room for their labels side by side."""
+    found: list[tuple[float, str]] = []
+    for about in (5, 4, 3, 2, 1):
+        ticks = nice_ticks(low, high, about)
+        found = list(zip(ticks, tick_labels(ticks, signed=signed), strict=True))
+        widest = max(width(label, TICK) for _, label in found)
+        if (widest + 6) * (len(found) - 1) <= room:
+            break
+    return found
 
 
 def tick_labels(ticks: Sequence[float], *, signed: bool = False) -> list[str]:

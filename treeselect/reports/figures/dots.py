@@ -1,13 +1,38 @@
-"""Dots with intervals, one for each name: shares, or values of any size."""
+"""Dots with intervals, one for each name: shares, differences, or values of any size."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
-from treeselect.reports.figures.axes import WIDTH, Tick, nice_ticks, tick_labels
-from treeselect.reports.figures.labels import distinct
-from treeselect.reports.figures.rows import LABELS, ROW
+from treeselect.reports.figures.axes import Tick, fitted_ticks, middle_in
+from treeselect.reports.figures.forms import Figure, Form, in_both_forms
+from treeselect.reports.figures.rows import RowName, rows_of
+
+_SHARES = ((0.0, "0%"), (0.25, "25%"), (0.5, "50%"), (0.75, "75%"), (1.0, "100%"))
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a dot stands for, and its interval.
+
+    Attributes
+    ----------
+    name : str
+    value, low, high : float
+    filled : bool
+    text : str
+        It in words.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    filled: bool
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +40,7 @@ class Dot:
     """A value with an interval."""
 
     name: str
-    label: str
+    label: RowName
     x: float
     low: float
     high: float
@@ -25,9 +50,19 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class DotFigure:
+class Mark:
+    """A value that others are compared with, and where its label stands."""
+
+    at: float
+    label: str
+    label_x: float
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
     """Numbers with intervals on a common axis; marks are values that they are compared with."""
 
+    form: Form
     width: int
     height: int
     left: float
@@ -35,8 +70,10 @@ class DotFigure:
     bottom: float
     dots: tuple[Dot, ...]
     x_ticks: tuple[Tick, ...]
-    more: int
-    marks: tuple[Tick, ...] = ()
+    marks: tuple[Mark, ...]
+
+
+DotFigure: TypeAlias = Figure[Dots]
 
 
 def dot_figure(
@@ -47,10 +84,10 @@ def dot_figure(
     filled: Sequence[bool],
     more: int,
 ) -> DotFigure:
-    """Geometry of dots with intervals; values in [0, 1]."""
-    shares = (0.0, 0.25, 0.5, 0.75, 1.0)
-    ticks = dict(zip(shares, (f"{share:.0%}" for share in shares), strict=True))
-    return _dots(names, values, lows, highs, filled, more, ticks, {})
+    """Geometry of dots with intervals; values in [0, 1], filled if they are selected."""
+    shown = _values(names, values, lows, highs, filled)
+    said = "; ".join(f"{v.name}: {v.text}{', selected' if v.filled else ''}" for v in shown)
+    return in_both_forms(partial(drawn_dots, shown, None, {}), said, more)
 
 
 def range_figure(
@@ -63,45 +100,59 @@ def range_figure(
     more: int,
 ) -> DotFigure:
     """Geometry of dots with intervals of any finite values, and of a value that is marked."""
-    ticks = nice_ticks(min([*lows, mark[1]]), max([*highs, mark[1]]))
-    labels = dict(zip(ticks, tick_labels(ticks), strict=True))
-    return _dots(names, values, lows, highs, filled, more, labels, {mark[1]: mark[0]})
+    shown = _values(names, values, lows, highs, filled)
+    ends = min([*lows, mark[1]]), max([*highs, mark[1]])
+    said = "; ".join(f"{v.name}: {v.text}{', selected' if v.filled else ''}" for v in shown)
+    said += f"; {mark[0]}: {mark[1]:.2f}"
+    return in_both_forms(partial(drawn_dots, shown, ends, {mark[0]: mark[1]}), said, more)
 
 
-def _dots(
+def _values(
     names: Sequence[str],
     values: Sequence[float],
     lows: Sequence[float],
     highs: Sequence[float],
     filled: Sequence[bool],
-    more: int,
-    ticks: Mapping[float, str],
-    marks: Mapping[float, str],
-) -> DotFigure:
-    """Geometry of dots between the first and the last tick."""
-    left, right = LABELS, WIDTH - 34.0
-    bottom = len(names) * ROW + 8.0
-    first, last = min(ticks), max(ticks)
+) -> list[Value]:
+    return [
+        Value(name, value, low, high, bool(fill), f"{value:.2f} ({low:.2f} to {high:.2f})")
+        for name, value, low, high, fill in zip(names, values, lows, highs, filled, strict=True)
+    ]
+
+
+def drawn_dots(
+    values: Sequence[Value],
+    ends: tuple[float, float] | None,
+    marks: dict[str, float],
+    form: Form,
+    *,
+    signed: bool = False,
+) -> Dots:
+    """Geometry of dots between the ends of an axis, or of shares without any."""
+    rows = rows_of([value.name for value in values], form)
+    left, right = rows.left, form.width - form.margin
+    ticks = fitted_ticks(*ends, right - left, signed=signed) if ends else list(_SHARES)
+    first, last = ticks[0][0], ticks[-1][0]
 
     def x(value: float) -> float:
         return round(left + (value - first) / (last - first) * (right - left), 1)
 
-    labels = distinct(names)
     dots = tuple(
-        Dot(
-            name,
-            labels[i],
-            x(value),
-            x(low),
-            x(high),
-            i * ROW + 16.0,
-            bool(fill),
-            f"{value:.2f} ({low:.2f} to {high:.2f})",
-        )
-        for i, (name, value, low, high, fill) in enumerate(
-            zip(names, values, lows, highs, filled, strict=True)
-        )
+        Dot(v.name, label, x(v.value), x(v.low), x(v.high), middle, v.filled, v.text)
+        for v, label, middle in zip(values, rows.names, rows.middles, strict=True)
     )
-    x_ticks = tuple(Tick(x(at), label) for at, label in ticks.items())
-    marked = tuple(Tick(x(at), label) for at, label in marks.items())
-    return DotFigure(WIDTH, int(bottom) + 34, left, right, bottom, dots, x_ticks, more, marked)
+    marked = tuple(
+        Mark(x(at), label, middle_in(x(at), label, form.width)) for label, at in marks.items()
+    )
+    below = 42 if any(marks) else 28
+    return Dots(
+        form,
+        form.width,
+        int(rows.bottom) + below,
+        left,
+        right,
+        rows.bottom,
+        dots,
+        tuple(Tick(x(at), label) for at, label in ticks),
+        marked,
+    )

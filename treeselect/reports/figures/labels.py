@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from treeselect.shown import shown
 
-_LABEL_EMS = 13.0
-"""What fits to the left of a figure in the largest size of type that the style sheet gives to
-names, 16 pixels."""
+_LABEL_EMS = 22.0
+"""Longest name, if nothing else is said: forty characters, or nearly."""
 
 
 def shorten(name: str, most: float = _LABEL_EMS) -> str:
@@ -73,11 +72,63 @@ def _fitting(name: str, most: float) -> str:
 
 def ems(character: str) -> float:
     """Generous width of a character in a sans-serif face."""
-    if unicodedata.east_asian_width(character) in "WF" or character in "…@%MWmw":
+    if unicodedata.combining(character):
+        return 0.0
+    if unicodedata.east_asian_width(character) in "WF" or character in "…@%MWm":
         return 1.0
-    if character in "iIjl.,:;|!'`()[] ":
+    character = unicodedata.normalize("NFD", character)[0]
+    if character in "iIjl.,:;|!'()[]/-\" ":
         return 0.4
-    return 0.75 if character.isupper() else 0.63
+    beyond_latin = (
+        character > "\u024f" and character not in "\u2013\u201c\u201d\u2018\u2019"
+    )  # dashes, quotes
+    if character in "©®ÆŒæœ¼½¾" or beyond_latin:
+        return 1.0
+    if character in "w+=<>~^#×±÷−&OQGCDNHU":
+        return 0.84
+    return 0.78 if character.isupper() else 0.64
+
+
+def width(text: str, size: float) -> float:
+    """Generous width of a text, in the unit of the size of its type."""
+    return size * sum(map(ems, shown(text)))
+
+
+def folded(
+    names: Sequence[str], most: float, parts: Sequence[tuple[str, str]] | None = None
+) -> list[tuple[str, ...]]:
+    """Names on one line, or on two of at most `most` ems; still longer ones are shortened, and
+    different ones stay different.
+
+    Parameters
+    ----------
+    names : sequence of str
+    most : float
+    parts : sequence of (str, str), optional
+        Where a name is broken; by default where its lines are most alike.
+    """
+    names = list(map(shown, names))
+    if parts is not None:
+        terms = list(dict.fromkeys(part for pair in parts for part in pair))
+        short = dict(zip(terms, distinct(terms, most), strict=True))
+        return [
+            (name,) if sum(map(ems, name)) <= most else (short[first], short[second])
+            for name, (first, second) in zip(names, parts, strict=True)
+        ]
+    lines = [_two_lines(name, most) for name in names]
+    rest = iter(distinct([n for n, own in zip(names, lines, strict=True) if not own], most))
+    return [own or (next(rest),) for own in lines]
+
+
+def _two_lines(name: str, most: float) -> tuple[str, ...]:
+    """A name as it is, or broken where its lines are most alike; nothing if it does not fit."""
+    if sum(map(ems, name)) <= most:
+        return (name,)
+    breaks = [i for i in range(1, len(name)) if name[i - 1] in " -_/.,;:)" or name[i] == "("]
+    pairs = [(name[:i].rstrip(), name[i:].lstrip()) for i in breaks or range(1, len(name))]
+    wide = [max(sum(map(ems, part)) for part in pair) for pair in pairs]
+    best = min(range(len(pairs)), key=wide.__getitem__, default=None)
+    return pairs[best] if best is not None and wide[best] <= most else ()
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:

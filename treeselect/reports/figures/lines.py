@@ -4,45 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
-from treeselect.reports.figures.axes import WIDTH, Tick, count_axis, nice_ticks, tick_labels
-from treeselect.reports.figures.labels import distinct, spread
+from treeselect.reports.figures.axes import Tick, count_axis, label_room, nice_ticks, tick_labels
+from treeselect.reports.figures.forms import Figure, Form, in_both_forms
+from treeselect.reports.figures.legends import Entry, legend_of
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line over the sizes of the path, with marks on it and its name at the right end.
+    """A line over the sizes of the path, with marks on it.
 
     Attributes
     ----------
-    name, label : str
+    name : str
+    entry : Entry
+        Its name and where that stands.
     points : str
     marks : tuple of (float, float)
         Where its marks stand.
     mark : int
         Which of the marks is its own.
     solid : bool
-    end, label_y : float
-        Height of its right end, and of its label.
     text : str
         Its values, for those who do not see it.
     """
 
     name: str
-    label: str
+    entry: Entry
     points: str
     marks: tuple[tuple[float, float], ...]
     mark: int
     solid: bool
-    end: float
-    label_y: float
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class LineFigure:
+class Lines:
     """Lines over the sizes of the path; `marker` is where the chosen number stands."""
 
+    form: Form
     width: int
     height: int
     left: float
@@ -53,11 +55,26 @@ class LineFigure:
     marker: float
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
-    more: int
 
+
+LineFigure: TypeAlias = Figure[Lines]
 
 MOST_MARKS = 20
 """Marks on a line; of a longer path every second one, or fewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A line from the step before its first value above 0 on."""
+
+    name: str
+    sizes: tuple[int, ...]
+    values: tuple[float, ...]
+    solid: bool
+
+    @property
+    def text(self) -> str:
+        return ", ".join(f"{s}: {v:.3f}" for s, v in zip(self.sizes, self.values, strict=True))
 
 
 def line_figure(
@@ -83,9 +100,20 @@ def line_figure(
     more : int
         Lines that were left out.
     """
-    width, height, left, right, top, bottom = WIDTH, 320, 50.0, WIDTH - 196.0, 30.0, 272.0
-    ticks = nice_ticks(0.0, max(map(max, values)))
-    least, most, x_ticks = count_axis([*sizes, chosen])
+    runs = []
+    for name, own, is_solid in zip(names, values, solid, strict=True):
+        first = max(next((j for j, value in enumerate(own) if value > 0), 0) - 1, 0)
+        runs.append(_Run(name, tuple(sizes[first:]), tuple(own[first:]), bool(is_solid)))
+    said = "; ".join(f"{run.name}: {run.text}" for run in runs)
+    return in_both_forms(partial(_lines, sizes, runs, chosen), said, more)
+
+
+def _lines(sizes: Sequence[int], runs: Sequence[_Run], chosen: int, form: Form) -> Lines:
+    ticks = nice_ticks(0.0, max(max(run.values) for run in runs))
+    labels = tick_labels(ticks)
+    left, right = label_room(labels), form.width - (form.legend or 12.0)
+    top, bottom = 30.0, form.bottom
+    least, most, x_ticks = count_axis([*sizes, chosen], right - left)
 
     def x(size: float) -> float:
         return round(left + 14 + (size - least) / max(most - least, 1) * (right - left - 14), 1)
@@ -93,36 +121,30 @@ def line_figure(
     def y(value: float) -> float:
         return round(bottom - value / ticks[-1] * (bottom - top), 1)
 
-    ends = [y(own[-1]) for own in values]
-    heights = spread(ends, 18.0, top, bottom)
-    labels = distinct(names, 10.0)
+    legend = legend_of(
+        [run.name for run in runs],
+        [y(run.values[-1]) for run in runs],
+        [True] * len(runs),
+        form,
+        (right, top, bottom),
+    )
     every = -(-len(sizes) // MOST_MARKS)
     lines = []
-    for i, (name, own) in enumerate(zip(names, values, strict=True)):
-        first = max(next((j for j, value in enumerate(own) if value > 0), 0) - 1, 0)
-        places = [(x(size), y(value)) for size, value in zip(sizes, own, strict=True)][first:]
-        line = Line(
-            name,
-            labels[i],
-            " ".join(f"{a},{b}" for a, b in places),
-            tuple(places[::-every][::-1]),
-            i,
-            bool(solid[i]),
-            ends[i],
-            heights[i],
-            ", ".join(f"{s}: {v:.3f}" for s, v in zip(sizes[first:], own[first:], strict=True)),
-        )
-        lines.append(line)
-    return LineFigure(
-        width,
-        height,
+    for i, (run, entry) in enumerate(zip(runs, legend.entries, strict=True)):
+        places = [(x(size), y(value)) for size, value in zip(run.sizes, run.values, strict=True)]
+        points = " ".join(f"{a},{b}" for a, b in places)
+        marks = tuple(places[::-every][::-1])
+        lines.append(Line(run.name, entry, points, marks, i, run.solid, run.text))
+    return Lines(
+        form,
+        form.width,
+        int(legend.bottom),
         left,
         right,
         top,
         bottom,
         tuple(lines),
         x(chosen),
-        tuple(Tick(x(size), str(size)) for size in x_ticks),
-        tuple(map(Tick, map(y, ticks), tick_labels(ticks))),
-        more,
+        tuple(Tick(x(size), f"{size:,}") for size in x_ticks),
+        tuple(map(Tick, map(y, ticks), labels)),
     )

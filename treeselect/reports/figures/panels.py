@@ -1,4 +1,4 @@
-"""Curves to positions: small pictures side by side, all to the same vertical scale."""
+"""Shapes of terms: small pictures side by side, of numbers as curves, of factors as dots."""
 
 from __future__ import annotations
 
@@ -6,30 +6,37 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treeselect.reports.figures.axes import Tick, nice_ticks, position, tick_labels
-from treeselect.reports.figures.labels import distinct, ems, shorten
-from treeselect.results.curves import Curve, CurvePoint, number_text
+from treeselect.reports.figures.axes import Tick, label_room, middle_in, nice_ticks, tick_labels
+from treeselect.reports.figures.forms import NAME, TICK
+from treeselect.reports.figures.labels import distinct, shorten, width
+from treeselect.reports.figures.levels import LevelPanel, level_panel
+from treeselect.reports.figures.scales import (
+    PANEL,
+    Effects,
+    curve_sentence,
+    point_text,
+    short_scale,
+)
+from treeselect.reports.figures.values import FEW, density, value_axis, value_ticks
+from treeselect.results.curves import MISSING, Curve, CurvePoint
 
-_WIDTH = 240
-_TOP, _BOTTOM, _RIGHT = 44.0, 164.0, 234.0
-_TEXT = 12.0
-"""Size of type in a panel, in pixels."""
+_TOP, _BOTTOM, _RIGHT = 44.0, 170.0, PANEL - 6.0
+_STRIP = 16.0
+"""Height of the strip below the axis that shows where the rows are."""
 
-_MISSING_ROOM = 52.0
-_LONGEST_LEVEL = 6.4
-"""What fits under the axis of upright names of levels, in ems."""
+_LEAST_SLOT = 18.0
+"""Width of the room for missing values, however few."""
+
+_FLAT = 0.1
+"""A curve whose range is less than so much of another's would be a flat line beside it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speck:
-    """A point of a curve; its area is the share of the rows.
-
-    Where resamples tell it, `low` and `high` are the ends of its interval.
-    """
+    """A point of a curve, with the ends of its interval where resamples tell it."""
 
     x: float
     y: float
-    radius: float
     is_missing: bool
     text: str
     low: float | None = None
@@ -37,8 +44,8 @@ class Speck:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
-    """One curve.
+class NumberPanel:
+    """The curve of a number.
 
     Attributes
     ----------
@@ -49,24 +56,24 @@ class Panel:
     scale_label : str
         What the effect is added to, shortened.
     x_label : str
-        The variable, if the term is not just that.
+        The variable if the term is not just that, and what must be said of its axis.
     x_label_y : float
     line : str
-        Points of the line; of levels none.
     band : tuple of str
-        Outlines of what resamples make of the line, where they tell it; of levels none.
+        Outlines of what resamples make of the line, where they tell it.
     specks : tuple of Speck
+    radius : float
+        Of the dots of values; so small where there are many that the line hides them.
+    rows : str
+        Path of the strip below the axis that shows where the rows are.
     zero : float
         Where the effect is 0.
     missing_from : float or None
         Where the room for missing values begins.
     x_ticks, y_ticks : tuple of Tick
-    upright : bool
-        Whether the ticks' names run upwards, for want of room.
-    more : int
-        Levels that were left out.
     text : str
         The curve in a sentence.
+    is_number : bool
     """
 
     width: int
@@ -83,81 +90,155 @@ class Panel:
     line: str
     band: tuple[str, ...]
     specks: tuple[Speck, ...]
+    radius: float
+    rows: str
     zero: float
     missing_from: float | None
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
-    upright: bool
-    more: int
     text: str
+    is_number: bool = True
 
 
-def panels(curves: Sequence[Curve]) -> tuple[Panel, ...]:
-    """Geometry of curves, with the vertical axis that they share."""
-    effects = [height for curve in curves for point in curve.points for height in _heights(point)]
-    ticks = nice_ticks(min(0.0, *effects), max(0.0, *effects), 4)
-    labels = tick_labels(ticks, signed=True)
-    left = max(30.0, round(max(map(_width, labels)) + 14, 1))
-    titles = distinct([curve.term for curve in curves], 15.0)
+Panel = NumberPanel | LevelPanel
+
+
+def share_scale(curves: Sequence[Curve]) -> bool:
+    """Whether all curves are seen on one scale: none is a flat line beside another."""
+    ranges = [_range(curve) for curve in curves]
+    seen = [extent for extent in ranges if extent > 0]
+    return not seen or min(seen) >= _FLAT * max(seen)
+
+
+def _range(curve: Curve) -> float:
+    effects = [point.effect for point in curve.points]
+    return max(effects) - min(effects)
+
+
+def panels(curves: Sequence[Curve], *, shared: bool = True) -> tuple[Panel, ...]:
+    """Geometry of curves, all to the same scale or each to its own."""
+    titles = distinct([curve.term for curve in curves], PANEL / NAME)
+    common = effect_scale(curves)
     return tuple(
-        _panel(curve, title, left, ticks, labels)
+        (_number_panel if curve.is_number else level_panel)(
+            curve, title, common if shared else effect_scale([curve])
+        )
         for curve, title in zip(curves, titles, strict=True)
     )
 
 
-def _panel(curve: Curve, title: str, left: float, ticks: list[float], labels: list[str]) -> Panel:
-    def y(effect: float) -> float:
-        share = (effect - ticks[0]) / (ticks[-1] - ticks[0])
-        return round(_BOTTOM - share * (_BOTTOM - _TOP), 1)
+def effect_scale(curves: Sequence[Curve]) -> Effects:
+    """Ticks that cover the effects and their intervals, and 0."""
+    heights = [
+        height
+        for curve in curves
+        for point in curve.points
+        for height in (point.effect, point.low, point.high)
+        if height is not None
+    ]
+    ticks = nice_ticks(min(0.0, *heights), max(0.0, *heights), 4)
+    return Effects(tuple(ticks), tuple(tick_labels(ticks, signed=True)))
 
-    x_ticks, places, missing_from = (
-        _number_axis(curve, left) if curve.is_number else _level_axis(curve, left)
-    )
+
+def _number_panel(curve: Curve, title: str, effects: Effects) -> NumberPanel:
+    left = label_room(effects.labels) - 2.0
+
+    def y(effect: float) -> float:
+        return round(_BOTTOM - effects.share(effect) * (_BOTTOM - _TOP), 1)
+
+    known = [point for point in curve.points if point.value is not None]
+    slot = _slot(curve, _RIGHT - left)
+    ticks, places, strip, note = _axis(known, left + 8, _RIGHT - 8 - slot)
+    if slot:
+        ticks = _with_missing(ticks, _RIGHT - slot / 2)
+    at = iter(places)
     specks = tuple(
         Speck(
-            x,
+            _RIGHT - slot / 2 if p.value is None else next(at),
             y(p.effect),
-            round(max(1.6 if curve.is_number else 2.5, 9 * p.share**0.5), 1),
             p.is_missing,
-            _words(p),
+            point_text(p),
             None if p.low is None else y(p.low),
             None if p.high is None else y(p.high),
         )
-        for x, p in zip(places, curve.points, strict=True)
+        for p in curve.points
     )
-    known = [s for s in specks if not s.is_missing]
-    slot = (_RIGHT - left) / max(len(x_ticks), 1)
-    upright = not curve.is_number and any(_width(tick.label) > slot - 4 for tick in x_ticks)
-    x_label = "" if curve.variable == curve.term else shorten(curve.variable, 15.0)
-    longest = max(_width(tick.label) for tick in x_ticks) if upright else 10.0
-    below = 12.0 + longest + (20.0 if x_label else 0.0)
-    return Panel(
-        width=_WIDTH,
-        height=int(_BOTTOM + below) + 6,
+    on_line = [speck for speck in specks if not speck.is_missing]
+    x_label = ", ".join(
+        filter(None, ["" if curve.variable == curve.term else curve.variable, note])
+    )
+    if note and curve.variable == curve.term:
+        x_label = note
+    return NumberPanel(
+        width=PANEL,
+        height=int(_BOTTOM + _STRIP + (46.0 if x_label else 26.0)),
         left=left,
         right=_RIGHT,
         top=_TOP,
         bottom=_BOTTOM,
         title=curve.term,
         label=title,
-        scale_label=short_scale(curve.scale),
-        x_label=x_label,
-        x_label_y=round(_BOTTOM + below, 1),
-        line=" ".join(f"{s.x},{s.y}" for s in known) if curve.is_number else "",
-        band=_outlines(known) if curve.is_number else (),
+        scale_label=short_scale(curve.scale, PANEL / TICK),
+        x_label=shorten(x_label, (_RIGHT - left) / TICK),
+        x_label_y=_BOTTOM + _STRIP + 38.0,
+        line=" ".join(f"{s.x},{s.y}" for s in on_line),
+        band=_outlines(on_line),
         specks=specks,
+        radius=3.0 if len(known) <= FEW else 1.6,
+        rows=strip,
         zero=y(0.0),
-        missing_from=missing_from,
-        x_ticks=x_ticks,
-        y_ticks=tuple(map(Tick, map(y, ticks), labels)),
-        upright=upright,
-        more=curve.more,
-        text=_sentence(curve),
+        missing_from=round(_RIGHT - slot, 1) if slot else None,
+        x_ticks=ticks,
+        y_ticks=tuple(map(Tick, map(y, effects.ticks), effects.labels)),
+        text=curve_sentence(curve),
     )
 
 
-def _heights(point: CurvePoint) -> list[float]:
-    return [h for h in (point.effect, point.low, point.high) if h is not None]
+def _slot(curve: Curve, room: float) -> float:
+    """Width of the room for missing values: their share, if there are any."""
+    share = sum(point.share for point in curve.points if point.value is None)
+    total = sum(point.share for point in curve.points) or 1.0
+    if all(point.value is not None for point in curve.points):
+        return 0.0
+    if all(point.value is None for point in curve.points):
+        return room
+    return round(min(max(share / total * room, _LEAST_SLOT), room / 2), 1)
+
+
+def _axis(
+    known: Sequence[CurvePoint], left: float, right: float
+) -> tuple[tuple[Tick, ...], list[float], str, str]:
+    """Ticks, places of the points, the strip of rows, and what must be said of the axis."""
+    if not known:
+        return (), [], "", ""
+    values, shares = [p.value or 0.0 for p in known], [p.share for p in known]
+    axis = value_axis(values, shares)
+
+    def x(place: float) -> float:
+        return round(left + place * (right - left), 1)
+
+    places = list(map(x, axis.places))
+    ticks = tuple(
+        Tick(x(axis.place(value)), label) for value, label in value_ticks(axis, right - left)
+    )
+    strip = "" if axis.kind == "quantile" else _strip(places, shares)  # there it would be level
+    return ticks, places, strip, axis.note
+
+
+def _strip(places: Sequence[float], shares: Sequence[float]) -> str:
+    return "".join(
+        f"M{a:.1f} {_BOTTOM + _STRIP + 2:.0f}V{_BOTTOM + 2 + _STRIP * (1 - height):.1f}"
+        f"H{b:.1f}V{_BOTTOM + _STRIP + 2:.0f}z"
+        for a, b, height in density(places, shares)
+    )
+
+
+def _with_missing(ticks: Sequence[Tick], at: float) -> tuple[Tick, ...]:
+    """Ticks with that of the missing values, for which others make room."""
+    middle = middle_in(at, MISSING, PANEL)
+    begin = middle - width(MISSING, TICK) / 2 - 4
+    kept = [tick for tick in ticks if tick.at + width(tick.label, TICK) / 2 <= begin]
+    return (*kept, Tick(middle, MISSING))
 
 
 def _outlines(specks: Sequence[Speck]) -> tuple[str, ...]:
@@ -169,81 +250,3 @@ def _outlines(specks: Sequence[Speck]) -> tuple[str, ...]:
             ends = [(s.x, s.low) for s in own] + [(s.x, s.high) for s in reversed(own)]
             parts.append(" ".join(f"{x},{y}" for x, y in ends))
     return tuple(parts)
-
-
-def _number_axis(curve: Curve, left: float) -> tuple[tuple[Tick, ...], list[float], float | None]:
-    """Ticks, places of the points, and where the room for missing values begins."""
-    known = [p.value for p in curve.points if p.value is not None]
-    has_missing = len(known) < len(curve.points)
-    right = _RIGHT - 8 - (_MISSING_ROOM if has_missing else 0.0)
-    low, high = min(known, default=0.0), max(known, default=0.0)
-
-    def x(value: float) -> float:
-        return round(left + 8 + position(value, low, high) * (right - left - 8), 1)
-
-    lost = _RIGHT - _MISSING_ROOM / 2
-    places = [lost if p.value is None else x(p.value) for p in curve.points]
-    shown = _own_values(known, right - left) or _value_ticks(low, high, right - left)
-    ticks = [Tick(x(v), label) for v, label in shown]
-    if has_missing:
-        ticks.append(Tick(lost, "missing"))
-    return tuple(ticks), places, _RIGHT - _MISSING_ROOM if has_missing else None
-
-
-def _own_values(known: list[float], room: float) -> list[tuple[float, str]]:
-    """A few values that have room for their labels are the best ticks."""
-    found = [(value, number_text(value)) for value in known]
-    wide = max((_width(label) for _, label in found), default=0.0) + 8
-    places = [position(value, known[0], known[-1]) for value in known]
-    gaps = [b - a for a, b in itertools.pairwise(places)]
-    fits = len(known) <= 6 and wide <= room * min(gaps, default=1.0) / (sum(gaps) or 1.0)
-    return found if fits else []
-
-
-def _value_ticks(low: float, high: float, room: float) -> list[tuple[float, str]]:
-    """Round values within the range, as many as have room for their labels."""
-    if high == low:
-        return [(low, f"{low:.4g}")]
-    for about in (4, 3, 2, 1):
-        values = nice_ticks(low, high, about)
-        found = [
-            (value, label)
-            for value, label in zip(values, tick_labels(values), strict=True)
-            if -1e-6 <= position(value, low, high) <= 1 + 1e-6
-        ]
-        wide = max((_width(label) for _, label in found), default=0.0)
-        if found and (wide + 10) * len(found) <= room + wide:
-            return found
-    return [(low, f"{low:.3g}"), (high, f"{high:.3g}")]
-
-
-def _level_axis(curve: Curve, left: float) -> tuple[tuple[Tick, ...], list[float], None]:
-    slot = (_RIGHT - left) / len(curve.points)
-    places = [round(left + (i + 0.5) * slot, 1) for i in range(len(curve.points))]
-    names = distinct([p.label for p in curve.points], _LONGEST_LEVEL)
-    return tuple(map(Tick, places, names)), places, None
-
-
-def short_scale(scale: str) -> str:
-    """Of a long scale the class is shortened, not what it is."""
-    what, of, label = scale.partition(" of ")
-    return f"{what}{of}{shorten(label, 8.5)}"
-
-
-def _width(text: str) -> float:
-    return _TEXT * 0.9 * sum(map(ems, text))
-
-
-def _words(point: CurvePoint) -> str:
-    interval = "" if point.low is None else f", {point.low:+.3g} to {point.high:+.3g}"
-    return f"{point.label}: {point.effect:+.3g}{interval} ({point.share:.1%} of the rows)"
-
-
-def _sentence(curve: Curve) -> str:
-    lowest = min(curve.points, key=lambda p: p.effect)
-    highest = max(curve.points, key=lambda p: p.effect)
-    return (
-        f"Effect of {curve.term} on the {curve.scale}, about its mean:"
-        f" lowest, {lowest.effect:+.3g}, at {lowest.label};"
-        f" highest, {highest.effect:+.3g}, at {highest.label}."
-    )

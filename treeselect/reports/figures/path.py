@@ -5,8 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
-from treeselect.reports.figures.axes import WIDTH, Tick, count_axis, score_axis, tick_labels
+from treeselect.reports.figures.axes import (
+    Axis,
+    Tick,
+    count_axis,
+    label_room,
+    score_axis,
+    tick_labels,
+)
+from treeselect.reports.figures.forms import Figure, Form, in_both_forms
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +32,10 @@ class PathPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class PathFigure:
+class Path:
     """Score against the number of units; `marker` is where the chosen number stands."""
 
+    form: Form
     width: int
     height: int
     left: float
@@ -36,6 +47,9 @@ class PathFigure:
     marker: float
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
+
+
+PathFigure: TypeAlias = Figure[Path]
 
 
 def path_figure(
@@ -60,12 +74,27 @@ def path_figure(
     bounds : (float, float)
         Least and greatest value of the score.
     """
-    width, height, left, right, top, bottom = WIDTH, 300, 62.0, WIDTH - 18.0, 30.0, 252.0
     known = [i for i, score in enumerate(scores) if math.isfinite(score)]
-    halves = [e if math.isfinite(e) else 0.0 for e in errors] if errors else [0.0] * len(scores)
-    lows, highs = [scores[i] - halves[i] for i in known], [scores[i] + halves[i] for i in known]
+    halves = [e if math.isfinite(e) else 0.0 for e in errors] if errors else None
     axis = score_axis(scores, errors, bounds)
-    least, most, x_ticks = count_axis([*sizes, chosen])
+    steps = [(sizes[i], scores[i], halves[i] if halves else None) for i in known]
+    said = "; ".join(
+        f"{_step_text(size, score)}{' (chosen)' if size == chosen else ''}"
+        for size, score, _ in steps
+    )
+    return in_both_forms(partial(_path, sizes, steps, axis, chosen), said)
+
+
+def _path(
+    sizes: Sequence[int],
+    steps: Sequence[tuple[int, float, float | None]],
+    axis: Axis,
+    chosen: int,
+    form: Form,
+) -> Path:
+    labels = tick_labels(axis.ticks)
+    left, right, top, bottom = label_room(labels), form.width - 18.0, 30.0, form.bottom - 20.0
+    least, most, x_ticks = count_axis([*sizes, chosen], right - left)
     span = max(most - least, 1)
 
     def x(size: float) -> float:
@@ -76,18 +105,19 @@ def path_figure(
 
     points = tuple(
         PathPoint(
-            x(sizes[i]),
-            y(scores[i]),
-            y(low) if errors else None,
-            y(high) if errors else None,
-            sizes[i] == chosen,
-            f"{sizes[i]} unit{'' if sizes[i] == 1 else 's'}: {scores[i]:.3f}",
+            x(size),
+            y(score),
+            None if half is None else y(score - half),
+            None if half is None else y(score + half),
+            size == chosen,
+            _step_text(size, score),
         )
-        for i, low, high in zip(known, lows, highs, strict=True)
+        for size, score, half in steps
     )
-    return PathFigure(
-        width,
-        height,
+    return Path(
+        form,
+        form.width,
+        int(bottom) + 48,
         left,
         right,
         top,
@@ -95,6 +125,10 @@ def path_figure(
         points,
         " ".join(f"{p.x},{p.y}" for p in points),
         x(chosen),
-        tuple(Tick(x(size), str(size)) for size in x_ticks),
-        tuple(map(Tick, map(y, axis.ticks), tick_labels(axis.ticks))),
+        tuple(Tick(x(size), f"{size:,}") for size in x_ticks),
+        tuple(map(Tick, map(y, axis.ticks), labels)),
     )
+
+
+def _step_text(size: int, score: float) -> str:
+    return f"{size:,} unit{'' if size == 1 else 's'}: {score:.3f}"

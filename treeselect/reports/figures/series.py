@@ -5,10 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby, pairwise
+from typing import TypeAlias
 
-from treeselect.reports.figures.axes import WIDTH, Tick, count_axis, score_axis, tick_labels
-from treeselect.reports.figures.labels import distinct, spread
+from treeselect.reports.figures.axes import (
+    Axis,
+    Tick,
+    count_axis,
+    label_room,
+    score_axis,
+    tick_labels,
+)
+from treeselect.reports.figures.forms import Figure, Form, in_both_forms
+from treeselect.reports.figures.legends import Entry, legend_of
 from treeselect.reports.figures.lines import MOST_MARKS
 
 
@@ -44,36 +54,34 @@ class DrawnSeries:
 
     Attributes
     ----------
-    name, label : str
+    name : str
+    entry : Entry
+        Its name and where that stands.
     parts : tuple of str
         Points of its line; several where values are missing in between.
     whiskers : str
         Path of its error bars.
     marks, rings : tuple of (float, float)
     number : int
-    end : float or None
-        Height of its right end, if its label is beside it.
-    label_y : float
     text : str
         Its values, for those who do not see it.
     """
 
     name: str
-    label: str
+    entry: Entry
     parts: tuple[str, ...]
     whiskers: str
     marks: tuple[tuple[float, float], ...]
     rings: tuple[tuple[float, float], ...]
     number: int
-    end: float | None
-    label_y: float
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesFigure:
+class Drawing:
     """Lines over the number of units, one for each method."""
 
+    form: Form
     width: int
     height: int
     left: float
@@ -83,7 +91,9 @@ class SeriesFigure:
     series: tuple[DrawnSeries, ...]
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
-    more: int
+
+
+SeriesFigure: TypeAlias = Figure[Drawing]
 
 
 def series_figure(
@@ -106,16 +116,23 @@ def series_figure(
     cover : sequence of float
         Values that the axis shows in any case.
     """
-    width, height, left, right, top, bottom = WIDTH, 380, 56.0, WIDTH - 190.0, 30.0, 332.0
     values = [*cover, *(value for one in series for value in one.values)]
     errors = [*(math.nan for _ in cover), *(error for one in series for error in one.errors)]
     axis = score_axis(values, errors, bounds)
+    said = "; ".join(f"{one.name}: {_text(one)}" for one in series)
+    return in_both_forms(partial(_series, series, axis), said, more)
+
+
+def _series(series: Sequence[Series], axis: Axis, form: Form) -> Drawing:
+    labels = tick_labels(axis.ticks)
+    left, right = label_room(labels), form.width - (form.legend or 12.0)
+    top, bottom = 30.0, form.bottom + (60.0 if form.legend else 0.0)
     sizes = [size for one in series for size in one.sizes]
-    least, most, x_ticks = count_axis(sizes)
+    least, most, x_ticks = count_axis(sizes, right - left)
     unit = (right - left - 36) / max(most - least, 1)
     room = _room(series, unit)
 
-    def x(size: float, number: int) -> float:
+    def x(size: float, number: float) -> float:
         shift = (number - (len(series) - 1) / 2) * room
         return round(left + 18 + (size - least) * unit + shift, 1)
 
@@ -123,42 +140,33 @@ def series_figure(
         return round(bottom - axis.share(value) * (bottom - top), 1)
 
     lasts = [[v for v in one.values if math.isfinite(v)][-1:] or [axis.low] for one in series]
-    ends = [y(last) for (last,) in lasts]
-    heights = spread(ends, 18.0, top, bottom)
-    labels = distinct([one.name for one in series], 10.0)
+    legend = legend_of(
+        [one.name for one in series],
+        [y(last) for (last,) in lasts],
+        [len(one.sizes) > 1 and one.sizes[-1] == max(sizes) for one in series],
+        form,
+        (right, top, bottom),
+    )
     drawn = [
-        _drawn(
-            one,
-            [x(size, i) for size in one.sizes],
-            y,
-            label=labels[i],
-            label_y=heights[i],
-            end=ends[i] if len(one.sizes) > 1 and one.sizes[-1] == max(sizes) else None,
-        )
-        for i, one in enumerate(series)
+        _drawn(one, [x(size, i) for size in one.sizes], y, entry)
+        for i, (one, entry) in enumerate(zip(series, legend.entries, strict=True))
     ]
-    return SeriesFigure(
-        width,
-        height,
+    return Drawing(
+        form,
+        form.width,
+        int(legend.bottom),
         left,
         right,
         top,
         bottom,
         tuple(drawn),
-        tuple(Tick(round(left + 18 + (size - least) * unit, 1), str(size)) for size in x_ticks),
-        tuple(map(Tick, map(y, axis.ticks), tick_labels(axis.ticks))),
-        more,
+        tuple(Tick(round(left + 18 + (size - least) * unit, 1), f"{size:,}") for size in x_ticks),
+        tuple(map(Tick, map(y, axis.ticks), labels)),
     )
 
 
 def _drawn(
-    one: Series,
-    xs: Sequence[float],
-    y: Callable[[float], float],
-    *,
-    label: str,
-    label_y: float,
-    end: float | None,
+    one: Series, xs: Sequence[float], y: Callable[[float], float], entry: Entry
 ) -> DrawnSeries:
     """One line at its places, from left to right."""
     places = [
@@ -168,7 +176,7 @@ def _drawn(
     shown = _marked(one)
     return DrawnSeries(
         name=one.name,
-        label=label,
+        entry=entry,
         parts=_parts(places),
         whiskers=" ".join(
             f"M{x} {y(v - e)}V{y(v + e)}m-2.5 0h5M{x - 2.5:.1f} {y(v - e)}h5"
@@ -178,8 +186,6 @@ def _drawn(
         marks=tuple(p for p, mark in zip(places, shown, strict=True) if p and mark),
         rings=tuple(p for p, ring in zip(places, one.ringed, strict=True) if p and ring),
         number=one.number,
-        end=end,
-        label_y=label_y,
         text=_text(one),
     )
 

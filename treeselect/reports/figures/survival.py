@@ -6,9 +6,12 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
-from treeselect.reports.figures.axes import WIDTH, Tick, nice_ticks, tick_labels
-from treeselect.reports.figures.labels import distinct, spread
+from treeselect.reports.figures.axes import Tick, middle_in, nice_ticks, tick_labels
+from treeselect.reports.figures.forms import NAME, TICK, Figure, Form, in_both_forms
+from treeselect.reports.figures.labels import distinct, shorten, spread, width
 
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _ROW = 22.0
@@ -56,8 +59,10 @@ class DrawnGroup:
         Around its interval, of as many parts as there are.
     mark : float
         Height of the predicted survival, at the horizon.
-    end_x, end, label_y : float
-        Right end of its line, and the height of its label.
+    end_x, end : float
+        Right end of its line.
+    label_y : float or None
+        Height of its label there; None where its row of numbers names it.
     counts : tuple of str
         Numbers at risk at the ticks.
     counts_y : float
@@ -74,16 +79,17 @@ class DrawnGroup:
     mark: float
     end_x: float
     end: float
-    label_y: float
+    label_y: float | None
     counts: tuple[str, ...]
     counts_y: float
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class SurvivalFigure:
+class Survival:
     """Curves of survival; `marker` is where the horizon stands."""
 
+    form: Form
     width: int
     height: int
     left: float
@@ -93,10 +99,14 @@ class SurvivalFigure:
     groups: tuple[DrawnGroup, ...]
     marker: float
     horizon: str
+    horizon_x: float
     x_label: str
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     heading_y: float
+
+
+SurvivalFigure: TypeAlias = Figure[Survival]
 
 
 def time_ticks(last: float) -> list[float]:
@@ -127,7 +137,30 @@ def survival_figure(
     horizon : float
         Where predictions stand beside the curves.
     """
-    left, right, top, bottom = 104.0, WIDTH - 112.0, 48.0, 308.0
+    texts = [
+        f"{_text(group, ticks)}; predicted {group.predicted:.0%} until {horizon:g}"
+        for group in groups
+    ]
+    said = "; ".join(f"{group.name}: {text}" for group, text in zip(groups, texts, strict=True))
+    counts = [[f"{count:,.0f}" for count in own] for own in at_risk]
+    return in_both_forms(
+        partial(_survival, groups, counts, list(ticks), texts, time, horizon), said
+    )
+
+
+def _survival(
+    groups: Sequence[Steps],
+    counts: Sequence[Sequence[str]],
+    ticks: Sequence[float],
+    texts: Sequence[str],
+    time: str,
+    horizon: float,
+    form: Form,
+) -> Survival:
+    labels = distinct([group.name for group in groups], 6.0)
+    left = round(max([44.0, *(width(label, NAME) for label in labels)]) + 26.0)
+    right = form.width - (112.0 if form.legend else 24.0)
+    top, bottom = 48.0, form.bottom + 36.0
     last = max(group.time[-1] for group in groups)
 
     def x(at: float) -> float:
@@ -139,7 +172,7 @@ def survival_figure(
     heading = bottom + 64.0
     ends = [y(group.survival[-1]) for group in groups]
     heights = spread(ends, 18.0, top, bottom)
-    labels = distinct([group.name for group in groups], 6.0)
+    every = _every(ticks, counts, x)
     drawn = tuple(
         DrawnGroup(
             name=group.name,
@@ -151,15 +184,17 @@ def survival_figure(
             mark=y(group.predicted),
             end_x=x(group.time[-1]),
             end=ends[i],
-            label_y=heights[i],
-            counts=tuple(f"{count:,.0f}" for count in at_risk[i]),
+            label_y=heights[i] if form.legend else None,
+            counts=tuple(counts[i][::every]),
             counts_y=heading + (i + 1) * _ROW,
-            text=f"{_text(group, ticks)}; predicted {group.predicted:.0%} until {horizon:g}",
+            text=texts[i],
         )
         for i, group in enumerate(groups)
     )
-    return SurvivalFigure(
-        width=WIDTH,
+    marks = zip(ticks[::every], tick_labels(ticks)[::every], strict=True)
+    return Survival(
+        form=form,
+        width=form.width,
         height=int(heading + len(groups) * _ROW) + 10,
         left=left,
         right=right,
@@ -168,11 +203,22 @@ def survival_figure(
         groups=drawn,
         marker=x(horizon),
         horizon=f"{horizon:g}",
-        x_label=time,
-        x_ticks=tuple(map(Tick, map(x, ticks), tick_labels(ticks))),
+        horizon_x=middle_in(x(horizon), f"{horizon:g}", form.width),
+        x_label=shorten(time, 2 * (form.width - (left + right) / 2) / TICK),
+        x_ticks=tuple(Tick(x(at), label) for at, label in marks),
         y_ticks=tuple(Tick(y(share), f"{share:.0%}") for share in _SHARES),
         heading_y=heading,
     )
+
+
+def _every(
+    ticks: Sequence[float], counts: Sequence[Sequence[str]], x: Callable[[float], float]
+) -> int:
+    """Which ticks have room for their numbers: all, every second, or fewer."""
+    texts = [*tick_labels(ticks), *(count for own in counts for count in own)]
+    widest = max(width(text, TICK) for text in texts) + 6
+    apart = x(ticks[1]) - x(ticks[0]) if len(ticks) > 1 else widest
+    return max(1, math.ceil(widest / apart))
 
 
 def _path(

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from treeselect.reports.colours import COLOURS, PALE, SOFT
-from treeselect.reports.figures.panels import short_scale
-from treeselect.reports.plots.drawing import MARKS, new_axes, plain, short_names
-from treeselect.results.curves import Curve, CurvePoint, curves, number_text
+import numpy as np
+
+from treeselect.reports.colours import COLOURS, FAINT, PALE, SOFT
+from treeselect.reports.figures.levels import share_text
+from treeselect.reports.figures.scales import short_scale
+from treeselect.reports.figures.values import FEW, ValueAxis, density, value_axis, value_ticks
+from treeselect.reports.plots.drawing import MARKS, name_rows, new_axes, plain, short_names
+from treeselect.results.curves import MISSING, Curve, curves
 from treeselect.results.maps import shape_map
 
 if TYPE_CHECKING:
@@ -18,26 +22,28 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 _MOST_CLASSES = 6
+_STRIP = 0.06
+"""Height of the strip that shows where the rows are, as a share of that of the axes."""
 
 
 def shape(result: Fit, term: str, ax: Axes | None) -> Axes:
     """The effect of a term with one variable; of many classes one curve for each."""
     drawable = [_drawable(curve) for curve in curves(result, term)[:_MOST_CLASSES]]
     found, unit = [curve for curve, _ in drawable], drawable[0][1]
-    ax = new_axes(ax, 6.4 if len(found) == 1 else 8.6, 4.0)
-    ax.axhline(0.0, color=SOFT, linewidth=0.8)
-    draw = _number_curve if found[0].is_number else _level_curve
-    for i, curve in enumerate(found):
-        draw(ax, curve, i, len(found))
-    (_number_ticks if found[0].is_number else _level_ticks)(ax, found[0])
-    more = f" ({found[0].more:,} rarer levels not shown)" if found[0].more else ""
-    ax.set_xlabel(plain(found[0].variable) + unit + more)
-    if len(found) > 1:
-        what = found[0].scale.partition(" of ")[0]
+    first = found[0]
+    rows = 4.0 if first.is_number else 1.4 + 0.32 * len(first.points)
+    ax = new_axes(ax, 6.4 if len(found) == 1 else 8.6, rows)
+    more = f" ({first.more:,} rarer levels not shown)" if first.more else ""
+    variable = plain(first.variable) + unit + more
+    what = plain(first.scale) if len(found) == 1 else first.scale.partition(" of ")[0]
+    if first.is_number:
+        _numbers(ax, found, variable)
         ax.set_ylabel(f"effect on the {what}")
-        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     else:
-        ax.set_ylabel(plain(f"effect on the {found[0].scale}"))
+        _levels(ax, found)
+        ax.set_xlabel(f"effect on the {what}{more}")
+    if len(found) > 1:
+        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     ax.set_title(plain(term), loc="left")
     return ax
 
@@ -54,87 +60,156 @@ def _drawable(curve: Curve) -> tuple[Curve, str]:
     return dataclasses.replace(curve, points=points), " in units of 1e300"
 
 
+def _class_label(curve: Curve, n: int) -> str | None:
+    return plain(short_scale(curve.scale, 24.0)) if n > 1 else None
+
+
+# --- numbers -----------------------------------------------------------------------------------
+
+
+def _numbers(ax: Axes, found: Sequence[Curve], variable: str) -> None:
+    """Curves on the axis that suits the values; missing ones are hollow squares on the right."""
+    ax.axhline(0.0, color=SOFT, linewidth=0.8)
+    for i, curve in enumerate(found):
+        _number_curve(ax, curve, i, len(found))
+    points = found[0].points
+    known = [point for point in points if point.value is not None]
+    if not known:
+        _missing(ax, found, 0.0)
+        ax.set_xticks([0.0], [MISSING])
+        ax.set_xlabel(variable)
+        return
+    axis = value_axis([p.value or 0.0 for p in known], [p.share for p in known])
+    share = sum(p.share for p in points if p.value is None)
+    room = min(max(share, 0.08), 0.5) if len(known) < len(points) else 0.0
+    _set_scale(ax, axis, room)
+    ticks = value_ticks(axis, 380.0)
+    if room:
+        lost = _value_at(axis, (1 - room / 2) / (1 - room))
+        ax.axvline(_value_at(axis, 1 + 0.3 * room), color=SOFT, linewidth=0.8, linestyle=":")
+        _missing(ax, found, lost)
+        ticks = [*ticks, (lost, MISSING)]
+    ax.set_xticks([value for value, _ in ticks], [label for _, label in ticks])
+    ax.minorticks_off()
+    ax.set_xlabel(f"{variable} ({axis.note})" if axis.note else variable)
+    if axis.kind != "quantile":  # there it would be level
+        _strip(ax, axis, [p.share for p in known])
+
+
 def _number_curve(ax: Axes, curve: Curve, i: int, n: int) -> None:
-    known = [(p.value, p.effect) for p in curve.points if p.value is not None]
-    _band(ax, [p for p in curve.points if p.value is not None], COLOURS[i])
+    known = [p for p in curve.points if p.value is not None]
+    values = [p.value or 0.0 for p in known]
+    if any(p.low is not None for p in known):
+        nan = float("nan")
+        lows = [nan if p.low is None else p.low for p in known]
+        highs = [nan if p.high is None else p.high for p in known]
+        ax.fill_between(values, lows, highs, color=COLOURS[i], alpha=0.15, linewidth=0)
     ax.plot(
-        [value for value, _ in known],
-        [effect for _, effect in known],
+        values,
+        [p.effect for p in known],
         color=COLOURS[i],
         linewidth=1.5,
         linestyle=("-", "--", "-.", ":")[i % 4],
+        marker=MARKS[i],
+        markersize=5 if len(known) <= FEW else 2,
         label=_class_label(curve, n),
     )
-    _points(ax, curve, i, [_place(curve, p.value) for p in curve.points], None)
 
 
-def _band(ax: Axes, points: Sequence[CurvePoint], colour: str) -> None:
-    """What the resamples make of the line, where they tell it."""
-    if any(p.low is not None for p in points):
-        nan = float("nan")
-        lows = [nan if p.low is None else p.low for p in points]
-        highs = [nan if p.high is None else p.high for p in points]
-        ax.fill_between(
-            [p.value or 0.0 for p in points], lows, highs, color=colour, alpha=0.15, linewidth=0
+def _missing(ax: Axes, found: Sequence[Curve], at: float) -> None:
+    for i, curve in enumerate(found):
+        for point in curve.points:
+            if point.value is None:
+                if point.low is not None and point.high is not None:
+                    ax.plot([at, at], [point.low, point.high], color=COLOURS[i], linewidth=1.5)
+                ax.plot(at, point.effect, "s", **_hollow(i))
+
+
+def _hollow(i: int) -> dict[str, Any]:
+    return {"markerfacecolor": "white", "markeredgecolor": COLOURS[i], "markersize": 7, "zorder": 3}
+
+
+def _set_scale(ax: Axes, axis: ValueAxis, room: float) -> None:
+    """The scale of the axis, with room for missing values on the right."""
+    if axis.kind == "log":
+        ax.set_xscale("log")
+    elif axis.kind == "quantile":
+        low, high = axis.values[0], axis.values[-1]
+        values = np.array([2 * low - high, *axis.values, 2 * high - low])
+        places = np.array([-1.0, *axis.places, 2.0])
+        ax.set_xscale(
+            "function",
+            functions=(
+                lambda x: np.interp(x, values, places),
+                lambda x: np.interp(x, places, values),
+            ),
         )
+    ax.set_xlim(_value_at(axis, -0.03), _value_at(axis, 1 / (1 - room) + 0.03))
 
 
-def _level_curve(ax: Axes, curve: Curve, i: int, n: int) -> None:
-    shift = (i - (n - 1) / 2) * 0.6 / n
-    _points(ax, curve, i, [j + shift for j in range(len(curve.points))], _class_label(curve, n))
+def _value_at(axis: ValueAxis, place: float) -> float:
+    """The value at a place, also beyond the ends, which are at 0 and 1."""
+    low, high = axis.values[0], axis.values[-1]
+    if low == high:
+        return low + (place - 0.5) * (abs(low) or 1.0)
+    if axis.kind == "log":
+        return float(low * (high / low) ** place)
+    if axis.kind == "quantile" and 0 <= place <= 1:
+        return float(np.interp(place, axis.places, axis.values))
+    return low + place * (high - low)
 
 
-def _points(ax: Axes, curve: Curve, i: int, places: Sequence[float], label: str | None) -> None:
-    """Points whose area is the share of the rows; hollow squares for missing values."""
-    colour, mark = COLOURS[i], MARKS[i]
-    for x, p in zip(places, curve.points, strict=True):
-        if p.low is not None and p.high is not None and (p.is_missing or not curve.is_number):
-            ax.plot([x, x], [p.low, p.high], color=colour, linewidth=1.5)
-    for missing in (False, True):
-        own = [(x, p) for x, p in zip(places, curve.points, strict=True) if p.is_missing == missing]
-        if own:
-            ax.scatter(
-                [x for x, _ in own],
-                [p.effect for _, p in own],
-                s=[40.0 if missing else max(8.0, 300 * p.share) for _, p in own],
-                marker="s" if missing else mark,
-                facecolor="white" if missing else colour,
-                edgecolor=colour,
-                zorder=3,
-                label=None if missing else label,
-            )
+def _strip(ax: Axes, axis: ValueAxis, shares: Sequence[float]) -> None:
+    """Grey bars on the axis that show where the rows are."""
+    bars = density([100 * place for place in axis.places], shares)
+    ends = [(_value_at(axis, a / 100), _value_at(axis, b / 100)) for a, b, _ in bars]
+    ax.bar(
+        [a for a, _ in ends],
+        [_STRIP * height for _, _, height in bars],
+        width=[b - a for a, b in ends],
+        align="edge",
+        color=FAINT,
+        zorder=0.5,
+        transform=ax.get_xaxis_transform(),
+    )
 
 
-def _class_label(curve: Curve, n: int) -> str | None:
-    return plain(short_scale(curve.scale)) if n > 1 else None
+# --- levels ------------------------------------------------------------------------------------
 
 
-def _place(curve: Curve, value: float | None) -> float:
-    """Where a value stands; missing ones to the right of all others."""
-    if value is not None:
-        return value
-    known = [p.value for p in curve.points if p.value is not None] or [0.0]
-    return known[-1] + 0.12 * ((known[-1] - known[0]) or 1.0)
-
-
-def _number_ticks(ax: Axes, curve: Curve) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    known = [p.value for p in curve.points if p.value is not None]
-    if len(known) == len(curve.points):
-        return
-    low, high = (known[0], known[-1]) if known else (0.0, 0.0)
-    ticks = [v for v in MaxNLocator(6).tick_values(low, high) if known and low <= v <= high]
-    lost = _place(curve, None)
-    ax.axvline((high + lost) / 2, color=SOFT, linewidth=0.8, linestyle=":")
-    ax.set_xticks([*ticks, lost], [*(number_text(float(v)) for v in ticks), "missing"])
-
-
-def _level_ticks(ax: Axes, curve: Curve) -> None:
-    names = short_names([p.label for p in curve.points], 9.0)
-    crowded = sum(map(len, names)) > 60
-    ax.set_xticks(range(len(names)), names, rotation=90 if crowded else 0)
-    ax.margins(x=0.08)
+def _levels(ax: Axes, found: Sequence[Curve]) -> None:
+    """Dots with intervals in rows, hollow squares for missing values, and shares of the rows."""
+    n = len(found)
+    ax.axvline(0.0, color=SOFT, linewidth=0.8)
+    for i, curve in enumerate(found):
+        rows = [j + (i - (n - 1) / 2) * 0.6 / n for j in range(len(curve.points))]
+        for row, point in zip(rows, curve.points, strict=True):
+            if point.low is not None and point.high is not None:
+                ax.plot([point.low, point.high], [row, row], color=COLOURS[i], linewidth=1.5)
+            if point.is_missing:
+                ax.plot(point.effect, row, "s", **_hollow(i))
+        known = [(p.effect, r) for p, r in zip(curve.points, rows, strict=True) if not p.is_missing]
+        ax.plot(
+            [effect for effect, _ in known],
+            [row for _, row in known],
+            MARKS[i],
+            color=COLOURS[i],
+            label=_class_label(curve, n),
+        )
+    name_rows(ax, [point.label for point in found[0].points])
+    ax.set_ylim(len(found[0].points) - 0.4, -0.6)
+    for row, point in enumerate(found[0].points):
+        ax.annotate(
+            share_text(point.share),
+            (1.0, row),
+            xycoords=("axes fraction", "data"),
+            ha="right",
+            va="center",
+            color=SOFT,
+            xytext=(-2, 0),
+            textcoords="offset points",
+        )
+    ax.margins(x=0.14)
 
 
 def grid(result: Fit, term: str, other: str, ax: Axes | None) -> Axes:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from treeselect.reports.figures.bars import BarFigure, bar_figure
-from treeselect.reports.figures.labels import distinct
 from treeselect.reports.material import FitMaterial
 from treeselect.results.interactions import are_kept, interaction_table, interval_note
 
@@ -33,18 +32,14 @@ def gather(material: FitMaterial) -> InteractionSection | None:
         return None
     shown = table.head(MOST_PAIRS)
     pairs = list(zip(shown["term"], shown["other"], strict=True))
-    terms = list(dict.fromkeys(name for pair in pairs for name in pair))
-    short = dict(zip(terms, distinct(terms, 5.7), strict=True))
-    note = interval_note(shown)
     figure = bar_figure(
         names=[f"{a} × {b}" for a, b in pairs],
         values=shown["size"].to_list(),
         more=len(table) - len(pairs),
-        labels=[f"{short[a]} × {short[b]}" for a, b in pairs],
+        parts=[(f"{a} ×", b) for a, b in pairs],
         texts=[_text(row) for row in shown.to_dict("records")],
-        text_room=250.0 if note else 150.0,
     )
-    return InteractionSection(note, figure)
+    return InteractionSection(interval_note(shown), figure)
 
 
 def _text(row: Mapping[Hashable, Any]) -> str:

@@ -5,10 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from treeselect.reports.figures.panels import Panel, panels
+from treeselect.reports.figures.panels import Panel, panels, share_scale
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table
-from treeselect.results.curves import DOUBLED, MOST_LEVELS, Curve, CurvePoint, curves, has_curve
+from treeselect.results.curves import (
+    DOUBLED,
+    MOST_LEVELS,
+    Curve,
+    CurvePoint,
+    CurveRow,
+    curve_rows,
+    has_curve,
+)
 from treeselect.results.effects import decimals
 
 if TYPE_CHECKING:
@@ -16,6 +24,16 @@ if TYPE_CHECKING:
 
 
 MOST_SHAPES = 6
+MOST_CLASSES = 4
+"""Classes that have a row of pictures each."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeRow:
+    """Pictures side by side; the title is that of a class, if there are several rows."""
+
+    title: str
+    panels: tuple[Panel, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +41,7 @@ class ShapeSection:
     """Shapes of terms: pictures, how to read them, and their numbers."""
 
     lead: str
-    panels: tuple[Panel, ...]
+    rows: tuple[ShapeRow, ...]
     table: Table
 
 
@@ -33,25 +51,52 @@ def gather(material: FitMaterial) -> ShapeSection | None:
     if not fit.design.has_data:
         return None
     eligible = [term for term in fit.selected if has_curve(fit, term)]
-    found = [curves(fit, term)[0] for term in eligible[:MOST_SHAPES]]
+    found = curve_rows(fit, eligible[:MOST_SHAPES], MOST_CLASSES)
     if not found:
         return None
-    return ShapeSection(_lead(fit, found, len(eligible)), panels(found), _rows(found))
+    return ShapeSection(_lead(fit, found, len(eligible)), _pictures(found), _table(found))
 
 
-def _lead(fit: Fit, found: list[Curve], eligible: int) -> str:
-    what = "the most important terms" if eligible > len(found) else "each term"
-    if len(found) < len(fit.selected) == eligible or len(found) == eligible:
+def _all(rows: tuple[CurveRow, ...]) -> list[Curve]:
+    return [curve for row in rows for curve in row.curves]
+
+
+def _pictures(rows: tuple[CurveRow, ...]) -> tuple[ShapeRow, ...]:
+    """A row of panels for each row of curves, all to the same scale if that shows each."""
+    drawn = iter(panels(_all(rows), shared=share_scale(_all(rows))))
+    return tuple(
+        ShapeRow(row.of_class if len(rows) > 1 else "", tuple(next(drawn) for _ in row.curves))
+        for row in rows
+    )
+
+
+def _lead(fit: Fit, rows: tuple[CurveRow, ...], eligible: int) -> str:
+    found = _all(rows)
+    n_terms = len(rows[0].curves)
+    what = "the most important terms"
+    if eligible == n_terms:
         what = "each term" if eligible == len(fit.selected) else "each term of one variable"
+    scale = "to the same scale in all pictures"
+    if not share_scale(found):
+        scale = "each picture to a scale of its own, since the effects differ much in size"
+    elif len(found) == 1:
+        scale = ""
     sentences = [
         f"How the {_plain_scale(found)} changes with {what}, the others staying as they are in the"
-        " data: the effect about its mean, to the same scale in all pictures. The area of a point"
-        " is the share of the rows there."
+        f" data: the effect about its mean{', ' if scale else ''}{scale}."
     ]
+    if any(curve.is_number for curve in found):
+        sentences.append("Grey bars below a curve show where the rows are.")
     if fit.design.response.family.has_times:
         sentences.append(DOUBLED)
-    if len(fit.design.response.classes) > 2:
-        sentences.append("Of the classes the one whose effect varies most is shown.")
+    n_classes = len(fit.design.response.classes)
+    if n_classes > 2:
+        sentences.append(
+            "Each class has its row of pictures."
+            if len(rows) > 1
+            else f"Of the {n_classes:,} classes the one whose effects vary most is shown:"
+            f" {rows[0].of_class}."
+        )
     if any(point.is_missing for curve in found for point in curve.points):
         sentences.append("Squares are missing values.")
     if any(point.low is not None for curve in found for point in curve.points):
@@ -71,29 +116,41 @@ def _plain_scale(found: list[Curve]) -> str:
     return "linear predictor" if found[0].scale.startswith("linear") else "probability of a class"
 
 
-def _rows(found: list[Curve]) -> Table:
-    """All points as rows, the effects to three digits of the largest."""
+def _table(rows: tuple[CurveRow, ...]) -> Table:
+    """All points as rows, the effects to three digits of the largest; of several classes those of
+    each in a column."""
+    found = _all(rows)
     has_band = any(p.low is not None for curve in found for p in curve.points)
-    several = len({curve.scale for curve in found}) > 1
     decimal_places = decimals(max(abs(p.effect) for curve in found for p in curve.points))
-    rows = [
+    several = len(rows) > 1
+    cells = tuple(
         (
-            curve.term,
-            *((curve.scale,) if several else ()),
-            point.label,
-            f"{point.share:.3f}",
-            f"{point.effect:,.{decimal_places}f}",
-            *((_interval(point, decimal_places),) if has_band else ()),
+            curves[0].term,
+            points[0].label,
+            f"{points[0].share:.3f}",
+            *(
+                cell
+                for point in points
+                for cell in _effect(point, decimal_places, has_band=has_band, in_one=several)
+            ),
         )
-        for curve in found
-        for point in curve.points
-    ]
-    columns = ("Term", *(("Scale",) if several else ()), "Value", "Share of rows", "Effect")
-    columns += ("2.5 to 97.5 %",) if has_band else ()
-    return Table(columns, tuple(rows))
+        for curves in zip(*(row.curves for row in rows), strict=True)
+        for points in zip(*(curve.points for curve in curves), strict=True)
+    )
+    columns = ("Term", "Value", "Share of rows")
+    if several:
+        return Table((*columns, *(f"Effect on {row.of_class}" for row in rows)), cells)
+    return Table((*columns, "Effect", *(("2.5 to 97.5 %",) if has_band else ())), cells)
 
 
-def _interval(point: CurvePoint, decimal_places: int) -> str:
-    if point.low is None:
-        return ""
-    return f"{point.low:,.{decimal_places}f} to {point.high:,.{decimal_places}f}"
+def _effect(
+    point: CurvePoint, decimal_places: int, *, has_band: bool, in_one: bool
+) -> tuple[str, ...]:
+    """An effect and its interval, in one cell or two."""
+    effect = f"{point.effect:,.{decimal_places}f}"
+    interval = ""
+    if point.low is not None:
+        interval = f"{point.low:,.{decimal_places}f} to {point.high:,.{decimal_places}f}"
+    if in_one:
+        return (f"{effect} ({interval})" if interval else effect,)
+    return (effect, interval) if has_band else (effect,)

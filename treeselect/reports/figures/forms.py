@@ -1,0 +1,74 @@
+"""A figure in two forms: one for a page that is read on a desk or on paper, one for a phone.
+
+Both stand on the page, and the style sheet shows one of them: nothing is scaled until it can't be
+read, and nothing has to be scrolled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+NAME, TICK = 13.0, 12.0
+"""Sizes of type that the style sheet gives to names, and to ticks and labels, in pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A size at which a figure is drawn, in pixels.
+
+    Attributes
+    ----------
+    name : str
+        The class of its drawing.
+    width : int
+    beside : float
+        Room for names on the left of their rows; longer ones stand above them.
+    above : float
+        Room for names above their rows; 0 if they are shortened to stand on the left.
+    legend : float
+        Room for names of lines on the right; 0 if they stand below.
+    margin : float
+        What is left free on the right, for half a tick's label.
+    bottom : float
+        Where the horizontal axis of lines stands.
+    """
+
+    name: str
+    width: int
+    beside: float
+    above: float
+    legend: float
+    margin: float
+    bottom: float
+
+
+WIDE = Form("wide", 680, beside=290.0, above=0.0, legend=190.0, margin=34.0, bottom=272.0)
+NARROW = Form("narrow", 340, beside=112.0, above=330.0, legend=0.0, margin=20.0, bottom=222.0)
+
+Drawing = TypeVar("Drawing")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure(Generic[Drawing]):
+    """The same figure twice.
+
+    Attributes
+    ----------
+    wide, narrow : Drawing
+    text : str
+        What it shows, for those who do not see it.
+    more : int
+        What was left out of as many rows or lines.
+    """
+
+    wide: Drawing
+    narrow: Drawing
+    text: str
+    more: int = 0
+
+
+def in_both_forms(draw: Callable[[Form], Drawing], text: str, more: int = 0) -> Figure[Drawing]:
+    """A figure from one geometry."""
+    return Figure(draw(WIDE), draw(NARROW), text, more)

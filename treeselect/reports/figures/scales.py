@@ -1,0 +1,46 @@
+"""What pictures of shapes have in common: the scale of effects, and points in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treeselect.reports.figures.labels import ems, shorten
+from treeselect.results.curves import Curve, CurvePoint
+
+PANEL = 320
+"""Width of a picture, in pixels: two stand side by side on a desk, one on a phone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """Round values of the effect, and their labels."""
+
+    ticks: tuple[float, ...]
+    labels: tuple[str, ...]
+
+    def share(self, effect: float) -> float:
+        """Where an effect stands, from 0 to 1."""
+        return (effect - self.ticks[0]) / (self.ticks[-1] - self.ticks[0])
+
+
+def short_scale(scale: str, most: float) -> str:
+    """Of a scale too long for so many ems the class is shortened, not what it is."""
+    what, of, label = scale.partition(" of ")
+    return f"{what}{of}{shorten(label, most - sum(map(ems, what + of)))}"
+
+
+def point_text(point: CurvePoint) -> str:
+    """A point in words."""
+    interval = "" if point.low is None else f", {point.low:+.3g} to {point.high:+.3g}"
+    return f"{point.label}: {point.effect:+.3g}{interval} ({point.share:.1%} of the rows)"
+
+
+def curve_sentence(curve: Curve) -> str:
+    """A curve in a sentence, for those who do not see it."""
+    lowest = min(curve.points, key=lambda p: p.effect)
+    highest = max(curve.points, key=lambda p: p.effect)
+    return (
+        f"Effect of {curve.term} on the {curve.scale}, about its mean:"
+        f" lowest, {lowest.effect:+.3g}, at {lowest.label};"
+        f" highest, {highest.effect:+.3g}, at {highest.label}."
+    )
