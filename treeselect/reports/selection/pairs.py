@@ -33,8 +33,8 @@ _SIGNS = {"+": "more often", "-": "less often", "": ""}
 
 @dataclass(frozen=True, slots=True)
 class PairSection:
-    """Co-selection: how to read the map, the map if two of its units vary, and its pairs (without it
-    those of all units)."""
+    """Co-selection: how to read the map, the map if two of its units vary, and its pairs, without
+    it those of all units."""
 
     lead: str
     figure: Figure[HeatMap] | None
