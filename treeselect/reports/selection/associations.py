@@ -55,9 +55,10 @@ def _short(value: float) -> str:
 
 
 def _pairs(units: tuple[str, ...], values: FloatArray) -> list[list[Pair | None]]:
+    """Each pair once, below the diagonal."""
     return [
         [
-            None if i == j else Pair(_short(values[i, j]), float(values[i, j]))
+            None if i <= j else Pair(_short(values[i, j]), float(values[i, j]))
             for j in range(len(units))
         ]
         for i in range(len(units))
