@@ -328,3 +328,16 @@ def test_a_method_that_is_not_tuned_needs_a_number_of_units(mixed):
 
     with pytest.raises(OptionError, match=r"untuned has none\.\n  Give `k`\."):
         treeselect.select("died ~ site", mixed, method=Untuned(), k=None)
+
+
+def test_labels_come_with_the_data_and_do_not_change_the_answer(mixed):
+    plain = treeselect.select("died ~ . - dose", mixed, method="mrmr", k=2, seed=1)
+    data = mixed[mixed.columns[::-1]]
+    data.attrs["variable_labels"] = {"site": "Hospital", "signal": "in the data"}
+    fit = treeselect.select(
+        "died ~ . - dose", data, method="mrmr", k=2, seed=1, labels={"signal": "Signal"}
+    )
+    assert list(fit.design.labels.items()) == [("signal", "Signal"), ("site", "Hospital")]
+    assert fit.selected == plain.selected
+    np.testing.assert_array_equal(fit.predict(mixed), plain.predict(mixed))
+    assert "Hospital" in fit.summary().as_text()

@@ -328,3 +328,12 @@ def test_missing_times():
     y["t"][3] = np.nan
     with pytest.raises(ValueError, match=r"y\['t'\] contains NaN"):
         QUICK.fit(X, y)
+
+
+def test_labels_of_a_frame_are_known(data):
+    X, y = data
+    labelled = X.copy(deep=False)
+    labelled.attrs["labels"] = {X.columns[0]: "The first", "elsewhere": "none"}
+    fit = TreeSelector("mrmr", k=1, random_state=1).fit(labelled, y).result_
+    assert fit.design.labels == {X.columns[0]: "The first"}
+    assert X.attrs == {}

@@ -21,6 +21,7 @@ from treeselect.designs.scoring import Scoring
 from treeselect.designs.weights import read_weights
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.errors import DataError, OptionError, listing
+from treeselect.frames.labels import labels_in
 from treeselect.frames.reading import read_data
 from treeselect.resampling.folds import Splitter
 from treeselect.results.tables import tidy_table
@@ -177,6 +178,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         check_consistent_length(frame, known)
         read_weights(sample_weight, frame, "sample_weight")  # said by their name here
         response = _put(known, frame)
+        frame.attrs["labels"] = labels_in(X)
         self.result_: SelectionResult = select(
             f"{response} ~ .",
             frame,

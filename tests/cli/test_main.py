@@ -279,11 +279,13 @@ def test_compare_takes_what_select_takes(folder, monkeypatch, capsys):
         "compare", "died ~ .", "data.csv", "-m", "mrmr,importance", "-k", "2", "--folds", "2",
         "--weights", "flag", "--keep", "noise", "--scoring", "neg_log_loss", "--seed", "1",
         "--family", "binomial", "--fold-groups", "colour", "--offset", "dose",
+        "--label", "signal=The = signal", "--label", "site = Place",
     ]  # fmt: skip
     assert main(arguments) == 0
     printed = " ".join(capsys.readouterr().out.split())
     for text in ("neg_log_loss on held-out rows", "keep=['noise']", "weights='flag'",
-                 "offset='dose'", "fold_groups='colour'", "k = 2: the largest set"):  # fmt: skip
+                 "offset='dose'", "fold_groups='colour'", "k = 2: the largest set",
+                 "labels={'signal': 'The = signal', 'site': ' Place'}"):  # fmt: skip
         assert text in printed
 
 
@@ -352,6 +354,8 @@ def test_missing_values_of_tables_are_null():
             ("compare", "died ~ signal", "data.csv", "-m", "mrmr", "-k", "1", "--report", "no/f"),
             "Can't write the report",
         ),
+        (("select", "died ~ signal", "data.csv", "--label", "signal"), "`--label` must be a name"),
+        (("select", "died ~ signal", "data.csv", "--label", "sigal=S"), "Did you mean `signal`?"),
         (("predict", "nowhere", "data.csv"), "Can't find the model file `nowhere`"),
         (("predict", "data.parquet", "data.csv"), "it is not a model file, or it is damaged"),
         (("select", "died ~ signal", "data.csv", "-k", "1", "--json", "no/f"), "Can't write"),

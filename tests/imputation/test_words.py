@@ -93,3 +93,17 @@ def test_groups_have_a_column_of_their_own(mixed):
     assert "Group" in found.summary().as_text()
     assert "<th scope='col'>Group</th>" in found.summary()._repr_html_()
     assert "pair" in found.summary().as_latex()
+
+
+def test_labels_are_shown(found):
+    labels = {name: f"The {name} (mV)" for name in ("signal", "copy", "site")}
+    designs = [dataclasses.replace(fit.design, labels=labels) for fit in found.fits]
+    fits = [dataclasses.replace(f, design=d) for f, d in zip(found.fits, designs, strict=True)]
+    labelled = dataclasses.replace(found, fits=tuple(fits))
+    name, text = found.selected[0], labelled.summary().as_text()
+    assert f"Names in code: `{name}` is The {name} (mV);" in text
+    assert name in set(labelled.tidy()["term"])
+    assert labelled.formula == found.formula
+    pooled = labelled.pooled()
+    assert f"The {name} (mV)" in pooled.summary().as_text()
+    assert name in set(pooled.tidy()["term"])

@@ -60,7 +60,7 @@ def test_a_call_that_was_put_into_the_formula_is_refused(file, tmp_path):
         treeselect.load(changed(file, tmp_path, edit))
 
 
-def changed(file, folder, document=None, array=None):
+def changed(file, folder, document=None, array=None, name="y"):
     with zipfile.ZipFile(file) as archive:
         content = {name: archive.read(name) for name in archive.namelist()}
     if document is not None:
@@ -68,10 +68,10 @@ def changed(file, folder, document=None, array=None):
         document(found["content"])
         content["model.json"] = json.dumps(found).encode()
     if array is not None:
-        y = np.load(io.BytesIO(content["arrays/y.npy"]))
+        held = np.load(io.BytesIO(content[f"arrays/{name}.npy"]))
         buffer = io.BytesIO()
-        np.save(buffer, array(y))
-        content["arrays/y.npy"] = buffer.getvalue()
+        np.save(buffer, array(held))
+        content[f"arrays/{name}.npy"] = buffer.getvalue()
     path = folder / "changed"
     with zipfile.ZipFile(path, "w") as archive:
         for name, part in content.items():
@@ -127,3 +127,18 @@ def test_families_and_formulas_of_another_response(file, edit, tmp_path):
 def test_arrays_that_are_no_times(file, edit, tmp_path):
     with pytest.raises(ModelFileError):
         treeselect.load(changed(file, tmp_path, array=edit))
+
+
+@pytest.mark.parametrize(
+    ("part", "edit"),
+    [
+        ("time", lambda t: t[::-1]), ("time", lambda t: t * np.inf), ("time", lambda t: t[1:]),
+        ("begin", lambda b: b + 1), ("begin", lambda b: b[::-1]), ("begin", lambda b: b * 1.0),
+        ("hazard", lambda h: -h), ("hazard", lambda h: h[::-1]), ("hazard", lambda h: h[:, None]),
+        ("level", lambda v: v * np.nan), ("level", lambda v: v[:1]), ("until", lambda u: u[:1]),
+        ("until", lambda u: u * np.inf),
+    ],
+)  # fmt: skip
+def test_arrays_that_are_no_baseline_hazard(file, part, edit, tmp_path):
+    with pytest.raises(ModelFileError, match="baseline hazard"):
+        treeselect.load(changed(file, tmp_path, array=edit, name=f"baseline_{part}"))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
+from markupsafe import Markup
 
-from treeselect.reports.downloads import csv_link, csv_text, file_name
+from treeselect.reports.downloads import csv_link, csv_text, file_name, with_svg_link
 from treeselect.reports.parts import Mark, Table
 
 TABLE = Table(
@@ -47,3 +50,40 @@ def test_names_of_files_are_plain():
     )
     assert file_name("../../é<b>") == "e-b"
     assert file_name("日本") == "table"
+
+
+STYLE = """
+:root { --ink: #111; --accent: #1f5f8b; }
+@media (prefers-color-scheme: dark) { :root { --ink: #eee; } svg .dot { fill: red; } }
+p { margin: 0; }
+svg text { fill: var(--ink); } /* a } comment */
+svg .dot, svg .bar { fill: var(--accent); }
+svg .band { fill: none; }
+"""
+
+
+def test_a_drawing_stands_alone():
+    drawn = Markup(
+        '<div class="figure">\n<svg class="wide" viewBox="0 0 720 300" role="img">\n'
+        '<title>&lt;b&gt; &amp; &#34;x&#34; é #1</title>\n<circle class="dot" r="3"/>\n</svg>\n'
+        '<svg class="narrow" viewBox="0 0 9 9"></svg></div>'
+    )
+    page = with_svg_link(drawn, "Score <against> size", STYLE)
+    assert page.startswith(drawn)
+    link = page.removeprefix(drawn)
+    assert 'download="score-against-size.svg"' in link
+    assert "Score &lt;against&gt; size" in link
+    href = re.search('href="([^"]*)"', link)[1]
+    assert not set(href) & set(" <>&#\n")
+    root = ElementTree.fromstring(unquote(href.partition(",")[2]))
+    assert root.attrib == {"viewBox": "0 0 720 300", "width": "720", "height": "300"}
+    style, title, dot = root
+    assert title.text == '<b> & "x" é #1'
+    assert dot.attrib == {"class": "dot", "r": "3"}
+    assert ":root{--ink:#111;--accent:#1f5f8b}svg text{fill: var(--ink)}" in style.text
+    assert style.text.endswith("svg .dot{fill: var(--accent)}")
+    assert not any(own in style.text for own in ("#eee", "red", "margin", "band", ".bar"))
+
+
+def test_what_is_not_drawn_is_not_saved():
+    assert with_svg_link(Markup("<p>Nothing.</p>"), "x", STYLE) == "<p>Nothing.</p>"

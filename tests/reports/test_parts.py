@@ -43,6 +43,6 @@ def test_bars_are_shares_of_the_longest():
 
 
 def test_only_tables_between_a_list_and_a_matrix_are_made_into_blocks():
-    assert [Table(("x",) * n, ()).stacks for n in (2, 3, 4, 9, 10)] == [
+    assert [Table(("x",) * n, ()).stacks for n in (2, 3, 4, 12, 13)] == [
         False, False, True, True, False,
     ]  # fmt: skip

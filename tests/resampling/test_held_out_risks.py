@@ -12,7 +12,7 @@ from treeselect.engine.survival.times import EVENT, STOP, STRATUM
 from treeselect.errors import OptionError
 from treeselect.models.forest import refit_forest
 from treeselect.resampling.folds import Split
-from treeselect.resampling.held_out_risks import _groups, _held_out
+from treeselect.resampling.held_out_risks import _held_out, _horizon
 
 
 @pytest.fixture(scope="module")
@@ -23,20 +23,6 @@ def fit():
 @pytest.fixture(scope="module")
 def found(fit):
     return fit.risk_groups(4, 300, folds=np.arange(90) // 30)
-
-
-@pytest.mark.parametrize(
-    ("risk", "weight", "n", "expected"),
-    [
-        ([3.0, 1.0, 2.0, 4.0], [1, 1, 1, 1], 2, [1, 0, 0, 1]),
-        ([3.0, 1.0, 2.0, 4.0], [1, 3, 1, 1], 2, [1, 0, 1, 1]),
-        ([0.1 + 0.2, 0.3, 0.3, 0.9], [1, 1, 1, 1], 4, [0, 0, 0, 1]),
-        ([5.0, 5.0], [1, 1], 3, [0, 0]),
-        ([1.0, 2.0], [1, 1], 20, [0, 1]),
-    ],
-)
-def test_groups_are_cut_at_quantiles_and_ties_stay_together(risk, weight, n, expected):
-    assert _groups(np.array(risk), np.array(weight), n).tolist() == expected
 
 
 def test_a_row_has_no_say_in_its_own_prediction(fit):
@@ -87,8 +73,14 @@ def test_rows_whose_stratum_is_held_out_whole_are_left_out(fit):
 
 
 def test_the_median_time_of_the_events_is_the_horizon(fit):
+    """Events count by their weights, as copies of them would."""
     data = small_times()
-    assert fit.risk_groups(2, folds=2).horizon == data.loc[data["dead"] == 1, "time"].median()
+    times = np.sort(data.loc[data["dead"] == 1, "time"])
+    assert fit.risk_groups(2, folds=2).horizon == times[(len(times) - 1) // 2]
+    copies = 1 + 5 * (data["time"] > times[len(times) // 2])
+    written_out = np.repeat(data["time"], copies * data["dead"])
+    expected = np.sort(written_out)[(len(written_out) - 1) // 2]
+    assert _horizon(None, fit.design, copies.to_numpy()) == expected > times[len(times) // 2]
 
 
 @pytest.mark.parametrize(

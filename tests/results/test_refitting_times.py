@@ -166,7 +166,7 @@ def test_few_events_are_told_of(study):
 def test_resamples_have_models_as_r_weights_them(study):
     result = select(NOW, "x + noise", study, k=1, resamples=4)
     table = result.coefficient_stability().tidy()
-    assert table["column"].tolist() == ["x", "noise"] or table["column"].tolist() == ["noise", "x"]
+    assert set(table["column"]) == {"x", "noise"}
     assert table["full_estimate"].notna().all()
 
 

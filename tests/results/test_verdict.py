@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import treeselect
-from treeselect.results.verdict import outsiders_note, size_note, verdict
+from treeselect.results.verdict import outsiders_note, size_note, verdict, verdict_words
 
 UNITS = ("a", "b", "c", "d", "e")
 
@@ -120,6 +120,7 @@ def test_the_verdict_is_true(fit, selected):
         fit, resampled=dataclasses.replace(fit.resampled, selected=selected)
     )
     text, frequency = said(found), selected[:, :2].mean(axis=0)
+    assert verdict_words(found, found.stability).startswith(text.partition(",")[0])
     if selected.all():
         assert text == ""
     elif text.startswith("Unstable"):

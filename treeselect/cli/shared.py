@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from treeselect._version import __version__
 from treeselect.arguments.paths import file_path, reason
+from treeselect.arguments.scalars import described
 from treeselect.errors import OptionError
 from treeselect.frames.csv_files import EncodedFile
 from treeselect.shown import HIDDEN, shown
@@ -70,6 +71,30 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep", metavar="TERM", action="append", help="a term that is always in; may be repeated"
     )
+    parser.add_argument(
+        "--label",
+        metavar="NAME=LABEL",
+        action="append",
+        help="what a column or term is called in summary and report; may be repeated",
+    )
+
+
+def labels_of(options: argparse.Namespace) -> dict[str, str] | None:
+    """The labels of :func:`add_problem`, by name; None without any.
+
+    Raises
+    ------
+    OptionError
+        If one of them is no name and label.
+    """
+    pairs = [text.partition("=") for text in options.label or []]
+    for name, sign, _ in pairs:
+        if not sign:
+            raise OptionError(
+                f"`--label` must be a name and a label.\n  Found: {described(name)}. Write, for"
+                " example, `--label 'wbc=White blood cells (10^9/l)'`."
+            )
+    return {name.strip(): label for name, _, label in pairs} or None
 
 
 def add_run(parser: argparse.ArgumentParser, *, seed: int | None) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treeselect.designs.follow_up import follow_up_facts
+from treeselect.engine.arrays import IntArray
 from treeselect.printing import SummaryContent, enumeration, error_text, p_text, plain_score
 from treeselect.results.summary import options_text
 from treeselect.running.pieces import stopped_note
@@ -41,6 +42,12 @@ def comparison_facts(found: Contest) -> tuple[tuple[str, str], ...]:
         ("Score", f"{found.score_name} on held-out rows"),
         ("Seed", str(found.seed)),
     )
+
+
+def span(counts: Sequence[int] | IntArray) -> str:
+    """A count, or the least and the greatest of several: "80 to 81"."""
+    low, high = int(min(counts)), int(max(counts))
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _rule(found: Contest) -> str:

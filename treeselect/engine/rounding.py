@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treeselect.engine.arrays import FloatArray, IntArray
+from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 
 PRECISION = 2.0**-36
 """Differences up to this share of the largest of the numbers are rounding: 1.5e-11, some 65,000
@@ -90,6 +90,21 @@ def at_least(values: Any, bound: Any) -> Any:
     """
     size = np.maximum(np.abs(values), np.abs(bound))
     return values >= bound - PRECISION * np.where(np.isfinite(size), size, 0.0)
+
+
+def weighted_median(values: FloatArray, weight: WeightArray) -> float:
+    """Least of some numbers, one or more, with at least half of the weight at or below it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treeselect.engine.rounding import weighted_median
+    >>> weighted_median(np.array([5.0, 1.0, 3.0]), np.array([0.1, 0.1, 0.2]))
+    3.0
+    """
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weight[order])
+    return float(values[order[np.searchsorted(below, below[-1] / 2 - slack(below))]])
 
 
 def first_largest(values: Any) -> int:

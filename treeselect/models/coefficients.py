@@ -95,7 +95,7 @@ def leads_with_ratios(fit: LinearFit) -> bool:
 
 
 def table_row(row: Any, fit: LinearFit) -> tuple[str, ...]:
-    """A printed row of ``linear.coefficient_table``."""
+    """A printed row of :func:`coefficient_table`."""
     if leads_with_ratios(fit):
         return (
             row.column,

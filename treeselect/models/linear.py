@@ -282,9 +282,8 @@ def _fit_numbers(data: LinearData, name: str) -> tuple[Any, str]:
         model = sm.GLM(
             _series(data.y, name), data.matrix, sm.families.Gaussian(), data.offset, **weights
         )
-        return model.fit(
-            **{"use_t": True, **by}
-        ), "GLM, gaussian family, identity link (statsmodels)"
+        fit = model.fit(**{"use_t": True, **by})
+        return fit, "GLM, gaussian family, identity link (statsmodels)"
     y = _series(data.y if data.offset is None else data.y - data.offset, name)
     if not weights:
         return sm.OLS(y, data.matrix).fit(**by), "OLS, least squares (statsmodels)"

@@ -1,4 +1,4 @@
-"""What can be taken from a page: its tables as CSV, in links that hold all of it."""
+"""What can be taken from a page, in links that hold all of it: tables as CSV, figures as SVG."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import io
 import re
 import unicodedata
 from urllib.parse import quote
+
+from markupsafe import Markup
 
 from treeselect.reports.parts import Table
 from treeselect.shown import shown
@@ -60,3 +62,70 @@ def file_name(text: str) -> str:
     ascii_only = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     words = re.findall(r"[a-z0-9]+", ascii_only.lower())
     return "-".join(words)[:_MOST_CHARACTERS].strip("-") or "table"
+
+
+def with_svg_link(figure: Markup, name: str, style: str) -> Markup:
+    """A figure, and below it a link that saves its first drawing as a file of its own.
+
+    Parameters
+    ----------
+    figure : Markup
+        What a macro of ``figures.svg.j2`` has drawn.
+    name : str
+        What it shows.
+    style : str
+        The style sheet of the page, of which the file gets what it needs, in the light colours.
+    """
+    link = Markup(
+        '<p class="more"><a class="save" download="{}.svg" href="{}" aria-label="{}">SVG</a></p>'
+    )
+    found = _SVG.search(figure)
+    if found is None:  # there is nothing to draw
+        return figure
+    href = f"data:image/svg+xml,{quote(_standalone(found[0], style), safe=_PLAIN)}"
+    return figure + link.format(file_name(name), Markup(href), f"Download as SVG: {name}")
+
+
+_SVG = re.compile(r"<svg .*?</svg>", re.DOTALL)
+
+_AT_RULE = re.compile(r"@[^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|/\*.*?\*/", re.DOTALL)
+
+_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+
+_FACE = "svg { font-family: system-ui, sans-serif; background: #fff }"
+
+
+def _standalone(svg: str, style: str) -> str:
+    """A drawing with its namespace, its size and its own style, as short as may be."""
+    head, _, inside = svg.partition(">")
+    known = dict(re.findall(r'([\w-]+)="([^"]*)"', head))
+    _, _, width, height = known["viewBox"].split()
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{known["viewBox"]}" width="{width}"'
+        f' height="{height}"><style>{_FACE}{_style_of(inside, style)}</style>{inside}'
+    )
+    short = re.sub(r">\s+<", "><", re.sub(r"\s+", " ", svg))
+    return re.sub(r'="([^"]*)"', r"='\1'", short)
+
+
+def _style_of(svg: str, style: str) -> str:
+    """The rules of a style sheet that a drawing needs, and the colours that these name."""
+    classes = {name for own in re.findall(r'class="([^"]*)"', svg) for name in own.split()}
+    rules: list[str] = []
+    colours: dict[str, str] = {}
+    for selectors, body in _RULE.findall(_AT_RULE.sub("", style)):
+        if selectors.strip() == ":root":
+            colours |= dict(re.findall(r"(--[\w-]+): *([^;]+)", body))
+        needed = [own for own in map(str.strip, selectors.split(",")) if _needs(own, classes)]
+        if needed:
+            rules.append(f"{','.join(needed)}{{{' '.join(body.split()).rstrip(';')}}}")
+    text = "".join(rules)
+    used = [name for name in colours if f"var({name})" in text]
+    return f":root{{{';'.join(f'{name}:{colours[name]}' for name in used)}}}{text}"
+
+
+def _needs(selector: str, classes: set[str]) -> bool:
+    """Whether a rule for figures is one for a drawing with these classes."""
+    if not re.match(r"svg (text|\.)|\.hue-", selector):
+        return False
+    return set(re.findall(r"\.([\w-]+)", selector)) <= classes

@@ -16,10 +16,12 @@ MOST_ROWS = 50
 _HANDFUL = 5
 """Rows up to which a table is taken in at a glance."""
 
-_MOST_SORTED = 2 * MOST_ROWS
+_MOST_THINGS = 2 * MOST_ROWS
 """Rows up to which a reader looks for one."""
 
-_MATRIX = 9
+_SLIM = 3
+
+_MATRIX = 12
 """Columns up to which a row is a list of facts."""
 
 _LEADING = re.compile(r"[(<>]?[+\N{EN DASH}-]?(\d[\d,]*\.?\d*(e[+-]?\d+)?|∞)")
@@ -100,20 +102,30 @@ class Table:
 
     @property
     def is_long(self) -> bool:
-        """Whether it pays to sort it, to choose among its rows, and to take it elsewhere."""
-        return len(self.rows) > _HANDFUL
+        """Whether it pays to sort it, to choose among its rows, and to take it elsewhere: not if
+        it has a handful, nor if they are not things but the points of a picture."""
+        return _HANDFUL < len(self.rows) <= _MOST_THINGS
 
     @property
     def is_sortable(self) -> bool:
-        """Whether the style sheet knows that many columns to sort by, and the rows are one for
-        each thing, not the points of a picture."""
-        return len(self.columns) <= _MATRIX and len(self.rows) <= _MOST_SORTED
+        """Whether the style sheet knows that many columns to sort by."""
+        return not self.is_matrix
 
     @property
     def stacks(self) -> bool:
         """Whether its rows stand as blocks where there is little room: not if it has few columns,
         which fit, so many that it is a matrix, which is read across, or too many rows."""
-        return 3 < len(self.columns) <= _MATRIX and len(self.rows) <= MOST_ROWS
+        return not self.is_slim and not self.is_matrix and len(self.rows) <= MOST_ROWS
+
+    @property
+    def is_slim(self) -> bool:
+        """Whether it fits where there is little room."""
+        return len(self.columns) <= _SLIM
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether it has so many columns that their names are turned."""
+        return len(self.columns) > _MATRIX
 
     @property
     def ranks(self) -> tuple[tuple[int, ...], ...]:

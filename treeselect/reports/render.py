@@ -8,11 +8,17 @@ from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+from jinja2 import (
+    Environment,
+    FileSystemLoader,
+    StrictUndefined,
+    TemplateError,
+    pass_environment,
+)
 from markupsafe import Markup
 
 from treeselect.errors import OptionError, quoted, said_by
-from treeselect.reports.downloads import csv_link, file_name
+from treeselect.reports.downloads import csv_link, file_name, with_svg_link
 from treeselect.reports.templates import template_folder
 from treeselect.shown import shown
 
@@ -85,7 +91,7 @@ def template_environment(folders: Sequence[Path]) -> Environment:
     )
     environment.filters |= {
         "code": code, "contents": contents, "css_text": css_text, "csv_link": csv_link,
-        "file_name": file_name,
+        "file_name": file_name, "with_svg": _with_svg,
     }  # fmt: skip
     environment.globals["number"] = count(1).__next__  # for identifiers, of which each is one
     return environment
@@ -108,6 +114,13 @@ def code(text: str) -> Markup:
         for i, part in enumerate(parts)
     )
     return joined
+
+
+@pass_environment
+def _with_svg(environment: Environment, figure: Markup, name: str) -> Markup:
+    """A figure with a link that saves it; the style is that of the template's page."""
+    style = environment.get_template("report.css").render()
+    return with_svg_link(figure, name, style)
 
 
 def css_text(text: str) -> str:

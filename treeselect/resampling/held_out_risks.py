@@ -15,6 +15,7 @@ from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.random import stream_seed
+from treeselect.engine.rounding import weighted_median
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import EVENT, START, STOP, STRATUM
 from treeselect.errors import OptionError, quoted
@@ -85,12 +86,12 @@ def group_by_risk(
     group = quantile_groups(risk[rows], weight[rows], n_groups)
     mass = weight if outer.weights.are_copies else weight / weight[rows].mean()
     members = [rows[group == g] for g in range(int(group.max()) + 1)]
-    middle = np.median(risk[rows])
+    middle = weighted_median(risk[rows], weight[rows])
     return RiskGroups(
         names=_NAMES.get(len(members), tuple(str(g + 1) for g in range(len(members)))),
         curves=tuple(kaplan_meier(problem.y[own], mass[own]) for own in members),
         n_rows=np.array([len(own) for own in members]),
-        risk=np.array([np.median(risk[own]) / middle for own in members]),
+        risk=np.array([weighted_median(risk[own], weight[own]) / middle for own in members]),
         horizon=at,
         predicted=np.array([np.average(survival[own], weights=mass[own]) for own in members]),
         time=known.time,
@@ -109,11 +110,12 @@ def _horizon(given: object, here: ModelData, weight: WeightArray) -> float:
     Raises
     ------
     OptionError
-        If it is no time at which somebody of every stratum is under observation.
+        If it is no time at which anybody is under observation.
     """
-    y = here.response.y[weight > 0]
+    y, mass = here.response.y[weight > 0], weight[weight > 0]
     if given is None:
-        return float(np.median(y[y[:, EVENT] > 0, STOP]))
+        dies = y[:, EVENT] > 0
+        return weighted_median(y[dies, STOP], mass[dies])
     at = finite(given)
     last = float(y[:, STOP].max())
     if at is None or not 0 < at <= last:

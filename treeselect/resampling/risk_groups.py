@@ -33,7 +33,7 @@ class RiskGroups:
         Kaplan and Meier's estimate in each group.
     n_rows : ndarray of int64, shape (n_groups,)
     risk : ndarray of float, shape (n_groups,)
-        Median relative risk, in units of the median of all rows.
+        Median relative risk, in units of the median of all rows; rows count by their weights.
     horizon : float
         The time at which predictions are compared with what happened.
     predicted : ndarray of float, shape (n_groups,)

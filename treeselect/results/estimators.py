@@ -163,7 +163,6 @@ def refit_estimator(result: Fit, estimator: Any, data: ModelData) -> EstimatorFi
 
 
 def _check_estimator(estimator: Any, data: ModelData) -> None:
-
     if isinstance(estimator, type):
         raise OptionError(
             "`model` must be an estimator, not its class.\n"

@@ -67,5 +67,6 @@ def _classes(fit: Fit) -> tuple[tuple[str, int], ...]:
 def _missing(fit: Fit) -> tuple[tuple[tuple[str, int], ...], int]:
     absent = fit.design.sources.isna()
     count = absent.sum().sort_values(ascending=False, kind="stable")
-    found = tuple((str(name), int(n)) for name, n in count.items() if n)
+    label = fit.design.words
+    found = tuple((label.get(str(name), str(name)), int(n)) for name, n in count.items() if n)
     return found, int(absent.any(axis=1).sum())

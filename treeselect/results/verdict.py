@@ -33,6 +33,19 @@ class Answer(Enum):
     PARTLY = auto()
     UNSTABLE = auto()
 
+    @property
+    def word(self) -> str:
+        """What the verdict begins with: Stable, Partly stable or Unstable."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    Answer.STABLE: "Stable",
+    Answer.BUT_FOR_PLACES: "Stable",
+    Answer.PARTLY: "Partly stable",
+    Answer.UNSTABLE: "Unstable",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -125,20 +138,39 @@ def verdict(fit: Fit, stability: Stability) -> str:
         Empty if there are less than ten resamples, if nothing is selected that is not kept, or if
         each resample selected all that it could.
     """
-    units = standing(fit, stability)
-    if stability.n_resamples < FEWEST or not units.inside or each_selected_all(stability):
+    units = _judged(fit, stability)
+    if units is None:
         return ""
-    asked, noun = _size_words(fit, stability), _noun(fit)
+    noun, begin = _noun(fit), f"{units.answer.word}{_size_words(fit, stability)}"
     match units.answer:
         case Answer.UNSTABLE:
-            return f"Unstable{asked}: {_of_lost(units, stability, noun)}."
+            return f"{begin}: {_of_lost(units, stability, noun)}."
         case Answer.STABLE:
-            which = _each(len(units.inside), noun)
-            return f"Stable{asked}: {which} was selected {_often(stability)}."
+            n = len(units.inside)
+            which = f"the only {noun}" if n == 1 else f"each of the {n} {noun}s"
+            return f"{begin}: {which} was selected {_often(stability)}."
         case Answer.BUT_FOR_PLACES:
-            return f"Stable{asked}, but for {_of_places(units, stability, noun)}."
+            return f"{begin}, but for {_of_places(units, stability, noun)}."
         case Answer.PARTLY:
-            return f"Partly stable{asked}: {_of_parts(units, stability, noun)}."
+            return f"{begin}: {_of_parts(units, stability, noun)}."
+
+
+def verdict_words(fit: Fit, stability: Stability) -> str:
+    """The verdict in a word or a few; empty without one."""
+    units = _judged(fit, stability)
+    if units is None:
+        return ""
+    if units.answer is not Answer.BUT_FOR_PLACES:
+        return units.answer.word
+    n = len(stability.places)
+    return f"{units.answer.word} but for {'one place' if n == 1 else f'{n} places'}"
+
+
+def _judged(fit: Fit, stability: Stability) -> Standing | None:
+    """The standing of the units, where it makes a verdict."""
+    units = standing(fit, stability)
+    enough = stability.n_resamples >= FEWEST and len(units.inside) > 0
+    return units if enough and not each_selected_all(stability) else None
 
 
 def _of_lost(units: Standing, stability: Stability, noun: str) -> str:
@@ -174,17 +206,8 @@ def _of_parts(units: Standing, stability: Stability, noun: str) -> str:
     return said
 
 
-def _each(n: int, noun: str) -> str:
-    return f"the only {noun}" if n == 1 else f"each of the {n} {noun}s"
-
-
 def _often(stability: Stability) -> str:
     return f"in at least {STEADY:.0%} of {stability.words}"
-
-
-def verdict_word(fit: Fit, stability: Stability) -> str:
-    """What the verdict begins with: Stable, Partly stable or Unstable; empty without one."""
-    return verdict(fit, stability).partition(",")[0]
 
 
 def size_note(fit: Fit, stability: Stability) -> str:
@@ -221,7 +244,7 @@ def _noun(fit: Fit) -> str:
 
 
 def _size_words(fit: Fit, stability: Stability) -> str:
-    """Which sizes the resamples had; with the comma that parts it from the verdict."""
+    """Which sizes the resamples had."""
     if stability.fixed_size:
         here = f" ({fit.k} in the fit)" if stability.k != fit.k else ""
         return f", with k fixed at {stability.k}{here}"

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from tree_data import make_data
 
-from tests.tree_data import make_data
 from treeselect.engine.data.targets import copies, target_of_mean
 from treeselect.engine.ensembles.forests import Sampling, bagged_forest
 from treeselect.engine.ensembles.hazard_leaves import hazard_trees

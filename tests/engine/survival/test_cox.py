@@ -26,7 +26,6 @@ def test_figures_are_those_of_the_naive_twin(seed):
     np.testing.assert_allclose(moved, naive.hessian @ ways, **near)
     expected = expected_events(y, weight, eta)
     np.testing.assert_allclose(rows.expected(eta), expected, **near)
-    np.testing.assert_allclose(rows.cumulative_hazard(eta), expected / np.exp(eta), **near)
     np.testing.assert_allclose(rows.negative_gradient(eta), y[:, EVENT] - expected, **near)
 
 

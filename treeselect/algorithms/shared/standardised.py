@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from treeselect.designs.design import CodedColumns
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import OTHER
-from treeselect.engine.rounding import slack
+from treeselect.engine.rounding import weighted_median
 
 _CONSTANT = 1e-10
 """Spread, relative to the largest value, up to which a column is constant."""
@@ -71,20 +71,13 @@ def of_number(values: FloatArray, share: FloatArray) -> list[FloatArray]:
         return [values]
     if missing.all():
         return []
-    filled = np.where(missing, _median(values[~missing], share[~missing]), values)
+    filled = np.where(missing, weighted_median(values[~missing], share[~missing]), values)
     return [filled, missing.astype(np.float64)]
 
 
 def _of_factor(codes: NDArray[Any]) -> list[FloatArray]:
     none = OTHER if codes.dtype == np.uint8 else -1
     return [(codes == code).astype(np.float64) for code in np.unique(codes) if code != none]
-
-
-def _median(values: FloatArray, share: FloatArray) -> float:
-    """Least value with at least half of the weight at or below it."""
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(share[order])
-    return float(values[order[np.searchsorted(below, below[-1] / 2 - slack(below))]])
 
 
 def standardised(values: FloatArray, share: FloatArray) -> FloatArray | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from treeselect.engine.arrays import FloatArray
-from treeselect.engine.losses import RowLoss
+from treeselect.engine.row_losses import RowLoss
 
 
 class Copies:

@@ -225,11 +225,6 @@ class CoxRows:
         risk = np.exp(self._level(eta))
         return self._expected(risk, self._parts(*self._risk_sums(risk)))
 
-    def cumulative_hazard(self, eta: FloatArray) -> FloatArray:
-        """Cumulative hazard of each row of relative risk 1 while it was at risk, shape
-        (n_rows,)."""
-        return np.asarray(self.expected(eta) * np.exp(-eta))
-
     def least(self) -> FloatArray:
         """Least loss of each row at any linear predictors, shape (n_rows,).
 

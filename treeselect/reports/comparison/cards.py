@@ -1,23 +1,23 @@
-"""Three facts below the answer: the best score, who can't be told from it, and what is stable."""
+"""Three facts below the answer: the best score, what is stable, and on how many rows."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from treeselect.comparison.verdict import verdict
-from treeselect.comparison.words import units_text
+from treeselect.comparison.words import span, units_text
 from treeselect.printing import enumeration, error_text, plain_score
 from treeselect.reports.material import ContestMaterial
 from treeselect.reports.parts import Card
 
+if TYPE_CHECKING:
+    from treeselect.comparison.record import Contest
+
 
 def gather(material: ContestMaterial) -> tuple[Card, ...]:
-    """The best score; of several methods who shares it; the most stable method."""
-    cards = [_score(material)]
-    if len(material.ranked) > 1:
-        cards.append(_told_apart(material))
-    cards.append(_stability(material))
-    return tuple(cards)
+    """The best score, the most stable method, the rows."""
+    return _score(material), _stability(material), _data(material.found)
 
 
 def _score(material: ContestMaterial) -> Card:
@@ -29,17 +29,6 @@ def _score(material: ContestMaterial) -> Card:
         found.score_words,
     ]
     return Card(head, plain_score(best["score"]), tuple(text for text in details if text))
-
-
-def _told_apart(material: ContestMaterial) -> Card:
-    """How many methods the intervals of the differences do not tell from the best."""
-    said, n = verdict(material.ranked, material.differences), len(material.ranked) - 1
-    value = f"{len(said.alike)} of {n}"
-    details = [f"Not told from it: {enumeration(said.alike)}."] if said.alike else []
-    if said.worse:
-        details.append(f"Lower: {enumeration(said.worse)}.")
-    details.append("By the 95 % intervals of the paired differences.")
-    return Card("Others as good, as far as can be told", value, tuple(details))
 
 
 def _stability(material: ContestMaterial) -> Card:
@@ -56,3 +45,12 @@ def _stability(material: ContestMaterial) -> Card:
         " time, 0 is chance."
     )
     return Card(head, f"{most:.2f}", tuple(details))
+
+
+def _data(found: Contest) -> Card:
+    """Rows that were used, by folds, and events."""
+    rows = f"{span(found.n_train + found.n_test)} rows"
+    split = f"{span(found.n_train)} in training, {span(found.n_test)} held out"
+    known = found.follow_up
+    events = [] if known is None else [f"{known.n_events:,} events."]
+    return Card("Data", rows, (*events, f"{found.scheme}: {split}."))

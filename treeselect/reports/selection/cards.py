@@ -11,7 +11,7 @@ from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Card
 from treeselect.results.rows import RowFacts, row_facts
 from treeselect.results.tables import glance_table
-from treeselect.results.verdict import FEWEST, verdict_word
+from treeselect.results.verdict import FEWEST, verdict_words
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -71,6 +71,8 @@ def _error(mean: float, standard_error: float) -> str:
 def _stability(fit: Fit) -> Card:
     if fit.resampled is None:
         how = "`fit.resample(100)` repeats the selection on resamples of the rows."
+        if not fit.groups:
+            how = "`fit.resample(100, k=1)` selects one unit on each of 100 resamples of the rows."
         return Card("Stability", "Not assessed", (how,))
     stability = fit.stability
     index = stability.index if stability.n_resamples > 1 else float("nan")
@@ -78,7 +80,7 @@ def _stability(fit: Fit) -> Card:
     if not np.isfinite(index):
         return Card(head, "Not defined", (_why_undefined(stability),))
     told = f"{stability.words}; 1 is the same selection each time, 0 is chance."
-    word = verdict_word(fit, stability)
+    word = verdict_words(fit, stability)
     if word:
         return Card(head, word, (f"Index {index:.2f} on {told}",))
     few = () if stability.n_resamples >= FEWEST else (f"A verdict takes at least {FEWEST}.",)
@@ -109,7 +111,8 @@ def _events(fit: Fit, found: RowFacts) -> str:
     if len(found.classes) == 2:
         positive = str(fit.design.response.classes[-1])
         count = dict(found.classes)[positive]
-        return f"{count:,} with {name} = {positive}, {found.used - count:,} without."
+        negative = str(fit.design.response.classes[0])
+        return f"{count:,} with {name} = {positive}, {found.used - count:,} with {negative}."
     label, count = found.classes[0]
     return f"{len(found.classes):,} classes of {name}, the smallest {label} with {count:,} rows."
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_ROWS, Table
+from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
 from treeselect.reports.selection.terms import frequency_mark
 from treeselect.results.frequencies import selected_first
 from treeselect.results.recurrence import BY_REQUEST, kept_units, sizes_of_resamples
@@ -41,7 +41,7 @@ def stability_section(stability: Stability, sentences: Sequence[str]) -> Stabili
     """Table of the selected and the most frequent other units, and what they say."""
     kept = kept_units(stability)
     tidy = stability.table()
-    listed = selected_first(tidy, MOST_ROWS, MOST_ROWS).to_dict("records")
+    listed = selected_first(tidy, MOST_UNITS, MOST_ROWS).to_dict("records")
     rows = tuple(
         (
             str(row["term"]),

@@ -149,8 +149,8 @@ def _notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
         notes.append(_frequency_note(fit, found))
     if material.effects is not None and found["selected"].any():
         notes.append(
-            f"Effect: change of the {scale_of_effects(fit)} that the model predicts, where the"
-            " term's value takes the step that changes it most."
+            f"Effect: change of the {scale_of_effects(fit)} that the model predicts, over the"
+            " step of the term with the largest change."
         )
     return notes
 

@@ -1,0 +1,96 @@
+"""The three facts that a page begins with."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import treeselect
+from treeselect.reports.material import FitMaterial
+from treeselect.reports.selection import cards
+
+
+def gathered(fit, performance=None):
+    return cards.gather(FitMaterial(fit, performance, None, {}, "now"))
+
+
+def stability_of(fit, **changes):
+    return gathered(
+        dataclasses.replace(fit, resampled=dataclasses.replace(fit.resampled, **changes))
+    )[1]
+
+
+def test_the_nested_score_stands_in_place_of_the_tuning_score(cross_validated):
+    tuning = gathered(cross_validated)[0]
+    glance = cross_validated.glance().iloc[0]
+    assert (tuning.head, tuning.value) == ("R2, tuning score", f"{glance['cv_score']:.3f}")
+    assert "The same folds chose the number of units" in tuning.details[0]
+    assert "`fit.performance()`" in tuning.details[1]
+    found = cross_validated.performance(2)
+    nested = gathered(cross_validated, found)[0]
+    assert (nested.head, nested.value) == ("R2, nested", f"{found.mean:.3f}")
+    assert f"Standard error {found.standard_error:.3f}, mean of 2 folds." in nested.details[0]
+    perfect = dataclasses.replace(found, scores=np.ones(2))
+    assert gathered(cross_validated, perfect)[0].details[0].startswith("1 in each fold, mean of 2")
+    unknown = dataclasses.replace(found, scores=np.array([np.nan, 1.0]))
+    assert gathered(cross_validated, unknown)[0] == tuning
+
+
+def test_a_score_of_the_rows_of_the_selection_is_none(fitted):
+    score = gathered(fitted)[0]
+    assert (score.head, score.value) == ("AUC on new rows", "Not assessed")
+
+
+def test_the_stability_is_that_of_a_size(fitted):
+    card = gathered(fitted)[1]
+    assert card.head == "Stability, k fixed at 2"
+    assert card.value in ("Stable", "Partly stable", "Unstable", "Stable but for one place")
+    assert card.details[0].startswith(f"Index {fitted.stability.index:.2f} on 10 bootstrap")
+    free = stability_of(fitted, fixed_size=False)
+    assert free.head == "Stability"
+
+
+def test_few_resamples_have_an_index_and_no_verdict(fitted):
+    selected = fitted.resampled.selected
+    few = np.vstack([selected[:3], ~selected[:1]])
+    card = stability_of(fitted, selected=few)
+    assert card.head == "Stability, k fixed at 2: index"
+    assert float(card.value) < 1
+    assert card.details[-1] == "A verdict takes at least 10."
+
+
+@pytest.mark.parametrize(("all_of_them", "which"), [(True, "every unit"), (False, "no unit")])
+def test_undefined_stability_says_why(fitted, all_of_them, which):
+    card = stability_of(fitted, selected=np.full_like(fitted.resampled.selected, all_of_them))
+    assert card.value == "Not defined"
+    assert card.details == (f"Each of 10 bootstrap resamples selected {which}.",)
+
+
+def test_nothing_selected(mixed):
+    fit = treeselect.select(
+        "dose ~ signal + noise", mixed, method="controlburn", lam=1e9, seed=1, forests=1, n_trees=5
+    )
+    card = gathered(fit)[1]
+    assert card.value == "Not assessed"
+    assert card.details[0].startswith("`fit.resample(100, k=1)`")
+    assert fit.resample(2, k=1).resampled.n_resamples == 2
+
+
+def test_rows_classes_and_missing_values(mixed, fitted, tmp_path):
+    n = int(mixed["died"].sum())
+    card = gathered(fitted)[2]
+    incomplete = int(mixed[["noise", "site"]].isna().any(axis=1).sum())
+    assert (card.head, card.value) == ("Data", "400 rows")
+    assert card.details == (
+        f"{n} with died = True, {400 - n} with False.",
+        f"{incomplete} rows have missing values: noise (37) and site (31).",
+    )
+    counts = dataclasses.replace(fitted.design.rows, no_response=3, no_weight=1)
+    fewer = dataclasses.replace(fitted, design=dataclasses.replace(fitted.design, rows=counts))
+    assert gathered(fewer)[2].details[1] == (
+        "3 more dropped because the response is missing; 1 more left out with weight 0."
+    )
+    without = treeselect.load(fitted.save(tmp_path / "fit"))
+    assert gathered(without)[2].details == ()
