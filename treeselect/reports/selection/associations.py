@@ -16,10 +16,10 @@ from treeselect.reports.parts import Table
 from treeselect.resampling.places import LEAST_ASSOCIATION
 from treeselect.results.near import LEAST_FREQUENCY, association_map, near_units
 
-_MOST_SAID = 10
+_MOST_SAID = 5
 """Pairs in the words of a figure."""
 
-_MOST_ROWS = 20
+_MOST_ROWS = 12
 """Pairs in the table: the map has all of them."""
 
 
