@@ -315,7 +315,7 @@ def test_learned_numbers_are_those_of_the_tables(fitted):
         rows = fitted.shape(term)
         assert page.count(f'<tr><th scope="row">{term}</th><td') >= len(rows)
         for row in rows.to_dict("records"):
-            assert f'<td>{row["share"]:.3f}</td>' in page
+            assert f"<td>{row['share']:.3f}</td>" in page
     pair = fitted.interactions().iloc[0]
     assert f"<title>{pair['term']} × {pair['other']}: {pair['size']:.3g}, strength" in page
     for row in fitted.trees().head(15).itertuples():
@@ -428,7 +428,7 @@ def test_groups_and_costs_are_shown(mixed):
     page = plain(page_of(fit))
     assert '<th scope="col">Group</th>' in page
     assert "<td>lab</td>" in page
-    assert '<td>7</td>' in page
+    assert "<td>7</td>" in page
     assert "share their unit&#39;s" in page
 
 
