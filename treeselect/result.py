@@ -1061,4 +1061,11 @@ class SelectionResult(ReadableFit):
         return write_report(self, file_path(path), own, performance, coefficients, sections)
 
     def __repr__(self) -> str:
-        return f"<SelectionResult {self.formula!r}, method {self.method!r}, k = {self.k}>"
+        from treeselect.results.short import fit_lines
+
+        return "\n".join(fit_lines(self))
+
+    def _repr_html_(self) -> str:
+        from treeselect.reports.notebook import fit_html
+
+        return fit_html(self)

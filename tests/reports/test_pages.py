@@ -8,10 +8,10 @@ from pkgutil import iter_modules
 import pytest
 
 from treeselect.errors import OptionError
+from treeselect.printing.folder import template_folder
 from treeselect.reports import comparison, selection
 from treeselect.reports.gather import gather
 from treeselect.reports.render import COMPARISON, SELECTION, render
-from treeselect.reports.templates import template_folder
 from treeselect.results.versions import software_versions
 
 

@@ -445,7 +445,7 @@ def test_every_resample_the_same_is_said(mixed):
     )
     page = page_of(fit)
     assert "not defined" in page
-    assert "Each of 3 resamples selected every unit, which tells nothing about stability." in page
+    assert "Each of 3 resamples selected every term, which tells nothing about stability." in page
 
 
 def many(result, n):
