@@ -13,9 +13,10 @@ from markup import plain, without_style
 from treeselect.comparison.words import comparison_notes
 from treeselect.errors import OptionError
 from treeselect.printing.folder import template_folder
-from treeselect.reports.gather import gather_comparison, software_versions
+from treeselect.reports.gather import gather_comparison
 from treeselect.reports.render import COMPARISON, render
 from treeselect.resampling.cross_validation import FoldPath
+from treeselect.results.versions import software_versions
 
 HOSTILE = "<script>alert('1')</script>"
 

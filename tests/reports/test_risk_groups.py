@@ -97,8 +97,7 @@ def test_numbers_on_the_page_are_those_of_risk_groups(fit, page):
     section = plain(page[page.index('id="risk-groups">') : page.index('id="stability">')])
     for row in fit.risk_groups().calibration().to_dict("records"):
         cells = (
-            f'<th scope="row">{row["group"]}</th><td class="number">{row["n"]}</td>'
-            f'<td class="number">{row["events"]:.0f}</td>'
+            f'<th scope="row">{row["group"]}</th><td>{row["n"]}</td><td>{row["events"]:.0f}</td>'
         )
         assert cells in section
         assert f"{row['predicted']:.3f}</td>" in section

@@ -1,5 +1,5 @@
-"""The axis of a variable's values: linear, of logarithms, or of quantiles if a few values would
-fill most of it."""
+"""The axis of a variable's values: linear, of logarithms, or of ranks if a few values would fill
+most of it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ValueAxis:
 
     Attributes
     ----------
-    kind : {"linear", "log", "quantile"}
+    kind : {"linear", "log", "rank"}
     values : tuple of float
         Rising, those that are known.
     places : tuple of float
@@ -44,7 +44,7 @@ class ValueAxis:
     @property
     def note(self) -> str:
         """What must be said of the axis."""
-        return {"linear": "", "log": "log scale", "quantile": "scale of quantiles"}[self.kind]
+        return {"linear": "", "log": "log scale", "rank": "scale of ranks"}[self.kind]
 
     def place(self, value: float) -> float:
         """Where a value stands, from 0 to 1."""
@@ -76,14 +76,10 @@ def value_axis(values: Sequence[float], shares: Sequence[float]) -> ValueAxis:
         places = tuple(position(math.log(value), *ends) for value in values)
         if _spread(places, shares) >= _CROWDED:
             return ValueAxis("log", tuple(values), places)
-    ranks = [after - share / 2 for after, share in _summed(shares)]
+    # Not the shares of the rows: where nearly all rows are 0, that would leave the others no room.
     return ValueAxis(
-        "quantile", tuple(values), tuple(position(rank, ranks[0], ranks[-1]) for rank in ranks)
+        "rank", tuple(values), tuple(i / (len(values) - 1) for i in range(len(values)))
     )
-
-
-def _summed(shares: Sequence[float]) -> list[tuple[float, float]]:
-    return list(zip(itertools.accumulate(shares), shares, strict=True))
 
 
 def _spread(places: Sequence[float], shares: Sequence[float]) -> float:
@@ -134,7 +130,7 @@ def _fit(axis: ValueAxis, ticks: Sequence[tuple[float, str]], room: float) -> bo
 
 def _round_values(axis: ValueAxis, room: float) -> list[tuple[float, str]]:
     low, high = axis.values[0], axis.values[-1]
-    for about in (4, 3, 2, 1):
+    for about in (6, 5, 4, 3, 2, 1):
         values = nice_ticks(low, high, about)
         found = [
             (value, label)
@@ -154,7 +150,7 @@ def _sorted_out(axis: ValueAxis, room: float) -> list[tuple[float, str]]:
     found: list[tuple[float, str]] = []
     wanted = [0.0]
     wanted += [sign * m * 10.0**p for m in (1, 5, 2) for p in tens for sign in (1, -1)]
-    if axis.kind == "quantile":
+    if axis.kind == "rank":
         wanted += [value for about in (4, 12, 40) for value in nice_ticks(low, high, about)]
     for value in wanted:
         if not low <= value <= high or (axis.kind == "log" and value <= 0):
@@ -179,7 +175,7 @@ def density(places: Sequence[float], shares: Sequence[float]) -> list[tuple[floa
     -------
     list of (float, float, float)
         Left and right end of each bar, and its height, the highest 1. Areas are shares, but of a
-        few values, which have bars of one width.
+        few values, which have bars of one width, and at the ends.
     """
     gaps = [b - a for a, b in itertools.pairwise(places)]
     if len(places) <= FEW:
@@ -187,9 +183,9 @@ def density(places: Sequence[float], shares: Sequence[float]) -> list[tuple[floa
         bars = [(at - half, at + half, share) for at, share in zip(places, shares, strict=True)]
     else:
         edges = [
-            places[0] - gaps[0] / 2,
+            places[0] - min(gaps[0] / 2, 4.0),
             *((a + b) / 2 for a, b in itertools.pairwise(places)),
-            places[-1] + gaps[-1] / 2,
+            places[-1] + min(gaps[-1] / 2, 4.0),
         ]
         bars = [
             (a, b, share / max(b - a, 0.5))

@@ -12,7 +12,7 @@ from treeselect.reports.colours import COLOURS, FAINT, PALE, SOFT
 from treeselect.reports.figures.levels import share_text
 from treeselect.reports.figures.scales import short_scale
 from treeselect.reports.figures.values import FEW, ValueAxis, density, value_axis, value_ticks
-from treeselect.reports.plots.drawing import MARKS, name_rows, new_axes, plain, short_names
+from treeselect.reports.plots.drawing import mark, name_rows, new_axes, plain, short_names
 from treeselect.results.curves import MISSING, Curve, curves
 from treeselect.results.maps import shape_map
 
@@ -42,8 +42,9 @@ def shape(result: Fit, term: str, ax: Axes | None) -> Axes:
     else:
         _levels(ax, found)
         ax.set_xlabel(f"effect on the {what}{more}")
-    if len(found) > 1:
-        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    if len(found) > 1:  # to the right of the shares of levels
+        beside = 1.0 if first.is_number else 1.1
+        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(beside, 1.0))
     ax.set_title(plain(term), loc="left")
     return ax
 
@@ -92,8 +93,7 @@ def _numbers(ax: Axes, found: Sequence[Curve], variable: str) -> None:
     ax.set_xticks([value for value, _ in ticks], [label for _, label in ticks])
     ax.minorticks_off()
     ax.set_xlabel(f"{variable} ({axis.note})" if axis.note else variable)
-    if axis.kind != "quantile":  # there it would be level
-        _strip(ax, axis, [p.share for p in known])
+    _strip(ax, axis, [p.share for p in known])
 
 
 def _number_curve(ax: Axes, curve: Curve, i: int, n: int) -> None:
@@ -107,10 +107,9 @@ def _number_curve(ax: Axes, curve: Curve, i: int, n: int) -> None:
     ax.plot(
         values,
         [p.effect for p in known],
-        color=COLOURS[i],
+        **mark(i, COLOURS[i]),
         linewidth=1.5,
         linestyle=("-", "--", "-.", ":")[i % 4],
-        marker=MARKS[i],
         markersize=5 if len(known) <= FEW else 2,
         label=_class_label(curve, n),
     )
@@ -133,7 +132,7 @@ def _set_scale(ax: Axes, axis: ValueAxis, room: float) -> None:
     """The scale of the axis, with room for missing values on the right."""
     if axis.kind == "log":
         ax.set_xscale("log")
-    elif axis.kind == "quantile":
+    elif axis.kind == "rank":
         low, high = axis.values[0], axis.values[-1]
         values = np.array([2 * low - high, *axis.values, 2 * high - low])
         places = np.array([-1.0, *axis.places, 2.0])
@@ -154,7 +153,7 @@ def _value_at(axis: ValueAxis, place: float) -> float:
         return low + (place - 0.5) * (abs(low) or 1.0)
     if axis.kind == "log":
         return float(low * (high / low) ** place)
-    if axis.kind == "quantile" and 0 <= place <= 1:
+    if axis.kind == "rank" and 0 <= place <= 1:
         return float(np.interp(place, axis.places, axis.values))
     return low + place * (high - low)
 
@@ -192,8 +191,8 @@ def _levels(ax: Axes, found: Sequence[Curve]) -> None:
         ax.plot(
             [effect for effect, _ in known],
             [row for _, row in known],
-            MARKS[i],
-            color=COLOURS[i],
+            **mark(i, COLOURS[i]),
+            linestyle="",
             label=_class_label(curve, n),
         )
     name_rows(ax, [point.label for point in found[0].points])
@@ -203,13 +202,13 @@ def _levels(ax: Axes, found: Sequence[Curve]) -> None:
             share_text(point.share),
             (1.0, row),
             xycoords=("axes fraction", "data"),
-            ha="right",
             va="center",
             color=SOFT,
-            xytext=(-2, 0),
+            xytext=(6, 0),
             textcoords="offset points",
         )
-    ax.margins(x=0.14)
+    ax.set_title("rows", loc="right", fontsize=9, color=SOFT)
+    ax.margins(x=0.08)
 
 
 def grid(result: Fit, term: str, other: str, ax: Axes | None) -> Axes:
