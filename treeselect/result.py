@@ -895,7 +895,7 @@ class SelectionResult(ReadableFit):
 
     def plot(
         self,
-        kind: str,
+        kind: str = "terms",
         *,
         term: str | None = None,
         other: str | None = None,
@@ -905,14 +905,16 @@ class SelectionResult(ReadableFit):
 
         Parameters
         ----------
-        kind : str
+        kind : str, optional
+            ``"terms"``, the default: importances of the selected units, and with resamples their
+            selection frequencies with intervals, and those of the most frequent other units.
             ``"path"``: score against the number of units. ``"importance"``: of the selected units.
             ``"stability"``: selection frequencies with their intervals. ``"correlation"``: how
             strongly selected terms go together in the data, by the absolute rank correlation of
             numbers, the correlation ratio of a number and a factor, and Cramer's V of two factors.
             ``"substitutes"``: what stood in for selected units on resamples without them.
             ``"shape"``: the effect of `term`, or a map of `term` and `other`.
-            ``"interactions"``: strengths of all pairs. ``"importance_path"``: importances against
+            ``"interactions"``: sizes of the largest. ``"importance_path"``: importances against
             the number of units. ``"history"``: importances in the rounds of a method that decides
             by itself, with those of the shadows. ``"risk_groups"``: survival in the groups of
             :meth:`risk_groups`, with the numbers at risk, and what is predicted.

@@ -116,6 +116,15 @@ def _record_of(result: Fit) -> InteractionRecord:
     return interactions_of(result, pair_points(result), ())
 
 
+def strength_texts(table: pd.DataFrame) -> list[str]:
+    """Size and strength of each pair in words, with the interval where there is one."""
+    return [
+        f"{row['size']:.3g}, strength {row['strength']:.2f}"
+        + ("" if np.isnan(row["low"]) else f" ({row['low']:.2f} to {row['high']:.2f})")
+        for row in table.to_dict("records")
+    ]
+
+
 def interval_note(table: pd.DataFrame) -> str:
     """What intervals of strengths are; empty if there are none."""
     if table["low"].isna().all():

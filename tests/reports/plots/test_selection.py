@@ -180,19 +180,44 @@ def test_risk_groups_have_curves_numbers_at_risk_and_predictions():
     assert ax.get_xlabel() == "time"
 
 
-@pytest.mark.parametrize("kind", ["correlation", "interactions"])
-def test_maps_of_pairs_are_symmetric(classes, kind):
-    ax = classes.plot(kind)
+def test_the_map_of_pairs_is_symmetric(classes):
+    ax = classes.plot("correlation")
     values = ax.images[0].get_array().filled(np.nan)
     np.testing.assert_array_equal(values, values.T)
     assert np.isnan(values.diagonal()).all()
-    table = association_table(classes) if kind == "correlation" else classes.interactions()
-    column = "association" if kind == "correlation" else "strength"
+    table, column = association_table(classes), "association"
     names = texts(ax.get_xticklabels())
     for row in table.to_dict("records"):
         assert values[names.index(row["term"]), names.index(row["other"])] == row[column]
     written = {text.get_text() for text in ax.texts}
     assert written == {f"{value:.2f}" for value in table[column]}
+
+
+def test_interactions_are_bars_in_the_order_of_their_table(classes):
+    ax = classes.plot("interactions")
+    table = classes.interactions()
+    pairs = [f"{a} × {b}" for a, b in zip(table["term"], table["other"], strict=True)]
+    assert texts(ax.get_yticklabels()) == pairs
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table["size"])
+    assert [text.split(" ")[-1] for text in texts(ax.texts)] == [
+        f"{strength:.2f}" for strength in table["strength"]
+    ]
+
+
+def test_the_plain_figure_has_importances_and_frequencies(fitted, cross_validated):
+    ax = fitted.plot()
+    tidy = fitted.tidy().query("selected")
+    names = texts(ax.get_yticklabels())
+    assert names[:2] == tidy["term"].to_list()  # most important first
+    table = fitted.stability.tidy().set_index("term")
+    assert set(names) == set(table.index)
+    worth = [*tidy["importance"], *[0.0] * (len(names) - 2)]
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], worth)
+    drawn = {line.get_label(): line for line in ax.lines}
+    filled = drawn["frequency, selected"]
+    np.testing.assert_allclose(filled.get_xdata(), table["frequency"][names[:2]])
+    assert drawn["frequency, not selected"].get_markerfacecolor() == "white"
+    assert not cross_validated.plot().lines  # without resamples importances only
 
 
 def test_importance_path_has_a_label_for_each_line(cross_validated):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
 from treeselect.reports.figures.axes import Tick, fitted_ticks, middle_in
-from treeselect.reports.figures.forms import Figure, Form, in_both_forms
+from treeselect.reports.figures.forms import TICK, Figure, Form, in_both_forms
+from treeselect.reports.figures.labels import width
 from treeselect.reports.figures.rows import RowName, rows_of
 
 _SHARES = ((0.0, "0%"), (0.25, "25%"), (0.5, "50%"), (0.75, "75%"), (1.0, "100%"))
@@ -132,6 +134,8 @@ def drawn_dots(
     rows = rows_of([value.name for value in values], form)
     left, right = rows.left, form.width - form.margin
     ticks = fitted_ticks(*ends, right - left, signed=signed) if ends else list(_SHARES)
+    left = max(left, math.ceil(width(ticks[0][1], TICK) / 2))
+    right = min(right, math.floor(form.width - width(ticks[-1][1], TICK) / 2))
     first, last = ticks[0][0], ticks[-1][0]
 
     def x(value: float) -> float:

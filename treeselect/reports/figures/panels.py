@@ -24,6 +24,7 @@ _TOP, _BOTTOM, _RIGHT = 44.0, 170.0, PANEL - 6.0
 _STRIP = 16.0
 """Height of the strip below the axis that shows where the rows are."""
 
+_BOLD = 1.15 * NAME
 _LEAST_SLOT = 18.0
 """Width of the room for missing values, however few."""
 
@@ -117,7 +118,7 @@ def _range(curve: Curve) -> float:
 
 def panels(curves: Sequence[Curve], *, shared: bool = True) -> tuple[Panel, ...]:
     """Geometry of curves, all to the same scale or each to its own."""
-    titles = distinct([curve.term for curve in curves], PANEL / NAME)
+    titles = distinct([curve.term for curve in curves], (PANEL - 4.0) / _BOLD)
     common = effect_scale(curves)
     return tuple(
         (_number_panel if curve.is_number else level_panel)(
@@ -148,7 +149,7 @@ def _number_panel(curve: Curve, title: str, effects: Effects) -> NumberPanel:
 
     known = [point for point in curve.points if point.value is not None]
     slot = _slot(curve, _RIGHT - left)
-    ticks, places, strip, note = _axis(known, left + 8, _RIGHT - 8 - slot)
+    ticks, places, strip, note = _axis(known, left + 8, _RIGHT - (8 if slot else 16) - slot)
     if slot:
         ticks = _with_missing(ticks, _RIGHT - slot / 2)
     at = iter(places)
@@ -219,7 +220,8 @@ def _axis(
 
     places = list(map(x, axis.places))
     ticks = tuple(
-        Tick(x(axis.place(value)), label) for value, label in value_ticks(axis, right - left)
+        Tick(middle_in(x(axis.place(value)), label, PANEL), label)
+        for value, label in value_ticks(axis, right - left)
     )
     strip = "" if axis.kind == "quantile" else _strip(places, shares)  # there it would be level
     return ticks, places, strip, axis.note

@@ -158,7 +158,8 @@ def _survival(
     form: Form,
 ) -> Survival:
     labels = distinct([group.name for group in groups], 6.0)
-    left = round(max([44.0, *(width(label, NAME) for label in labels)]) + 26.0)
+    first = max(width(own[0], TICK) for own in counts) / 2
+    left = round(max([44.0, *(width(label, NAME) for label in labels)]) + 30.0 + first)
     right = form.width - (112.0 if form.legend else 24.0)
     top, bottom = 48.0, form.bottom + 36.0
     last = max(group.time[-1] for group in groups)

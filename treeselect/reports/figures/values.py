@@ -134,7 +134,7 @@ def _fit(axis: ValueAxis, ticks: Sequence[tuple[float, str]], room: float) -> bo
 
 def _round_values(axis: ValueAxis, room: float) -> list[tuple[float, str]]:
     low, high = axis.values[0], axis.values[-1]
-    for about in (4, 3, 2, 1):
+    for about in (6, 5, 4, 3, 2, 1):
         values = nice_ticks(low, high, about)
         found = [
             (value, label)
@@ -179,7 +179,7 @@ def density(places: Sequence[float], shares: Sequence[float]) -> list[tuple[floa
     -------
     list of (float, float, float)
         Left and right end of each bar, and its height, the highest 1. Areas are shares, but of a
-        few values, which have bars of one width.
+        few values, which have bars of one width, and at the ends.
     """
     gaps = [b - a for a, b in itertools.pairwise(places)]
     if len(places) <= FEW:
@@ -187,9 +187,9 @@ def density(places: Sequence[float], shares: Sequence[float]) -> list[tuple[floa
         bars = [(at - half, at + half, share) for at, share in zip(places, shares, strict=True)]
     else:
         edges = [
-            places[0] - gaps[0] / 2,
+            places[0] - min(gaps[0] / 2, 4.0),
             *((a + b) / 2 for a, b in itertools.pairwise(places)),
-            places[-1] + gaps[-1] / 2,
+            places[-1] + min(gaps[-1] / 2, 4.0),
         ]
         bars = [
             (a, b, share / max(b - a, 0.5))

@@ -16,8 +16,8 @@ from treeselect.reports.colours import ACCENT, COLOURS, GRID, SOFT
 from treeselect.reports.figures.axes import Axis, score_axis
 from treeselect.reports.figures.labels import spread
 from treeselect.reports.plots.drawing import (
-    MARKS,
     error_bars,
+    mark,
     name_rows,
     need_matplotlib,
     new_axes,
@@ -85,8 +85,7 @@ def _score_line(ax: Axes, line: ScoreLine, i: int, shift: float, axis: Axis) -> 
         scores,
         yerr=error_bars(scores, [point.error for point in line.points], axis),
         clip_on=False,
-        color=COLOURS[i],
-        marker=MARKS[i],
+        **mark(i, COLOURS[i]),
         markersize=5,
         linewidth=1.2,
         elinewidth=0.8,
@@ -122,7 +121,20 @@ def _differences(found: Contest, ax: Axes | None) -> Axes:
     rows = np.arange(len(shown))
     ax.axvline(0.0, color=SOFT, linewidth=1, linestyle="--")
     ax.hlines(rows, shown["ci_low"], shown["ci_high"], color=ACCENT)
-    ax.plot(shown["difference"], rows, "o", color=ACCENT)
+    apart = ((shown["ci_low"] > 0) | (shown["ci_high"] < 0)).to_numpy()
+    for inside, fill in ((True, ACCENT), (False, "white")):
+        own = apart == inside
+        label = "the interval leaves out 0" if inside else "it does not"
+        if own.any():
+            ax.plot(
+                shown["difference"][own],
+                rows[own],
+                "o",
+                color=ACCENT,
+                markerfacecolor=fill,
+                label=label,
+            )
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     name_rows(ax, shown["method"].to_list())
     ax.set_ylim(len(shown) - 0.4, -0.6)
     more = len(table) - len(shown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.scalars import described
 from treeselect.errors import MissingPackageError, OptionError
@@ -14,8 +14,19 @@ from treeselect.shown import shown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MARKS = "os^DvPX*"
-"""Lines differ in their marks, too: colour alone is not seen by everybody, nor printed."""
+_MARKS = "os^D"
+
+
+def mark(number: int, colour: str, *, hollow: bool = False) -> dict[str, Any]:
+    """How the marks of one of eight lines look, as in reports: lines differ in them, too, since
+    colour alone is not seen by everybody, nor printed."""
+    filled = number < len(_MARKS) and not hollow
+    return {
+        "marker": _MARKS[number % len(_MARKS)],
+        "color": colour,
+        "markerfacecolor": colour if filled else "white",
+        "markeredgecolor": colour,
+    }
 
 
 def need_matplotlib() -> None:

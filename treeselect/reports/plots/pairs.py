@@ -1,4 +1,4 @@
-"""Maps of pairs of terms: associations in the data, interactions in the model."""
+"""Pairs of terms: associations in the data as a map, interactions in the model as bars."""
 
 from __future__ import annotations
 
@@ -7,41 +7,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.errors import OptionError, listing
-from treeselect.reports.plots.drawing import new_axes, short_names
+from treeselect.reports.colours import ACCENT, SOFT
+from treeselect.reports.plots.drawing import name_rows, new_axes, short_names
 from treeselect.reports.plots.units import need_terms
 from treeselect.results.inside import association_table
-from treeselect.results.interactions import interaction_table
+from treeselect.results.interactions import interaction_table, strength_texts
 from treeselect.results.maps import pair_map
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
     from treeselect.resampling.fit import Fit
 
+_MOST_PAIRS = 10
+
 
 def correlation(result: Fit, ax: Axes | None) -> Axes:
-    """How strongly selected terms go together in the data."""
+    """How strongly selected terms go together in the data: a symmetric map with its numbers."""
     need_terms(result, 2)
     table = association_table(result)
-    return _pairs(result, table, "association", "Association in the data", ax)
-
-
-def interactions(result: Fit, ax: Axes | None) -> Axes:
-    """Strengths of all pairs."""
-    need_terms(result, 2)
-    table = interaction_table(result)
-    if table.empty:
-        raise OptionError(
-            "There is nothing to plot: each two of the first ten terms have a variable in common.\n"
-            f"  Selected: {listing(result.selected)}."
-        )
-    return _pairs(result, table, "strength", "Strength of interactions in the model", ax)
-
-
-def _pairs(result: Fit, table: pd.DataFrame, column: str, title: str, ax: Axes | None) -> Axes:
-    """A symmetric map, with the number in each cell."""
-    found = pair_map(result, table, column)
+    found = pair_map(result, table, "association")
     terms, values = found.terms, found.values
     side = 2.2 + 0.5 * len(terms)
     ax = new_axes(ax, side, side)
@@ -63,5 +48,26 @@ def _pairs(result: Fit, table: pd.DataFrame, column: str, title: str, ax: Axes |
     ax.set_yticks(range(len(terms)), names)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    ax.set_title(title, loc="left")
+    ax.set_title("Association in the data", loc="left")
+    return ax
+
+
+def interactions(result: Fit, ax: Axes | None) -> Axes:
+    """Sizes of the largest pairs, as the report has them."""
+    need_terms(result, 2)
+    table = interaction_table(result)
+    if table.empty:
+        raise OptionError(
+            "There is nothing to plot: each two of the first ten terms have a variable in common.\n"
+            f"  Selected: {listing(result.selected)}."
+        )
+    shown = table.head(_MOST_PAIRS)
+    ax = new_axes(ax, 7.6, 1.2 + 0.32 * len(shown))
+    bars = ax.barh(range(len(shown)), shown["size"], height=0.6, color=ACCENT)
+    ax.bar_label(bars, strength_texts(shown), padding=4, color=SOFT)
+    name_rows(ax, [f"{a} × {b}" for a, b in zip(shown["term"], shown["other"], strict=True)])
+    ax.margins(x=0.45)
+    more = len(table) - len(shown)
+    scale = "on the scale of the prediction" + (f"\n(and {more:,} more pairs)" if more else "")
+    ax.set_xlabel(f"size of the interaction, {scale}")
     return ax

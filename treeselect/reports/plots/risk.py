@@ -8,7 +8,7 @@ from treeselect.reports.colours import COLOURS, INK, SOFT
 from treeselect.reports.figures.axes import tick_labels
 from treeselect.reports.figures.labels import spread
 from treeselect.reports.figures.survival import time_ticks
-from treeselect.reports.plots.drawing import MARKS, new_axes, plain
+from treeselect.reports.plots.drawing import mark, new_axes, plain
 from treeselect.results.risk import risk_groups_of
 
 if TYPE_CHECKING:
@@ -62,9 +62,8 @@ def _curves(ax: Axes, found: RiskGroups, last: float) -> None:
         ax.plot(
             [found.horizon],
             [found.predicted[i]],
-            MARKS[i % len(MARKS)],
-            markerfacecolor="white",
-            markeredgecolor=colour,
+            **mark(i, colour, hollow=True),
+            linestyle="",
             clip_on=False,
         )
         ax.annotate(

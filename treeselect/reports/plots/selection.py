@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 KINDS = (
-    "path", "importance", "stability", "substitutes", "correlation", "shape", "interactions",
-    "importance_path", "history", "risk_groups",
+    "terms", "path", "importance", "stability", "substitutes", "correlation", "shape",
+    "interactions", "importance_path", "history", "risk_groups",
 )  # fmt: skip
 
 
@@ -80,6 +80,7 @@ def _check_terms(result: Fit, term: str | None, other: str | None) -> None:
 
 
 _DRAW: dict[str, Callable[[Fit, Axes | None], Axes]] = {
+    "terms": units.terms,
     "path": sizes.path,
     "importance": units.importance,
     "stability": units.stability,

@@ -12,7 +12,7 @@ from treeselect.reports.colours import COLOURS, FAINT, PALE, SOFT
 from treeselect.reports.figures.levels import share_text
 from treeselect.reports.figures.scales import short_scale
 from treeselect.reports.figures.values import FEW, ValueAxis, density, value_axis, value_ticks
-from treeselect.reports.plots.drawing import MARKS, name_rows, new_axes, plain, short_names
+from treeselect.reports.plots.drawing import mark, name_rows, new_axes, plain, short_names
 from treeselect.results.curves import MISSING, Curve, curves
 from treeselect.results.maps import shape_map
 
@@ -42,8 +42,9 @@ def shape(result: Fit, term: str, ax: Axes | None) -> Axes:
     else:
         _levels(ax, found)
         ax.set_xlabel(f"effect on the {what}{more}")
-    if len(found) > 1:
-        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    if len(found) > 1:  # to the right of the shares of levels
+        beside = 1.0 if first.is_number else 1.1
+        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(beside, 1.0))
     ax.set_title(plain(term), loc="left")
     return ax
 
@@ -107,10 +108,9 @@ def _number_curve(ax: Axes, curve: Curve, i: int, n: int) -> None:
     ax.plot(
         values,
         [p.effect for p in known],
-        color=COLOURS[i],
+        **mark(i, COLOURS[i]),
         linewidth=1.5,
         linestyle=("-", "--", "-.", ":")[i % 4],
-        marker=MARKS[i],
         markersize=5 if len(known) <= FEW else 2,
         label=_class_label(curve, n),
     )
@@ -192,8 +192,8 @@ def _levels(ax: Axes, found: Sequence[Curve]) -> None:
         ax.plot(
             [effect for effect, _ in known],
             [row for _, row in known],
-            MARKS[i],
-            color=COLOURS[i],
+            **mark(i, COLOURS[i]),
+            linestyle="",
             label=_class_label(curve, n),
         )
     name_rows(ax, [point.label for point in found[0].points])
@@ -203,13 +203,13 @@ def _levels(ax: Axes, found: Sequence[Curve]) -> None:
             share_text(point.share),
             (1.0, row),
             xycoords=("axes fraction", "data"),
-            ha="right",
             va="center",
             color=SOFT,
-            xytext=(-2, 0),
+            xytext=(6, 0),
             textcoords="offset points",
         )
-    ax.margins(x=0.14)
+    ax.set_title("rows", loc="right", fontsize=9, color=SOFT)
+    ax.margins(x=0.08)
 
 
 def grid(result: Fit, term: str, other: str, ax: Axes | None) -> Axes:

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.errors import OptionError
-from treeselect.reports.colours import ACCENT, COLOURS, GRID, SOFT
+from treeselect.reports.colours import ACCENT, GRID, INK, SOFT
 from treeselect.reports.figures.axes import score_axis
 from treeselect.reports.figures.labels import spread
 from treeselect.reports.plots.drawing import (
-    MARKS,
     error_bars,
+    mark,
     new_axes,
     score_heights,
     short_names,
     whole_numbers,
 )
-from treeselect.results.curves import importance_lines
+from treeselect.results.curves import ImportanceLines, importance_lines
 from treeselect.results.tables import path_table
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ def importance_path(result: Fit, ax: Axes | None) -> Axes:
         ax.plot(
             found.sizes[first:],
             values[first:],
-            color=COLOURS[i],
-            marker=MARKS[i],
+            **mark(i, _colour(found, i)),
             markersize=5,
             markevery=max(1, len(values) // 20),
             linestyle="-" if found.selected[i] else "--",
@@ -101,22 +100,36 @@ def importance_path(result: Fit, ax: Axes | None) -> Axes:
         ax.annotate(
             name,
             (found.sizes[-1], found.values[i][-1]),
-            xytext=(1.04, heights[i]),
+            xytext=(1.06, heights[i]),
             textcoords=("axes fraction", "data"),
             va="center",
-            color=COLOURS[i],
+            color=INK,
             annotation_clip=False,
             arrowprops={
                 "arrowstyle": "-",
-                "color": COLOURS[i],
+                "color": SOFT,
                 "linewidth": 0.7,
                 "shrinkB": 4,
-                "relpos": (0, 0.5),
+                "relpos": (-0.2, 0.5),
             },
+        )
+    for i, height in enumerate(heights):
+        ax.plot(
+            [1.045],
+            [height],
+            **mark(i, _colour(found, i)),
+            markersize=5,
+            transform=ax.get_yaxis_transform(),
+            clip_on=False,
         )
     ax.set_ylabel("importance")
     _over_sizes(ax, result)
     return ax
+
+
+def _colour(found: ImportanceLines, i: int) -> str:
+    """That of a selected unit, or of one outside, whose line is dashed."""
+    return ACCENT if found.selected[i] else SOFT
 
 
 def _over_sizes(ax: Axes, result: Fit) -> None:

@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.errors import OptionError, listing
-from treeselect.reports.colours import ACCENT, GRID, SOFT
+from treeselect.reports.colours import ACCENT, FAINT, GRID, SOFT
 from treeselect.reports.plots.drawing import name_rows, new_axes
 from treeselect.results.frequencies import selected_first
 from treeselect.results.tables import importances_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
     from treeselect.resampling.fit import Fit
 
 _MOST_UNITS = 30
+_MOST_TERMS = 15
 _MOST_SELECTED = 50
 
 
@@ -29,6 +31,36 @@ def need_terms(result: Fit, least: int) -> None:
             f"There is nothing to plot: this needs at least {words}.\n"
             f"  Selected: {listing(result.selected) or 'nothing'}."
         )
+
+
+def terms(result: Fit, ax: Axes | None) -> Axes:
+    """Importances as bars, and selection frequencies as dots with their intervals if there are
+    resamples; then the most frequent units outside the selection."""
+    if result.resampled is None:
+        return importance(result, ax)
+    found = result.resampled.table()
+    worth = dict(zip(result.groups, importances_of(result, result.groups), strict=True))
+    table = selected_first(found, _MOST_TERMS, _MOST_SELECTED)
+    table = table.assign(importance=[worth.get(unit, 0.0) for unit in table["term"]])
+    table = table.sort_values(["selected", "importance"], ascending=False, ignore_index=True)
+    more = len(found) - len(table)
+    ax = new_axes(ax, 6.8, 1.4 + 0.3 * len(table))
+    ax.barh(
+        range(len(table)),
+        table["importance"],
+        height=0.62,
+        color=FAINT,
+        label="importance",
+        zorder=0.5,
+    )
+    _frequencies(ax, table)
+    n_resamples = result.resampled.n_resamples
+    ax.set_xlabel(
+        f"importance; frequency on {n_resamples:,} resamples, with 95 % intervals"
+        + (f"\n(and {more:,} more)" if more else "")
+    )
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+    return ax
 
 
 def importance(result: Fit, ax: Axes | None) -> Axes:
@@ -51,11 +83,22 @@ def stability(result: Fit, ax: Axes | None) -> Axes:
     table = selected_first(found, _MOST_UNITS, _MOST_SELECTED)
     more = len(found) - len(table)
     ax = new_axes(ax, 6.4, 1.2 + 0.28 * len(table))
+    _frequencies(ax, table)
+    ax.set_xlabel(
+        f"frequency on {result.stability.n_resamples:,} resamples, with 95 % intervals"
+        + (f"\n(and {more:,} more)" if more else "")
+    )
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    return ax
+
+
+def _frequencies(ax: Axes, table: pd.DataFrame) -> None:
+    """Dots with intervals, those of the selection filled."""
     rows = np.arange(len(table))
     ax.hlines(rows, table["ci_low"], table["ci_high"], color=ACCENT, zorder=1)
     for inside, fill in ((True, ACCENT), (False, "white")):
         shown = table["selected"].to_numpy() == inside
-        label = "in the selection" if inside else "outside"
+        label = "frequency, selected" if inside else "frequency, not selected"
         ax.plot(
             table["frequency"][shown],
             rows[shown],
@@ -67,12 +110,6 @@ def stability(result: Fit, ax: Axes | None) -> Axes:
         )
     name_rows(ax, table["term"].to_list())
     ax.set_xlim(0.0, 1.0)
-    ax.set_xlabel(
-        f"frequency on {result.stability.n_resamples:,} resamples, with 95 % intervals"
-        + (f"\n(and {more:,} more)" if more else "")
-    )
-    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    return ax
 
 
 def substitutes(result: Fit, ax: Axes | None) -> Axes:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from treeselect.reports.figures.bars import BarFigure, bar_figure
 from treeselect.reports.material import FitMaterial
-from treeselect.results.interactions import are_kept, interaction_table, interval_note
+from treeselect.results.interactions import (
+    are_kept,
+    interaction_table,
+    interval_note,
+    strength_texts,
+)
 
 MOST_PAIRS = 10
 
@@ -37,13 +38,6 @@ def gather(material: FitMaterial) -> InteractionSection | None:
         values=shown["size"].to_list(),
         more=len(table) - len(pairs),
         parts=[(f"{a} ×", b) for a, b in pairs],
-        texts=[_text(row) for row in shown.to_dict("records")],
+        texts=strength_texts(shown),
     )
     return InteractionSection(interval_note(shown), figure)
-
-
-def _text(row: Mapping[Hashable, Any]) -> str:
-    said = f"{row['size']:.3g}, strength {row['strength']:.2f}"
-    if np.isnan(row["low"]):
-        return said
-    return f"{said} ({row['low']:.2f} to {row['high']:.2f})"

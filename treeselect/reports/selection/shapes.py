@@ -54,18 +54,22 @@ def gather(material: FitMaterial) -> ShapeSection | None:
     found = curve_rows(fit, eligible[:MOST_SHAPES], MOST_CLASSES)
     if not found:
         return None
-    return ShapeSection(_lead(fit, found, len(eligible)), _pictures(found), _table(found))
+    return ShapeSection(_lead(fit, found, len(eligible)), _pictures(fit, found), _table(found))
 
 
 def _all(rows: tuple[CurveRow, ...]) -> list[Curve]:
     return [curve for row in rows for curve in row.curves]
 
 
-def _pictures(rows: tuple[CurveRow, ...]) -> tuple[ShapeRow, ...]:
+def _pictures(fit: Fit, rows: tuple[CurveRow, ...]) -> tuple[ShapeRow, ...]:
     """A row of panels for each row of curves, all to the same scale if that shows each."""
     drawn = iter(panels(_all(rows), shared=share_scale(_all(rows))))
+    response = fit.design.response.name
     return tuple(
-        ShapeRow(row.of_class if len(rows) > 1 else "", tuple(next(drawn) for _ in row.curves))
+        ShapeRow(
+            f"{response}: {row.of_class}" if len(rows) > 1 else "",
+            tuple(next(drawn) for _ in row.curves),
+        )
         for row in rows
     )
 
