@@ -77,7 +77,8 @@ def with_svg_link(figure: Markup, name: str, style: str) -> Markup:
         The style sheet of the page, of which the file gets what it needs, in the light colours.
     """
     link = Markup(
-        '<p class="more"><a class="save" download="{}.svg" href="{}" aria-label="{}">Save as SVG</a></p>'
+        '<p class="more"><a class="save" download="{}.svg" href="{}" aria-label="{}">'
+        "Save as SVG</a></p>"
     )
     found = _SVG.search(figure)
     if found is None:  # there is nothing to draw
