@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_SAID = re.compile(r' (?:role="(?!img)[^"]*"|data-label="[^"]*"|style="[^"]*")')
+_SAID = re.compile(r' (?:class="numbers?"|role="(?!img)[^"]*"|data-label="[^"]*"|style="[^"]*")')
 
 
 def plain(page: str) -> str:
@@ -13,5 +13,6 @@ def plain(page: str) -> str:
 
 
 def without_style(page: str) -> str:
-    """The page without its style sheet, which is under no snapshot."""
-    return re.sub(r"<style>.*?</style>", "<style></style>", page, flags=re.DOTALL)
+    """The page without its style sheet and what its links hold, which are under no snapshot."""
+    page = re.sub(r"<style>.*?</style>", "<style></style>", page, flags=re.DOTALL)
+    return re.sub(r'href="data:([^,]*),[^"]*"', r'href="data:\1,"', page)

@@ -18,8 +18,8 @@ from jinja2 import (
 from markupsafe import Markup
 
 from treeselect.errors import OptionError, quoted, said_by
+from treeselect.printing.folder import template_folder
 from treeselect.reports.downloads import csv_link, file_name, with_svg_link
-from treeselect.reports.templates import template_folder
 from treeselect.shown import shown
 
 SELECTION = "report.html.j2"

@@ -103,10 +103,10 @@ def test_crowded_values_have_an_axis_of_their_own_which_is_said():
     gaps = [b.x - a.x for a, b in itertools.pairwise(log.specks)]
     assert max(gaps) - min(gaps) < 0.3
     fares = [0.0, *(value - 1 for value in incomes[1:])]
-    (quantile,) = panels([curve([(value, value) for value in fares], term="sqrt(x)")])
-    assert quantile.x_label == "x, scale of quantiles"
-    assert quantile.rows == ""
-    assert {"0", "100"} <= {t.label for t in quantile.x_ticks}
+    (ranks,) = panels([curve([(value, value) for value in fares], term="sqrt(x)")])
+    assert ranks.x_label == "x, scale of ranks"
+    assert ranks.rows
+    assert {"0", "100"} <= {t.label for t in ranks.x_ticks}
     (linear,) = panels([curve([(float(i), 0.0) for i in range(40)])])
     assert linear.x_label == ""
 

@@ -20,9 +20,9 @@ def equal(n):
     [
         ([float(i) for i in range(40)], "linear"),
         ([1.5**i for i in range(40)], "log"),
-        ([1.5**i - 1.5**20 for i in range(40)], "quantile"),
+        ([1.5**i - 1.5**20 for i in range(40)], "rank"),
         ([1.5**i for i in range(10)], "linear"),  # a few values stand for themselves
-        ([100 + 1e-4 * 1.5**i for i in range(40)], "quantile"),
+        ([100 + 1e-4 * 1.5**i for i in range(40)], "rank"),
         ([7.0], "linear"),
     ],
 )

@@ -410,5 +410,5 @@ def test_crowded_values_have_the_axis_of_the_report():
     assert ax.get_xlabel() == "income (log scale)"
     assert "1" in texts(ax.get_xticklabels())
     ax = fit.plot("shape", term="debt")
-    assert ax.get_xlabel() == "debt (scale of quantiles)"
+    assert ax.get_xlabel() == "debt (scale of ranks)"
     np.testing.assert_allclose(ax.lines[1].get_xdata(), fit.shape("debt")["debt"])

@@ -171,7 +171,7 @@ def tick_labels(ticks: Sequence[float], *, signed: bool = False) -> list[str]:
     if largest >= 1e5 or decimals > 4:
         texts = [f"{value:.3g}".replace("e+0", "e").replace("e-0", "e-") for value in ticks]
     else:
-        texts = [f"{value:.{decimals}f}" for value in ticks]
+        texts = [f"{value:,.{decimals}f}" for value in ticks]
     zero = step / 1000
     return [
         "0" if signed and abs(v) < zero else f"+{t}" if signed and v > 0 else t

@@ -223,8 +223,7 @@ def _axis(
         Tick(middle_in(x(axis.place(value)), label, PANEL), label)
         for value, label in value_ticks(axis, right - left)
     )
-    strip = "" if axis.kind == "quantile" else _strip(places, shares)  # there it would be level
-    return ticks, places, strip, axis.note
+    return ticks, places, _strip(places, shares), axis.note
 
 
 def _strip(places: Sequence[float], shares: Sequence[float]) -> str:

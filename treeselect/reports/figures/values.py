@@ -1,5 +1,5 @@
-"""The axis of a variable's values: linear, of logarithms, or of quantiles if a few values would
-fill most of it."""
+"""The axis of a variable's values: linear, of logarithms, or of ranks if a few values would fill
+most of it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ValueAxis:
 
     Attributes
     ----------
-    kind : {"linear", "log", "quantile"}
+    kind : {"linear", "log", "rank"}
     values : tuple of float
         Rising, those that are known.
     places : tuple of float
@@ -44,7 +44,7 @@ class ValueAxis:
     @property
     def note(self) -> str:
         """What must be said of the axis."""
-        return {"linear": "", "log": "log scale", "quantile": "scale of quantiles"}[self.kind]
+        return {"linear": "", "log": "log scale", "rank": "scale of ranks"}[self.kind]
 
     def place(self, value: float) -> float:
         """Where a value stands, from 0 to 1."""
@@ -76,14 +76,10 @@ def value_axis(values: Sequence[float], shares: Sequence[float]) -> ValueAxis:
         places = tuple(position(math.log(value), *ends) for value in values)
         if _spread(places, shares) >= _CROWDED:
             return ValueAxis("log", tuple(values), places)
-    ranks = [after - share / 2 for after, share in _summed(shares)]
+    # Not the shares of the rows: where nearly all rows are 0, that would leave the others no room.
     return ValueAxis(
-        "quantile", tuple(values), tuple(position(rank, ranks[0], ranks[-1]) for rank in ranks)
+        "rank", tuple(values), tuple(i / (len(values) - 1) for i in range(len(values)))
     )
-
-
-def _summed(shares: Sequence[float]) -> list[tuple[float, float]]:
-    return list(zip(itertools.accumulate(shares), shares, strict=True))
 
 
 def _spread(places: Sequence[float], shares: Sequence[float]) -> float:
@@ -154,7 +150,7 @@ def _sorted_out(axis: ValueAxis, room: float) -> list[tuple[float, str]]:
     found: list[tuple[float, str]] = []
     wanted = [0.0]
     wanted += [sign * m * 10.0**p for m in (1, 5, 2) for p in tens for sign in (1, -1)]
-    if axis.kind == "quantile":
+    if axis.kind == "rank":
         wanted += [value for about in (4, 12, 40) for value in nice_ticks(low, high, about)]
     for value in wanted:
         if not low <= value <= high or (axis.kind == "log" and value <= 0):

@@ -93,8 +93,7 @@ def _numbers(ax: Axes, found: Sequence[Curve], variable: str) -> None:
     ax.set_xticks([value for value, _ in ticks], [label for _, label in ticks])
     ax.minorticks_off()
     ax.set_xlabel(f"{variable} ({axis.note})" if axis.note else variable)
-    if axis.kind != "quantile":  # there it would be level
-        _strip(ax, axis, [p.share for p in known])
+    _strip(ax, axis, [p.share for p in known])
 
 
 def _number_curve(ax: Axes, curve: Curve, i: int, n: int) -> None:
@@ -133,7 +132,7 @@ def _set_scale(ax: Axes, axis: ValueAxis, room: float) -> None:
     """The scale of the axis, with room for missing values on the right."""
     if axis.kind == "log":
         ax.set_xscale("log")
-    elif axis.kind == "quantile":
+    elif axis.kind == "rank":
         low, high = axis.values[0], axis.values[-1]
         values = np.array([2 * low - high, *axis.values, 2 * high - low])
         places = np.array([-1.0, *axis.places, 2.0])
@@ -154,7 +153,7 @@ def _value_at(axis: ValueAxis, place: float) -> float:
         return low + (place - 0.5) * (abs(low) or 1.0)
     if axis.kind == "log":
         return float(low * (high / low) ** place)
-    if axis.kind == "quantile" and 0 <= place <= 1:
+    if axis.kind == "rank" and 0 <= place <= 1:
         return float(np.interp(place, axis.places, axis.values))
     return low + place * (high - low)
 

@@ -156,7 +156,7 @@ def _notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
 
 
 def _frequency_note(fit: Fit, found: pd.DataFrame) -> str:
-    text = f"Frequency: share of {fit.stability.words} that selected it; lines are 95 % intervals"
+    text = f"Frequency: share of {fit.stability.words} that selected it; lines are 95% intervals"
     if not np.all(found["selected"]):
         text += (
             ". Hollow dots are terms outside the selection: those that resamples selected in more"
