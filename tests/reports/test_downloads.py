@@ -24,7 +24,7 @@ TABLE = Table(
 
 def test_a_spreadsheet_runs_nothing_and_reads_the_numbers():
     assert list(csv.reader(io.StringIO(csv_text(TABLE)))) == [
-        ["Term", "Frequency", "Frequency, 95 % interval", "'=Change", "Selected"],
+        ["Term", "Frequency", "Frequency, 95% interval", "'=Change", "Selected"],
         ["'=cmd|' /C calc'!A0", "0.90", "0.80 to 1.00", "+1234.5", "yes"],
         ['a, "b"\\n', "kept by request", "", "-0.5", "no"],
     ]

@@ -107,7 +107,7 @@ def test_where_no_near_units_vary_there_is_a_table_only(fitted):
 
 def test_maps_are_drawn_for_a_desk_and_for_a_phone(unstable):
     page = render(report_of(unstable))
-    for name in ("pairs-map", "associations-map"):
+    for name in ("pair-map", "association-map"):
         assert page.count(f'id="{name}-title"') == page.count(f'id="{name}-desc"') == 1
     maps = page.split('<div class="heat">')[1:]
     assert len(maps) == 2

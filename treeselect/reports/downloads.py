@@ -40,7 +40,7 @@ def csv_text(table: Table) -> str:
         columns.append((head, *(row[i] for row in table.rows)))
         texts = tuple(mark.text if mark else "" for mark in table.marks.get(i, ()))
         if any(texts):
-            columns.append((f"{head}, 95 % interval", *texts))
+            columns.append((f"{head}, 95% interval", *texts))
     if table.outside:
         columns.append(("Selected", *("no" if out else "yes" for out in table.outside)))
     written = io.StringIO()
