@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_SAID = re.compile(r' (?:role="(?!img)[^"]*"|data-label="[^"]*"|style="[^"]*")')
+_SAID = re.compile(r' (?:class="numbers?"|role="(?!img)[^"]*"|data-label="[^"]*"|style="[^"]*")')
 
 
 def plain(page: str) -> str:

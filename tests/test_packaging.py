@@ -76,8 +76,8 @@ def test_a_wheel_holds_templates_and_data(
     assert file_contents(package / "data") == file_contents(ROOT / "treeselect" / "data")
 
     found = run(
-        f"sys.path.insert(0, {str(site)!r}); from treeselect.reports import templates; "
-        "print(templates.template_folder())",
+        f"sys.path.insert(0, {str(site)!r}); from treeselect.printing import folder; "
+        "print(folder.template_folder())",
         cwd=tmp_path,
     )
     assert Path(found) == package / "templates"
@@ -103,8 +103,8 @@ def test_an_editable_install_reads_the_repository_s_templates(tmp_path: Path) ->
     assert [path.suffix for path in site.iterdir() if path.is_dir()] == [".dist-info"]
 
     found = run(
-        f"import site; site.addsitedir({str(site)!r}); from treeselect.reports import templates; "
-        "print(templates.template_folder())",
+        f"import site; site.addsitedir({str(site)!r}); from treeselect.printing import folder; "
+        "print(folder.template_folder())",
         cwd=tmp_path,
     )
     assert Path(found) == ROOT / "templates"
@@ -112,12 +112,12 @@ def test_an_editable_install_reads_the_repository_s_templates(tmp_path: Path) ->
 
 def test_without_templates_the_error_says_where_it_looked(tmp_path: Path) -> None:
     package = tmp_path / "treeselect"
-    (package / "reports").mkdir(parents=True)
-    source = ROOT / "treeselect" / "reports" / "templates.py"
-    (package / "reports" / "templates.py").write_bytes(source.read_bytes())
+    (package / "printing").mkdir(parents=True)
+    source = ROOT / "treeselect" / "printing" / "folder.py"
+    (package / "printing" / "folder.py").write_bytes(source.read_bytes())
     message = run(
-        f"sys.path.insert(0, {str(package / 'reports')!r}); import templates\n"
-        "try: templates.template_folder()\n"
+        f"sys.path.insert(0, {str(package / 'printing')!r}); import folder\n"
+        "try: folder.template_folder()\n"
         "except FileNotFoundError as error: print(error)",
         cwd=tmp_path,
     )

@@ -232,7 +232,7 @@ def test_summaries(fit, comparison):
             assert text.encode()
             assert is_plain(text)
     assert "a\\x1b[31mRED" in str(fit.summary())
-    assert r"a\textbackslash{}x1b[31mRED" in fit.summary().as_latex()
+    assert r"a\textbackslash{}x1b{[}31mRED" in fit.summary().as_latex()
     for thing in (fit, comparison, fit.stability):
         assert is_plain(repr(thing))
 

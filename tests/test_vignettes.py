@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from treeselect.reports.templates import template_folder
+from treeselect.printing.folder import template_folder
 from vignettes.build import main
 from vignettes.pictures import svg
 from vignettes.rendering import render

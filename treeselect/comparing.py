@@ -36,6 +36,8 @@ from treeselect.errors import OptionError
 from treeselect.frames.labels import labels_in
 from treeselect.frames.libraries import in_library, library_of
 from treeselect.frames.reading import read_data
+from treeselect.models.maketables import ModelColumn, Tabled, coefficient_frame
+from treeselect.printing.summary import Summarised
 from treeselect.resampling.asked_folds import read_folds
 from treeselect.resampling.folds import Splitter, mean_repeats
 from treeselect.resampling.splitting import split_rows
@@ -219,11 +221,12 @@ def compare(
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Contest):
+class Comparison(Summarised, Tabled, Contest):
     """Methods that selected, were refitted and scored in the same folds.
 
     Made by :func:`treeselect.compare`. Its attributes are those of
-    :class:`treeselect.comparison.record.Contest`.
+    :class:`treeselect.comparison.record.Contest`. For the package maketables it is a column of the
+    differences from the best method: ``maketables.ETable([found])``.
     """
 
     def tidy(self) -> Any:
@@ -278,7 +281,7 @@ class Comparison(Contest):
         -------
         frame, in the library of the data
             ``method``, ``reference``, ``k``, ``k_reference``, mean ``difference``, ``ci_low``,
-            ``ci_high`` (95 %) and ``p_value`` by the corrected resampled t test (see
+            ``ci_high`` (95%) and ``p_value`` by the corrected resampled t test (see
             :func:`treeselect.resampling.paired.paired_difference`). Neither is adjusted for the
             number of methods, nor for a reference that was chosen for being the best.
 
@@ -306,7 +309,8 @@ class Comparison(Contest):
         Returns
         -------
         Summary
-            Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
+            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
+            in notebooks.
         """
         from treeselect.comparison.words import summarise_comparison
         from treeselect.printing import Summary
@@ -374,6 +378,17 @@ class Comparison(Contest):
 
         own = None if template is None else file_path(template, name="template")
         return write_comparison(self, file_path(path), own, sections)
+
+    def _column(self) -> ModelColumn:
+        if len(self.runs) < 2:
+            raise OptionError("A table of differences needs two methods or more.\n  Found: one.")
+        return ModelColumn(
+            table=coefficient_frame(self.coefficient_table(), has_tests=True),
+            response=f"{self.score_name} less that of {self.best}",
+            statistics={"folds": len(self.n_test)},
+            below=("folds",),
+            errors="corrected resampled t",
+        )
 
     def __repr__(self) -> str:
         return (

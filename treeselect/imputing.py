@@ -20,6 +20,7 @@ from treeselect.errors import MethodError, OptionError
 from treeselect.frames.libraries import in_library, library_of
 from treeselect.imputation.alike import check_alike, in_frame, read_frames
 from treeselect.imputation.record import Imputed
+from treeselect.printing.summary import Summarised
 from treeselect.result import SelectionResult
 from treeselect.results.calls import call_text
 from treeselect.selection import select
@@ -172,7 +173,7 @@ def _check_share(least_share: object) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class ImputedSelection(Imputed):
+class ImputedSelection(Summarised, Imputed):
     """Selections on imputed frames, and the terms that enough of them selected.
 
     Made by :func:`treeselect.select_imputed`. Its attributes are those of
@@ -190,7 +191,7 @@ class ImputedSelection(Imputed):
             ``term``; ``group``, the unit that it belongs to; ``selected``, by enough imputations;
             ``imputations`` that selected it, and their ``share``; mean ``importance``, 0 in the
             others. With resamples ``frequency``, the share of all resamples of all imputations,
-            ``ci_low`` and ``ci_high``, its 95 % interval: Wilson's with as many independent
+            ``ci_low`` and ``ci_high``, its 95% interval: Wilson's with as many independent
             resamples as tell as much as those in clusters, the frames (see
             :func:`treeselect.resampling.agreement.clustered_interval`). An imputation that
             selected nothing was not resampled, and is not in the frequency.
@@ -251,7 +252,8 @@ class ImputedSelection(Imputed):
         Returns
         -------
         Summary
-            Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
+            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
+            in notebooks.
         """
         from treeselect.imputation.words import summarise_imputed
         from treeselect.printing import Summary

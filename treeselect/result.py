@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.learning_curve import LearningCurve
     from treeselect.resampling.performance import Performance
     from treeselect.resampling.risk_groups import RiskGroups
+    from treeselect.results.citation import Citation
 
 
 from treeselect.results.readable import ReadableFit
@@ -856,6 +857,68 @@ class SelectionResult(ReadableFit):
             offset=offset,
         )
 
+    # --- citation ---
+
+    def citation(
+        self,
+        performance: Performance | None = None,
+        *,
+        data: Any = None,
+        weights: Sequence[float] | None = None,
+        offset: Sequence[float] | None = None,
+    ) -> Citation:
+        """What to write of this selection in a paper, and what to cite.
+
+        Parameters
+        ----------
+        performance : Performance, optional
+            What :meth:`performance` found, whose score then stands in the paragraph.
+        data : frame or path, optional
+            The data of the fit, for counts and the fingerprint if the model was loaded from a file
+            without them.
+        weights, offset : sequence of float, optional
+            Case weights and offset that go with `data`, if the fit had arrays of them.
+
+        Returns
+        -------
+        Citation
+            Prints as text. ``.methods``, a paragraph with the numbers in it; ``.limitations``,
+            those that apply to this fit; ``.references`` and ``.bibtex``; ``.call``, ``.seed``;
+            ``.versions`` of the software that is installed now; ``.fingerprint`` of the data:
+            SHA-256 of the response, the columns behind the candidate terms, case weights and
+            offset, with their names, of the rows that are used, in their order. It is the same for
+            any order of the columns, in any library, on any machine; None without the data.
+
+        Raises
+        ------
+        OptionError
+            If `performance` is not that of this fit, or weights or an offset do not fit.
+        DataError
+            If `data` are not those of the fit.
+
+        Examples
+        --------
+        >>> import treeselect
+        >>> data = treeselect.datasets.load("titanic_correlated")
+        >>> fit = treeselect.select("survived ~ sex + age", data, method="importance", k=1, seed=1)
+        >>> found = fit.citation()
+        >>> found.methods.split(". ")[1:3]
+        ['The number of terms was fixed at 1', '1 term was selected: sex']
+        >>> print(found.bibtex.splitlines()[0])
+        @manual{treeselect,
+        """
+        from treeselect.resampling.performance import Performance
+        from treeselect.results.belonging import check_found
+        from treeselect.results.citation import cite
+        from treeselect.results.versions import software_versions
+
+        if performance is not None:
+            check_found(self, "performance", performance, Performance)
+        known = self
+        if data is not None or weights is not None or offset is not None:
+            known = dataclasses.replace(self, design=self.design.again(data, weights, offset))
+        return cite(known, software_versions(), performance)
+
     # --- file ---
 
     def save(self, path: str | os.PathLike[str], include_data: bool = False) -> Path:
@@ -998,4 +1061,11 @@ class SelectionResult(ReadableFit):
         return write_report(self, file_path(path), own, performance, coefficients, sections)
 
     def __repr__(self) -> str:
-        return f"<SelectionResult {self.formula!r}, method {self.method!r}, k = {self.k}>"
+        from treeselect.results.short import fit_lines
+
+        return "\n".join(fit_lines(self))
+
+    def _repr_html_(self) -> str:
+        from treeselect.reports.notebook import fit_html
+
+        return fit_html(self)

@@ -166,7 +166,7 @@ def select(
         formula has a start or strata; the prediction is the relative risk; concordances of
         scikit-survival can be given as they are. By name they have ``"harrell_c"``; ``"uno_c"``,
         concordance weighted by the inverse of the squared probability of being under observation,
-        of the events before the time by which 90 % of them are; ``"integrated_brier"``, 1 - IBS /
+        of the events before the time by which 90% of them are; ``"integrated_brier"``, 1 - IBS /
         IBS without terms from the first event to that time, Breslow's hazard and the weights those
         of the training rows (these two need rows without a start); ``"cox_deviance"``, the share of
         the partial likelihood's deviance that is explained, with risk sets of the scored rows.

@@ -185,7 +185,7 @@ def test_what_is_printed_says_what_the_score_is(by_brier):
     text = " ".join(by_brier.summary().as_text().split())
     assert "Brier R2:" in text
     assert "Brier R2: 1 less the ratio of the integrated Brier score" in text
-    assert "to 14, the time by which 90 % of the events are" in text
+    assert "to 14, the time by which 90% of the events are" in text
     outer = by_brier.performance(folds=2, scoring="harrell_c")
     assert "C: Harrell's concordance" in " ".join(outer.summary().as_text().split())
     assert "Brier R2" in " ".join(outer.summary().as_text().split())  # which chose k

@@ -52,19 +52,19 @@ def test_all_agree_without_resamples(found, snapshot):
 NONE, ONE, TWO = (), ("signal",), ("signal", "copy")
 
 SENTENCES = [
-    ((NONE, NONE, NONE), "Nothing is selected: all 3 imputations selected no unit."),
+    ((NONE, NONE, NONE), "Nothing is selected: all 3 imputations selected no term."),
     ((NONE, NONE, NONE), "No imputation selected anything, so that none was resampled."),
-    ((ONE, NONE, NONE), "Nothing is kept: no unit was selected in so many imputations."),
+    ((ONE, NONE, NONE), "Nothing is kept: no term was selected in so many imputations."),
     ((ONE, NONE, NONE), "Intervals are those of one frame, and hold for no other imputation."),
     ((ONE, NONE, NONE), "2 of 3 imputations selected nothing, and were not resampled"),
-    ((ONE, TWO, NONE), "3 different sets of units; 1 imputation selected exactly those"),
-    ((ONE, TWO, NONE), "Each imputation: 1, 2 and 0 of 5 units"),
+    ((ONE, TWO, NONE), "3 different sets of terms; 1 imputation selected exactly those"),
+    ((ONE, TWO, NONE), "Each imputation: 1, 2 and 0 of 5 terms"),
     (
         (ONE, TWO, NONE),
         "of 20 resamples: 10 bootstrap resamples from each imputed frame that selected",
     ),
     ((TWO, ("signal", "site"), ("site", "copy")), "no imputation selected exactly those"),
-    ((TWO, TWO, TWO), "All 3 imputations selected the same units."),
+    ((TWO, TWO, TWO), "All 3 imputations selected the same terms."),
 ]
 
 
@@ -78,7 +78,7 @@ def test_all_must_agree(found):
     made = selecting(found, ("signal", "site"), ("signal",), ("signal",), least_share=1.0)
     assert made.selected == ("signal",)
     text = " ".join(made.summary().as_text().split())
-    assert "Units kept: 1 of 5, selected in all 3 imputations" in text
+    assert "Kept: 1 of 5 terms, selected in all 3 imputations" in text
     assert "2 imputations selected exactly those that are kept" in text
     assert np.isfinite(made.index)
 
@@ -91,7 +91,7 @@ def test_groups_have_a_column_of_their_own(mixed):
     )  # fmt: skip
     assert found.selected == ("signal", "noise")
     assert "Group" in found.summary().as_text()
-    assert "<th scope='col'>Group</th>" in found.summary()._repr_html_()
+    assert '<th scope="col">Group</th>' in found.summary()._repr_html_()
     assert "pair" in found.summary().as_latex()
 
 

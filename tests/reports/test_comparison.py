@@ -12,10 +12,11 @@ from markup import plain, without_style
 
 from treeselect.comparison.words import comparison_notes
 from treeselect.errors import OptionError
-from treeselect.reports.gather import gather_comparison, software_versions
+from treeselect.printing.folder import template_folder
+from treeselect.reports.gather import gather_comparison
 from treeselect.reports.render import COMPARISON, render
-from treeselect.reports.templates import template_folder
 from treeselect.resampling.cross_validation import FoldPath
+from treeselect.results.versions import software_versions
 
 HOSTILE = "<script>alert('1')</script>"
 
@@ -138,8 +139,8 @@ def test_size_stays_small(four):
 def test_all_units_are_called_all():
     found = made(2, (12,), rule=12)
     answer = gathered(found).answer
-    assert answer[0].endswith("with all 12 units, none left out.")
-    said = "are compared with all 12 units, none left out."
+    assert answer[0].endswith("with all 12 terms, none left out.")
+    said = "are compared with all 12 terms, none left out."
     assert sum(said in note for note in comparison_notes(found)) == 1
     assert not any(said in note for note in comparison_notes(made(2, (3,), rule=3)))
 
@@ -151,11 +152,11 @@ def test_the_answer_names_what_is_alike_worse_smallest_and_most_stable():
     )
     assert gathered(found).answer == (
         "Of 3 methods, method0 has the best mean AUC for died on held-out rows: 0.800 (standard"
-        " error 0.000) with 4 units.",
-        "The 95 % intervals of the paired differences do not tell method2 from it; method1 scores"
+        " error 0.000) with 4 terms.",
+        "The 95% intervals of the paired differences do not tell method2 from it; method1 scores"
         " less.",
-        "On the front of score, number of units and stability are method0, method2 and method1:"
-        " method1 selects the fewest units (2), method0, method2 and method1 are the most stable"
+        "On the front of score, number of terms and stability are method0, method2 and method1:"
+        " method1 selects the fewest terms (2), method0, method2 and method1 are the most stable"
         " (1.00).",
     )
 
@@ -163,8 +164,8 @@ def test_the_answer_names_what_is_alike_worse_smallest_and_most_stable():
 @pytest.mark.parametrize(
     ("second", "says"),
     [
-        (0.8, "The 95 % intervals of the paired differences tell no other method from it."),
-        (0.6, "By the 95 % intervals of the paired differences, method1 scores less."),
+        (0.8, "The 95% intervals of the paired differences tell no other method from it."),
+        (0.6, "By the 95% intervals of the paired differences, method1 scores less."),
     ],
 )
 def test_all_alike_or_all_worse(second, says):
@@ -177,19 +178,19 @@ def test_all_alike_or_all_worse(second, says):
 def test_the_front_may_be_one_method():
     found = with_scores(made(2, (1, 2), 6), [[0.5, 0.8], [0.5, 0.7]], [[1, 2]] * 2)
     assert gathered(found).answer[2] == (
-        "method0 alone is on the front of score, number of units and stability."
+        "method0 alone is on the front of score, number of terms and stability."
     )
 
 
 def test_units_are_those_selected():
     found = made(1, own=(0,))
-    assert "with 4 units for died" in gathered(found).answer[0]
+    assert "with 4 terms for died" in gathered(found).answer[0]
     run = found.runs[0]
     fold = dataclasses.replace(run.folds[0], units=(np.arange(1),))
     uneven = dataclasses.replace(
         found, runs=(dataclasses.replace(run, folds=(fold, *run.folds[1:])),)
     )
-    assert "with 3.4 units on average for died" in gathered(uneven).answer[0]
+    assert "with 3.4 terms on average for died" in gathered(uneven).answer[0]
 
 
 # --- odd cases ---------------------------------------------------------------------------------
@@ -269,7 +270,7 @@ def test_nothing_selected():
     found = with_scores(made(1, (0, 1)), [[0.5, 0.5]], [[0, 0]])
     report = gathered(found)
     assert report.terms is None
-    assert "with 0 units" in report.answer[0]
+    assert "with 0 terms" in report.answer[0]
     assert "No method selected any term where it is compared." in page_of(found)
 
 

@@ -8,10 +8,11 @@ from pkgutil import iter_modules
 import pytest
 
 from treeselect.errors import OptionError
+from treeselect.printing.folder import template_folder
 from treeselect.reports import comparison, selection
-from treeselect.reports.gather import gather, software_versions
+from treeselect.reports.gather import gather
 from treeselect.reports.render import COMPARISON, SELECTION, render
-from treeselect.reports.templates import template_folder
+from treeselect.results.versions import software_versions
 
 
 def test_report_writes_one_file(fitted, tmp_path):
@@ -106,7 +107,7 @@ def test_the_example_of_a_template(fitted, tmp_path):
         tmp_path / "a.html", template=template_folder() / "example.html.j2"
     ).read_text()
     headings = re.findall('<h2 id="(.*?)"', page)
-    assert headings == ["terms", "plan", "stability", "path", "method"]
+    assert headings == ["terms", "plan", "stability", "path", "cite"]
     assert re.findall('<a href="#(.*?)"', page) == headings
     plan = page[page.index('id="plan">') : page.index('id="stability">')]
     assert re.findall("<li>(.*?)</li>", plan) == list(fitted.selected)

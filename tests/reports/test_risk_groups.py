@@ -12,10 +12,10 @@ from survival_data import small_fit
 import treeselect
 from treeselect.engine.survival.curves import kaplan_meier
 from treeselect.engine.survival.times import as_times
+from treeselect.printing.folder import template_folder
 from treeselect.reports.gather import gather
 from treeselect.reports.render import render, template_environment
 from treeselect.reports.selection.risk_groups import risk_section
-from treeselect.reports.templates import template_folder
 from treeselect.resampling.risk_groups import RiskGroups
 
 HOSTILE = "<b>days</b>"
@@ -97,8 +97,7 @@ def test_numbers_on_the_page_are_those_of_risk_groups(fit, page):
     section = plain(page[page.index('id="risk-groups">') : page.index('id="stability">')])
     for row in fit.risk_groups().calibration().to_dict("records"):
         cells = (
-            f'<th scope="row">{row["group"]}</th><td class="number">{row["n"]}</td>'
-            f'<td class="number">{row["events"]:.0f}</td>'
+            f'<th scope="row">{row["group"]}</th><td>{row["n"]}</td><td>{row["events"]:.0f}</td>'
         )
         assert cells in section
         assert f"{row['predicted']:.3f}</td>" in section
@@ -115,7 +114,7 @@ def test_the_page_speaks_of_hazards(page):
     assert "Effects are changes of the log hazard ratio that the model predicts" in page
     facts = dict(re.findall(r"<dt>(.*?)</dt><dd.*?>(.*?)</dd>", page))
     assert facts["Family"] == "cox (times until an event); Cox partial likelihood"
-    assert re.fullmatch(r"\d+ in 90 rows \(\d\d\.\d %\)", facts["Events"])
+    assert re.fullmatch(r"\d+ in 90 rows \(\d\d\.\d%\)", facts["Events"])
     assert page.count("concordance") == 1  # said once, where the score is shown first
 
 

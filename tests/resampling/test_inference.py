@@ -96,7 +96,7 @@ def test_one_split_is_least_squares_on_the_rows_that_were_not_selected_on(strong
     np.testing.assert_allclose(table[["ci_low", "ci_high"]].to_numpy(), interval)
     text = found.summary().as_text()
     assert "60 rows to select on, 90 to fit on" in text
-    assert "90 % interval" in text
+    assert "90% interval" in text
     assert "Valid for the submodel" in text
 
 
@@ -258,7 +258,7 @@ def test_noise_of_wards_looks_like_signal_unless_wards_stay_together():
         together += found.splits[0].p_values.values()
     assert len(apart) == len(together) == 120
     assert np.mean(np.array(apart) < 0.05) > 0.4
-    # 5 %, and 2.5 standard errors.
+    # 5%, and 2.5 standard errors.
     assert np.mean(np.array(together) < 0.05) <= 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / 120)
 
 

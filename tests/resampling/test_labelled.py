@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Mapping
 
 import pandas as pd
 import pytest
@@ -85,6 +86,34 @@ def test_a_report_in_labels_has_a_table_of_names(labelled):
     table = gather(labelled, **WHEN).names
     assert table.columns == ("Name", "Label")
     assert dict(table.rows) == LABELS
+
+
+def texts(value):
+    """All texts that sections have gathered."""
+    if isinstance(value, str):
+        yield value
+    elif dataclasses.is_dataclass(value):
+        for part in dataclasses.fields(value):
+            yield from texts(getattr(value, part.name))
+    elif isinstance(value, Mapping):
+        yield from texts([*value.keys(), *value.values()])
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from texts(part)
+
+
+def test_no_section_has_a_name_that_has_a_label(labelled):
+    found = vars(
+        gather(
+            labelled,
+            performance=labelled.performance(2),
+            coefficients=labelled.coefficient_stability(),
+            **WHEN,
+        )
+    )
+    del found["names"]
+    bare = {section: {*texts(own)} & {*LABELS} for section, own in found.items()}
+    assert not {section: names for section, names in bare.items() if names}
 
 
 def test_axes_bear_labels_of_columns(labelled):

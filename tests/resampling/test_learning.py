@@ -46,7 +46,7 @@ def test_the_table_and_its_words_by_hand():
     assert table["stability"][0] == stability_index(np.array([[1, 0], [0, 1]], dtype=bool))[0]
     assert table["stability"][1] == 1.0
     assert found.words.startswith(
-        "From 50 to 100 training rows the mean R2 on held-out rows changed by +0.200 (95 % interval"
+        "From 50 to 100 training rows the mean R2 on held-out rows changed by +0.200 (95% interval"
     )
     assert "from -1.00 to 1.00; larger parts have more rows in common" in found.words
 

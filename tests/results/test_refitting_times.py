@@ -178,7 +178,7 @@ def test_pooled_over_frames_that_are_alike(study):
     np.testing.assert_allclose(pooled.tidy()["std_error"], single["std_error"])
     ratios = pooled.tidy(exponentiate=True)["estimate"]
     np.testing.assert_allclose(ratios, np.exp(single["estimate"]))
-    assert pooled.content.columns[1:3] == ("Hazard ratio", "95 % interval")
+    assert pooled.content.columns[1:3] == ("Hazard ratio", "95% interval")
     assert len(pooled.content.columns) == len(pooled.content.rows[0]) == 9
 
 

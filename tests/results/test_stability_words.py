@@ -105,7 +105,7 @@ def test_many_terms_stay_short():
     text = recurrence_sentence(units, stability)
     assert text.startswith("In 100 bootstrap resamples, x00, x01, x02, x03, x04, x05, x06, x07 and")
     assert " and 12 more were always selected; x20 in 99; " in text
-    assert text.endswith("; x27 in 92; the other 32 selected units in at most 91 each.")
+    assert text.endswith("; x27 in 92; the other 32 selected terms in at most 91 each.")
     assert len(text) < 300
     last = recurrence_sentence(units[:29], stability)
     assert last.endswith("; x27 in 92; x28 in 91.")

@@ -69,7 +69,7 @@ def test_partly_stable(fit):
     )
     crowded = drawn(fit, ("11010", 60), ("11000", 40), fixed_size=False)
     assert said(crowded) == (
-        "Partly stable, with 2 to 3 units on each resample: 2 of 2 terms were selected in at least"
+        "Partly stable, with 2 to 3 terms on each resample: 2 of 2 terms were selected in at least"
         " 80% of 100 bootstrap resamples; 1 outside the selection in at least half of them."
     )
 

@@ -19,6 +19,7 @@ from treeselect.algorithms.shared.options import (
 )
 from treeselect.algorithms.shared.orders import first_units
 from treeselect.algorithms.shared.ranking import Kind, RankingForest
+from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
 from treeselect.designs.problem import Problem
@@ -108,9 +109,15 @@ class Boruta(RankingForest):
 
     name: ClassVar[str] = "boruta"
     title: ClassVar[str] = "Shadow features (Boruta)"
-    paper: ClassVar[str] = (
-        "M. B. Kursa, W. R. Rudnicki (2010). Feature selection with the Boruta package. Journal of "
-        "Statistical Software 36(11)."
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("M. B. Kursa", "W. R. Rudnicki"),
+            2010,
+            "Feature selection with the Boruta package",
+            journal="Journal of Statistical Software",
+            volume="36",
+            number="11",
+        ),
     )
     tuning_name: ClassVar[str] = "level"
     splits_exactly: ClassVar[bool] = False

@@ -17,6 +17,7 @@ from treeselect.algorithms.shared.options import (
     check_number,
     refuse_costs,
 )
+from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.design import FeatureGroups
@@ -90,9 +91,14 @@ class CFS(RefinedMethod):
 
     name: ClassVar[str] = "cfs"
     title: ClassVar[str] = "Correlation-based feature selection (CFS)"
-    paper: ClassVar[str] = (
-        "M. A. Hall (2000). Correlation-based feature selection for discrete and numeric class "
-        "machine learning. Proceedings of ICML 17, 359-366."
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("M. A. Hall",),
+            2000,
+            "Correlation-based feature selection for discrete and numeric class machine learning",
+            book="Proceedings of ICML 17",
+            pages="359-366",
+        ),
     )
     tuning_name: ClassVar[str] = "gain"
     splits_exactly: ClassVar[bool] = False

@@ -15,6 +15,7 @@ from treeselect.algorithms.burning.penalties import Penalty
 from treeselect.algorithms.burning.solver import Solver
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.method import Method
+from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.refining import NO_FURTHER
 from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import described
@@ -170,9 +171,14 @@ class ControlBurn(Method):
 
     name: ClassVar[str] = "controlburn"
     title: ClassVar[str] = "ControlBurn"
-    paper: ClassVar[str] = (
-        "B. Liu, M. Xie, M. Udell (2021). ControlBurn: Feature Selection by Sparse Forests. "
-        "KDD '21, 1045-1054."
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("B. Liu", "M. Xie", "M. Udell"),
+            2021,
+            "ControlBurn: Feature Selection by Sparse Forests",
+            book="KDD '21",
+            pages="1045-1054",
+        ),
     )
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = False

@@ -12,6 +12,7 @@ from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.exchanging import MARGIN, TREES, Found, Search
 from treeselect.algorithms.shared.method import Method
 from treeselect.algorithms.shared.options import check_integer, check_number
+from treeselect.algorithms.shared.references import Reference, texts
 from treeselect.algorithms.shared.scoring import score_outside
 from treeselect.algorithms.shared.task import Task
 
@@ -88,10 +89,18 @@ class ExchangeSearch(Method):
 
     name: ClassVar[str] = "exchange"
     title: ClassVar[str] = "Exchange search"
-    paper: ClassVar[str] = (
-        "treeselect's own; after J. Zhu, C. Wen, J. Zhu, H. Zhang, X. Wang (2020). A polynomial"
-        " algorithm for best-subset selection problem. PNAS 117(52), 33117-33123."
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("J. Zhu", "C. Wen", "J. Zhu", "H. Zhang", "X. Wang"),
+            2020,
+            "A polynomial algorithm for best-subset selection problem",
+            journal="PNAS",
+            volume="117",
+            number="52",
+            pages="33117-33123",
+        ),
     )
+    paper: ClassVar[str] = f"treeselect's own; after {texts(references)}"
     tuning_name: ClassVar[str] = "left"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True

@@ -16,6 +16,7 @@ from treeselect.algorithms.shared.options import (
     refuse_costs,
 )
 from treeselect.algorithms.shared.orders import first_units
+from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
@@ -77,9 +78,14 @@ class FCBF(RefinedMethod):
 
     name: ClassVar[str] = "fcbf"
     title: ClassVar[str] = "Fast correlation-based filter (FCBF)"
-    paper: ClassVar[str] = (
-        "L. Yu, H. Liu (2003). Feature selection for high-dimensional data: a fast "
-        "correlation-based filter solution. Proceedings of ICML 20, 856-863."
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("L. Yu", "H. Liu"),
+            2003,
+            "Feature selection for high-dimensional data: a fast correlation-based filter solution",
+            book="Proceedings of ICML 20",
+            pages="856-863",
+        ),
     )
     tuning_name: ClassVar[str] = "delta"
     splits_exactly: ClassVar[bool] = False

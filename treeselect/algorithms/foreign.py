@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import textwrap
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -17,6 +16,7 @@ from treeselect.algorithms.shared.column_search import ColumnSearch, Support, ch
 from treeselect.algorithms.shared.ending import RefinedMethod
 from treeselect.algorithms.shared.method import OWN
 from treeselect.algorithms.shared.options import MOST_UNITS, check_flag, refuse_costs
+from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.selectors import (
     SIZES,
@@ -25,6 +25,7 @@ from treeselect.algorithms.shared.selectors import (
     looks_like_selector,
     not_a_method,
     text_of,
+    warning_note,
     words_of,
 )
 from treeselect.algorithms.shared.standardised import LinearColumns, linear_columns
@@ -167,6 +168,11 @@ class ForeignSelector(RefinedMethod):
         return self.words.title
 
     @property
+    def references(self) -> tuple[Reference, ...]:
+        """That of scikit-learn, if it is from there."""
+        return self.words.references
+
+    @property
     def paper(self) -> str:
         """That of scikit-learn, or where it comes from."""
         return self.words.paper
@@ -252,7 +258,7 @@ class ForeignSelector(RefinedMethod):
             found = self._supports(search, columns, problem.groups.keep, longest, task.every_size)
         for warning in search.warned:
             warnings.warn(warning, stacklevel=2)
-        note = _note(self.name, search.warned)
+        note = warning_note(self.name, search.warned)
         steps: dict[int, Step] = {}
         for support in found:
             selected, worth = _of_units(support, columns, problem.groups.keep)
@@ -390,11 +396,3 @@ def _of_units(
     worth = np.bincount(unit, support.worth, len(keep)).astype(np.float64)
     taken = np.bincount(unit, support.taken, len(keep)) > 0
     return taken | keep, worth
-
-
-def _note(name: str, warned: list[Warning]) -> str | None:
-    if not warned:
-        return None
-    first = textwrap.shorten(str(warned[0]), 200, placeholder=" ...")
-    more = f" Other warnings: {len(warned) - 1}." if len(warned) > 1 else ""
-    return f"{name} warned, {type(warned[0]).__name__}: {first}{more}"

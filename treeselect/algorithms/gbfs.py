@@ -18,6 +18,7 @@ from treeselect.algorithms.shared.options import (
     check_integer,
     check_number,
 )
+from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.task import Task
 from treeselect.algorithms.shared.validation import hold_rows_out
 from treeselect.arguments.checks import members
@@ -133,9 +134,14 @@ class GBFS(RefinedMethod):
 
     name: ClassVar[str] = "gbfs"
     title: ClassVar[str] = "Gradient boosted feature selection (GBFS)"
-    paper: ClassVar[str] = (
-        "Z. Xu, G. Huang, K. Q. Weinberger, A. X. Zheng (2014). Gradient boosted feature "
-        "selection. KDD '14, 522-531."
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("Z. Xu", "G. Huang", "K. Q. Weinberger", "A. X. Zheng"),
+            2014,
+            "Gradient boosted feature selection",
+            book="KDD '14",
+            pages="522-531",
+        ),
     )
     tuning_name: ClassVar[str] = "mu"
     splits_exactly: ClassVar[bool] = False

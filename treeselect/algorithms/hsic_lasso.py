@@ -11,6 +11,7 @@ from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.ending import RefinedMethod
 from treeselect.algorithms.shared.information import joint_cells, row_mass
 from treeselect.algorithms.shared.options import MOST_UNITS, check_integer, check_number
+from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.standardised import of_number, standardised
 from treeselect.algorithms.shared.task import Task
@@ -107,9 +108,15 @@ class HSICLasso(RefinedMethod):
 
     name: ClassVar[str] = "hsic_lasso"
     title: ClassVar[str] = "HSIC lasso"
-    paper: ClassVar[str] = (
-        "M. Yamada, W. Jitkrittum, L. Sigal, E. P. Xing, M. Sugiyama (2014). High-dimensional "
-        "feature selection by feature-wise kernelized lasso. Neural Computation 26, 185-207."
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("M. Yamada", "W. Jitkrittum", "L. Sigal", "E. P. Xing", "M. Sugiyama"),
+            2014,
+            "High-dimensional feature selection by feature-wise kernelized lasso",
+            journal="Neural Computation",
+            volume="26",
+            pages="185-207",
+        ),
     )
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = False

@@ -11,6 +11,7 @@ from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.options import check_number, refuse_costs
 from treeselect.algorithms.shared.orders import first_units, ranking
 from treeselect.algorithms.shared.ranking import RankingForest
+from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import FloatArray
 
@@ -77,7 +78,16 @@ class ForestImportance(RankingForest):
 
     name: ClassVar[str] = "importance"
     title: ClassVar[str] = "Forest importance"
-    paper: ClassVar[str] = "L. Breiman (2001). Random forests. Machine Learning 45, 5-32."
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("L. Breiman",),
+            2001,
+            "Random forests",
+            journal="Machine Learning",
+            volume="45",
+            pages="5-32",
+        ),
+    )
     tuning_name: ClassVar[str] = "threshold"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True

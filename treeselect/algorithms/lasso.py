@@ -12,6 +12,7 @@ import numpy as np
 from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.ending import RefinedMethod
 from treeselect.algorithms.shared.options import check_number
+from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.standardised import LinearColumns, linear_columns
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray, FloatArray
@@ -84,9 +85,15 @@ class Lasso(RefinedMethod):
 
     name: ClassVar[str] = "lasso"
     title: ClassVar[str] = "Group lasso"
-    paper: ClassVar[str] = (
-        "M. Yuan, Y. Lin (2006). Model selection and estimation in regression with grouped "
-        "variables. Journal of the Royal Statistical Society B 68, 49-67."
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("M. Yuan", "Y. Lin"),
+            2006,
+            "Model selection and estimation in regression with grouped variables",
+            journal="Journal of the Royal Statistical Society B",
+            volume="68",
+            pages="49-67",
+        ),
     )
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = False

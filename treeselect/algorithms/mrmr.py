@@ -21,6 +21,7 @@ from treeselect.algorithms.shared.options import (
     check_number,
     refuse_costs,
 )
+from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import FloatArray
@@ -89,9 +90,16 @@ class MRMR(RefinedMethod):
 
     name: ClassVar[str] = "mrmr"
     title: ClassVar[str] = "Minimum redundancy, maximum relevance (mRMR)"
-    paper: ClassVar[str] = (
-        "H. Peng, F. Long, C. Ding (2005). Feature selection based on mutual information criteria "
-        "of max-dependency, max-relevance, and min-redundancy. IEEE TPAMI 27, 1226-1238."
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("H. Peng", "F. Long", "C. Ding"),
+            2005,
+            "Feature selection based on mutual information criteria of max-dependency,"
+            " max-relevance, and min-redundancy",
+            journal="IEEE TPAMI",
+            volume="27",
+            pages="1226-1238",
+        ),
     )
     tuning_name: ClassVar[str] = "threshold"
     splits_exactly: ClassVar[bool] = False

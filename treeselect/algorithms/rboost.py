@@ -18,6 +18,7 @@ from treeselect.algorithms.shared.options import (
     check_number,
     refuse_together,
 )
+from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.regularised import Criterion, Gain, Ties
 from treeselect.algorithms.shared.reliability import held_shares, screened
 from treeselect.algorithms.shared.task import Task
@@ -117,8 +118,13 @@ class RBoost(RefinedMethod):
 
     name: ClassVar[str] = "rboost"
     title: ClassVar[str] = "Regularised boosted trees (RBoost)"
-    paper: ClassVar[str] = (
-        "H. Deng, G. Runger (2012). Feature selection via regularized trees. IJCNN 2012."
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("H. Deng", "G. Runger"),
+            2012,
+            "Feature selection via regularized trees",
+            book="IJCNN 2012",
+        ),
     )
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = True

@@ -8,6 +8,7 @@ from typing import ClassVar
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.elimination import check_shares, path_of_shares
 from treeselect.algorithms.shared.ranking import MeasuredForest, RankingForest
+from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray
 
@@ -66,9 +67,15 @@ class RecursiveElimination(RankingForest):
 
     name: ClassVar[str] = "rfe"
     title: ClassVar[str] = "Recursive elimination by forests (RFE)"
-    paper: ClassVar[str] = (
-        "I. Guyon, J. Weston, S. Barnhill, V. Vapnik (2002). Gene selection for cancer "
-        "classification using support vector machines. Machine Learning 46, 389-422."
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("I. Guyon", "J. Weston", "S. Barnhill", "V. Vapnik"),
+            2002,
+            "Gene selection for cancer classification using support vector machines",
+            journal="Machine Learning",
+            volume="46",
+            pages="389-422",
+        ),
     )
     tuning_name: ClassVar[str] = "share"
     splits_exactly: ClassVar[bool] = False

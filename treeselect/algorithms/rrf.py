@@ -20,6 +20,7 @@ from treeselect.algorithms.shared.options import (
     check_number,
     refuse_together,
 )
+from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.regularised import (
     Criterion,
     ForestRules,
@@ -170,9 +171,15 @@ class RRF(_RegularisedForest):
 
     name: ClassVar[str] = "rrf"
     title: ClassVar[str] = "Regularised random forest (RRF)"
-    paper: ClassVar[str] = (
-        "H. Deng, G. Runger (2013). Gene selection with guided regularized random forest. "
-        "Pattern Recognition 46, 3483-3489."
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("H. Deng", "G. Runger"),
+            2013,
+            "Gene selection with guided regularized random forest",
+            journal="Pattern Recognition",
+            volume="46",
+            pages="3483-3489",
+        ),
     )
     tuning_name: ClassVar[str] = "lam"
     splits_exactly: ClassVar[bool] = True
@@ -245,7 +252,7 @@ class GRRF(_RegularisedForest):
 
     name: ClassVar[str] = "grrf"
     title: ClassVar[str] = "Guided regularised random forest (GRRF)"
-    paper: ClassVar[str] = RRF.paper
+    references: ClassVar[tuple[Reference, ...]] = RRF.references
     tuning_name: ClassVar[str] = "gamma"
     splits_exactly: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = True

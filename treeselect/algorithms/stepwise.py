@@ -15,6 +15,7 @@ from treeselect.algorithms.shared.options import (
     check_number,
     refuse_costs,
 )
+from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.standardised import linear_columns
 from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray
@@ -99,8 +100,15 @@ class Stepwise(RefinedMethod):
 
     name: ClassVar[str] = "stepwise"
     title: ClassVar[str] = "Stepwise regression"
-    paper: ClassVar[str] = (
-        "G. Schwarz (1978). Estimating the dimension of a model. Annals of Statistics 6, 461-464."
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("G. Schwarz",),
+            1978,
+            "Estimating the dimension of a model",
+            journal="Annals of Statistics",
+            volume="6",
+            pages="461-464",
+        ),
     )
     tuning_name: ClassVar[str] = "penalty"
     left_out: ClassVar[str] = "the others explain nothing more"

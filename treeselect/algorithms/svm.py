@@ -12,6 +12,7 @@ from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.elimination import check_shares, path_of_shares
 from treeselect.algorithms.shared.ending import RefinedMethod
 from treeselect.algorithms.shared.options import check_number
+from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.standardised import linear_columns
 from treeselect.algorithms.shared.task import Task
@@ -103,9 +104,15 @@ class SVMRFE(RefinedMethod):
 
     name: ClassVar[str] = "svm_rfe"
     title: ClassVar[str] = "Recursive elimination by a linear SVM (SVM-RFE)"
-    paper: ClassVar[str] = (
-        "I. Guyon, J. Weston, S. Barnhill, V. Vapnik (2002). Gene selection for cancer "
-        "classification using support vector machines. Machine Learning 46, 389-422."
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("I. Guyon", "J. Weston", "S. Barnhill", "V. Vapnik"),
+            2002,
+            "Gene selection for cancer classification using support vector machines",
+            journal="Machine Learning",
+            volume="46",
+            pages="389-422",
+        ),
     )
     tuning_name: ClassVar[str] = "share"
     splits_exactly: ClassVar[bool] = False

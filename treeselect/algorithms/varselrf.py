@@ -13,6 +13,7 @@ from treeselect.algorithms.shared.base import Step, ranked_step
 from treeselect.algorithms.shared.elimination import eliminate, fewer
 from treeselect.algorithms.shared.options import check_flag, check_number, refuse_costs
 from treeselect.algorithms.shared.ranking import Kind, MeasuredForest, RankingForest
+from treeselect.algorithms.shared.references import Reference
 from treeselect.algorithms.shared.task import Task
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
@@ -93,9 +94,15 @@ class VarSelRF(RankingForest):
 
     name: ClassVar[str] = "varselrf"
     title: ClassVar[str] = "Elimination by out-of-bag error (varSelRF)"
-    paper: ClassVar[str] = (
-        "R. Diaz-Uriarte, S. Alvarez de Andres (2006). Gene selection and classification of "
-        "microarray data using random forest. BMC Bioinformatics 7, 3."
+    references: ClassVar[tuple[Reference, ...]] = (
+        Reference(
+            ("R. Diaz-Uriarte", "S. Alvarez de Andres"),
+            2006,
+            "Gene selection and classification of microarray data using random forest",
+            journal="BMC Bioinformatics",
+            volume="7",
+            pages="3",
+        ),
     )
     tuning_name: ClassVar[str] = "c_sd"
     splits_exactly: ClassVar[bool] = False

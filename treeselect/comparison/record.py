@@ -246,6 +246,17 @@ class Contest:
         ]  # fmt: skip
         return pd.DataFrame(rows, columns=columns).astype({"k": "Int64", "k_reference": "Int64"})
 
+    def coefficient_table(self) -> pd.DataFrame:
+        """Differences from the best method, under the names of a table of coefficients."""
+        from scipy import stats
+
+        found = self.difference_table()
+        half = (found["ci_high"] - found["ci_low"]) / 2
+        error = half / stats.t.ppf(0.975, max(len(self.n_test) - 1, 1))
+        return found.rename(columns={"method": "column", "difference": "estimate"}).assign(
+            std_error=error, statistic=(found["difference"] / error).where(error > 0)
+        )
+
     def term_table(self) -> pd.DataFrame:
         """``Comparison.terms`` as a pandas frame."""
         import pandas as pd

@@ -9,7 +9,17 @@ import numpy as np
 
 from treeselect.designs.follow_up import follow_up_facts
 from treeselect.engine.arrays import IntArray
-from treeselect.printing import SummaryContent, enumeration, error_text, p_text, plain_score
+from treeselect.printing import (
+    SummaryContent,
+    count_text,
+    enumeration,
+    error_text,
+    interval_text,
+    number_text,
+    p_text,
+    plain_score,
+)
+from treeselect.resampling.nouns import noun_of
 from treeselect.results.summary import options_text
 from treeselect.running.pieces import stopped_note
 
@@ -55,7 +65,7 @@ def _rule(found: Contest) -> str:
     if not sizes:
         return "the set that each method's tuning value leads to"
     if isinstance(found.rule, int):
-        text = f"k = {found.rule}: the largest set of at most so many units"
+        text = f"k = {found.rule}: the largest set of at most so many {_noun(found)}"
     else:
         name = "1 s.e. rule" if found.rule == "1se" else "best score"
         listed = sorted(set(sizes))
@@ -72,7 +82,7 @@ def comparison_columns(found: Contest) -> tuple[str, ...]:
     columns = ["Method", "k"]
     columns += ["k (1 s.e.)"] if isinstance(found.rule, int) else []
     columns += [found.score_name, "s.e."]
-    columns += ["Difference", "95 % interval"] if len(found.runs) > 1 else []
+    columns += ["Difference", "95% interval"] if len(found.runs) > 1 else []
     return (*columns, "Stability", "Seconds", *(["Front"] if len(found.runs) > 1 else []))
 
 
@@ -88,7 +98,7 @@ def comparison_rows(found: Contest) -> tuple[tuple[str, ...], ...]:
         if len(found.runs) > 1:
             other = against.get(row["method"])
             cells += ("reference", "") if other is None else difference_cells(other)[:2]
-        cells += [number(row["stability"], ".2f"), f"{row['seconds']:.2g}"]
+        cells += [number_text(row["stability"], ".2f"), f"{row['seconds']:.2g}"]
         cells += ["yes" if row["front"] else "no"] if len(found.runs) > 1 else []
         rows.append(tuple(cells))
     return tuple(rows)
@@ -103,32 +113,30 @@ def size_text(k: object, mean: float) -> str:
     return str(k)
 
 
-def number(value: float, form: str) -> str:
-    """A number, or a dash where there is none."""
-    return format(value, form) if np.isfinite(value) else _NONE
-
-
 def difference_cells(row: Mapping[Any, Any]) -> tuple[str, str, str]:
     """A difference with its interval and its p-value."""
     return (
         f"{row['difference']:+.3f}",
-        interval_text(row["ci_low"], row["ci_high"]),
-        p_text(row["p_value"]) if np.isfinite(row["p_value"]) else _NONE,
+        interval_text(row["ci_low"], row["ci_high"], "+.3f"),
+        p_text(row["p_value"]),
     )
 
 
-def interval_text(low: float, high: float) -> str:
-    """An interval of a difference; a dash where there is none."""
-    return f"{low:+.3f} to {high:+.3f}" if np.isfinite(low) else _NONE
-
-
-def units_text(mean: float, n_units: int) -> str:
-    """ "3 units", "all 7 units, none left out", or "2.6 units on average"."""
+def units_text(mean: float, found: Contest) -> str:
+    """ "3 terms", "all 7 terms, none left out", or "2.6 terms on average"; units where some hold
+    several terms."""
+    n_units = len(found.units)
     if not float(mean).is_integer():
-        return f"{mean:.1f} units on average"
+        return f"{mean:.1f} {_noun(found)} on average"
     if mean == n_units:
-        return "the only unit" if n_units == 1 else f"all {n_units:,} units, none left out"
-    return f"{mean:,.0f} unit{'' if mean == 1 else 's'}"
+        if n_units == 1:
+            return f"the only {_noun(found, 1)}"
+        return f"all {count_text(n_units)} {_noun(found)}, none left out"
+    return f"{count_text(mean)} {_noun(found, mean)}"
+
+
+def _noun(found: Contest, n: float = 2) -> str:
+    return noun_of(found.terms_of_unit, n)
 
 
 def _nothing_left_out(found: Contest) -> list[str]:
@@ -138,7 +146,10 @@ def _nothing_left_out(found: Contest) -> list[str]:
     if not names or n_units == 1:
         return []
     verb = "is" if len(names) == 1 else "are"
-    return [f"{enumeration(names)} {verb} compared with all {n_units:,} units, none left out."]
+    return [
+        f"{enumeration(names)} {verb} compared with all {count_text(n_units)} {_noun(found)}, none"
+        " left out."
+    ]
 
 
 def comparison_notes(found: Contest) -> tuple[str, ...]:
@@ -148,7 +159,9 @@ def comparison_notes(found: Contest) -> tuple[str, ...]:
     notes += [found.score_words] if found.score_words else []
     notes += _nothing_left_out(found)
     if any(run.sizes is None for run in found.runs):
-        notes.append("k in brackets: the mean number of units that a tuning value leads to.")
+        notes.append(
+            f"k in brackets: the mean number of {_noun(found)} that a tuning value leads to."
+        )
     if isinstance(found.rule, str) and any(run.sizes for run in found.runs):
         notes.append(
             "The same folds chose k, so scores can be slightly optimistic, those of some methods"
@@ -159,8 +172,8 @@ def comparison_notes(found: Contest) -> tuple[str, ...]:
             f"Differences are from {found.best}, which has the best mean, paired by fold: corrected"
             " resampled t (Nadeau and Bengio 2003; p-values in `.differences()`), not adjusted for"
             " the number of methods nor for the choice of the best.",
-            "Front: no other method is at least as good in score, number of units and stability,"
-            " and better in one of them.",
+            f"Front: no other method is at least as good in score, number of {_noun(found)} and"
+            " stability, and better in one of them.",
         ]
     if found.difference_table()["p_value"].isna().any():
         notes.append(

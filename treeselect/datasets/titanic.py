@@ -57,8 +57,8 @@ def simulate_correlated_titanic(*, seed: int = 1912) -> Simulated:
 
     Notes
     -----
-    Height is the median for age and sex times a normal factor with standard deviation 4 %. Weight
-    is height squared times the median body mass index for age, times a log-normal factor of 6 %
+    Height is the median for age and sex times a normal factor with standard deviation 4%. Weight
+    is height squared times the median body mass index for age, times a log-normal factor of 6%
     (people vary more; the correlations would then fall below 0.9). Above 150 cm the bones follow
     the stature regressions of Trotter and Gleser [2]_, below it straight lines towards a newborn's
     bones, where the regressions for adults would turn negative; both get normal measurement noise

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeselect.brief import brief
 from treeselect.designs.evaluation import Basis, Values, as_factor
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.data.binning import MAX_BINS, OTHER
@@ -84,6 +85,8 @@ class TermSpec:
     factors: tuple[FactorSpec, ...]
     combinations: tuple[tuple[int, ...], ...] | None = None
     n_occurring: int | None = None
+
+    __repr__ = brief
 
     @property
     def order(self) -> list[int]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from treeselect.arguments.checks import check_count
 from treeselect.arguments.scalars import described
+from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
 from treeselect.engine.random import stream_seed
@@ -49,6 +50,8 @@ class FeatureGroups:
     item_costs: FloatArray
     keep: BoolArray
     keys: tuple[str, ...]
+
+    __repr__ = brief
 
     @property
     def costs(self) -> FloatArray:
@@ -145,6 +148,8 @@ class CodedColumns:
     edges: tuple[FloatArray | None, ...]
     groups: FeatureGroups
     binned: BinnedData
+
+    __repr__ = brief
 
     @property
     def n_rows(self) -> int:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from treeselect.brief import brief
 from treeselect.designs.columns import (
     UNSEEN,
     FactorSpec,
@@ -71,6 +72,8 @@ class DesignSpec:
     units: Units
     new_levels: NewLevels
     _by_name: dict[str, TermSpec] = field(init=False, repr=False, compare=False)
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_name", {spec.term.name: spec for spec in self.terms})

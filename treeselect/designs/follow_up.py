@@ -36,7 +36,7 @@ class FollowUp:
         if half of the rows have an event before, or rows have a start: they may be parts of the
         time of one person.
     span : tuple of float
-        The time of the first event, and that until which 90 % of the events are, counted by their
+        The time of the first event, and that until which 90% of the events are, counted by their
         weights: what scores over time speak of.
     strata : tuple of str
         What ``strata()`` is given.
@@ -66,7 +66,7 @@ def follow_up_facts(known: FollowUp | None) -> tuple[tuple[str, str], ...]:
     if known is None:
         return ()
     share = known.n_events / known.n_rows
-    facts = [("Events", f"{known.n_events:,} in {known.n_rows:,} rows ({100 * share:.1f} %)")]
+    facts = [("Events", f"{known.n_events:,} in {known.n_rows:,} rows ({100 * share:.1f}%)")]
     if known.start is not None:
         facts.append(("Follow-up", f"rows are under observation from {known.start} on"))
     elif known.n_events == known.n_rows:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeselect.arguments.scalars import described
+from treeselect.brief import brief
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.encoding import DesignSpec
 from treeselect.designs.matrix import model_matrix, term_matrix
@@ -102,6 +103,8 @@ class ModelData:
     library: str = "pandas"
     labels: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
+
+    __repr__ = brief
 
     @property
     def has_data(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from treeselect.brief import brief
 from treeselect.designs.design import CodedColumns, FeatureGroups
 from treeselect.designs.families import Family
 from treeselect.engine.arrays import FloatArray, WeightArray
@@ -48,6 +49,8 @@ class Problem:
     exact: BinnedData | None = None
     columns: CodedColumns | None = None
     wants_scores: bool = True
+
+    __repr__ = brief
 
     def constant(self, weight: WeightArray) -> FloatArray:
         """Linear predictor of the constant model, the offset included; shape (n_rows,), or

@@ -29,7 +29,7 @@ N_TIMES = 100
 """Times at which Brier scores are taken."""
 
 Span = tuple[float, float]
-"""From the first event to the time until which 90 % of the events are (``FollowUp.span``)."""
+"""From the first event to the time until which 90% of the events are (``FollowUp.span``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ KINDS: dict[str, Kind] = {
         "Uno's C",
         "Uno's C: the share of the pairs of rows (of one stratum, if there are strata), of which it"
         " is known who had the event first, whose predicted risks have that order, for events"
-        " before {until}, the time by which 90 % of the events are. Each is divided by the square"
+        " before {until}, the time by which 90% of the events are. Each is divided by the square"
         " of the probability of being under observation until then, which the training rows tell"
         " (Uno et al. 2011).",
         0.5,
@@ -180,7 +180,7 @@ KINDS: dict[str, Kind] = {
     "integrated_brier": Kind(
         "Brier R2",
         "Brier R2: 1 less the ratio of the integrated Brier score to that of the model without"
-        " terms, from the first event to {until}, the time by which 90 % of the events are (Graf et"
+        " terms, from the first event to {until}, the time by which 90% of the events are (Graf et"
         " al. 1999). The baseline hazard, and the probability of being under observation by whose"
         " inverse rows are weighted, are those of the training rows. 0 is no better than no terms.",
         0.0,

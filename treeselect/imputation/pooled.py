@@ -16,17 +16,26 @@ from treeselect.frames.libraries import in_library
 from treeselect.imputation.alike import in_frame
 from treeselect.imputation.record import Imputed
 from treeselect.models.coefficients import (
+    coefficient_form,
     exponentiated,
     few_events_notes,
     in_print,
     leads_with_ratios,
     ratio_cells,
     ratio_notes,
+    tests_cells,
 )
 from treeselect.models.linear import LinearFit
 from treeselect.models.linear_data import LinearData
+from treeselect.models.maketables import (
+    SAME_ROWS,
+    ModelColumn,
+    Tabled,
+    coefficient_frame,
+)
 from treeselect.models.pooling import Pooled, pool
-from treeselect.printing import Summary, SummaryContent, p_text
+from treeselect.printing import Summary, SummaryContent, interval_text, number_text
+from treeselect.printing.summary import Summarised
 from treeselect.results.refitting import (
     SELECTED_HERE,
     fit_terms,
@@ -40,7 +49,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class PooledFit:
+class PooledFit(Summarised, Tabled):
     """A linear model of the selected terms, pooled over imputed frames by Rubin's rules.
 
     Attributes
@@ -59,6 +68,8 @@ class PooledFit:
         Library in which tables are given.
     ratio : str
         What the exponential of a coefficient is; "" if nothing.
+    response : str
+        What is modelled.
     """
 
     results: tuple[Any, ...]
@@ -69,6 +80,7 @@ class PooledFit:
     table: pd.DataFrame
     library: str = "pandas"
     ratio: str = ""
+    response: str = ""
 
     def tidy(self, *, exponentiate: bool = False) -> Any:
         """One row per coefficient.
@@ -83,7 +95,7 @@ class PooledFit:
         frame, in the library of the data
             ``term``, ``column``, ``estimate``, ``std_error``, ``statistic``, ``df`` (degrees of
             freedom of its t distribution, infinite where that is normal), ``p_value``, ``ci_low``,
-            ``ci_high`` (95 %), ``riv`` (relative increase in variance due to missing values) and
+            ``ci_high`` (95%), ``riv`` (relative increase in variance due to missing values) and
             ``fmi`` (fraction of missing information). P-values and intervals are not valid after a
             selection on the same rows. Of more than two classes ``column`` begins with the class
             that is compared with the first one.
@@ -100,6 +112,17 @@ class PooledFit:
     def summary(self) -> Summary:
         """Printed summary."""
         return Summary(self.content)
+
+    def _column(self) -> ModelColumn:
+        return ModelColumn(
+            table=coefficient_frame(self.table, has_tests=False),
+            response=self.response,
+            statistics={
+                "N": self.n_used, "imputations": len(self.results), "selection": SAME_ROWS,
+            },
+            below=("N", "imputations", "selection"),
+            errors="Rubin",
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         n = len(self.results)
@@ -147,6 +170,7 @@ def pool_glm(found: Imputed) -> PooledFit:
         table=table,
         library=found.library,
         ratio=fits[0].ratio,
+        response=found.fits[0].design.response.name,
     )
 
 
@@ -289,24 +313,20 @@ def _content(
 def _head(fit: LinearFit, letter: str) -> tuple[str, ...]:
     tests = ("Estimate", "Std. error", letter, "df", f"P(>|{letter}|)")
     if leads_with_ratios(fit):
-        return ("Column", fit.ratio.capitalize(), "95 % interval", *tests, "FMI")
-    return ("Column", *tests, "95 % interval", "FMI")
+        return ("Column", fit.ratio.capitalize(), "95% interval", *tests, "FMI")
+    return ("Column", *tests, "95% interval", "FMI")
 
 
 def table_rows(table: pd.DataFrame, with_ratios: bool = False) -> tuple[tuple[str, ...], ...]:
     """Printed rows of a table of pooled coefficients."""
-    return tuple(_row(row, with_ratios) for row in table.itertuples(index=False))
+    form = coefficient_form(table)
+    return tuple(_row(row, form, with_ratios) for row in table.itertuples(index=False))
 
 
-def _row(row: Any, with_ratios: bool) -> tuple[str, ...]:
-    tests = (
-        f"{row.estimate:.4g}",
-        f"{row.std_error:.4g}",
-        f"{row.statistic:.3f}",
-        f"{row.df:.4g}",
-        p_text(row.p_value),
-    )
-    fmi = f"{row.fmi:.2f}"
+def _row(row: Any, form: str, with_ratios: bool) -> tuple[str, ...]:
+    estimate, error, statistic, p_value = tests_cells(row, form)
+    tests = (estimate, error, statistic, number_text(row.df, ".4g", "∞"), p_value)
+    fmi = number_text(row.fmi, ".2f")
     if with_ratios:
         return (row.column, *ratio_cells(row), *tests, fmi)
-    return (row.column, *tests, f"{row.ci_low:.4g} to {row.ci_high:.4g}", fmi)
+    return (row.column, *tests, interval_text(row.ci_low, row.ci_high, form), fmi)

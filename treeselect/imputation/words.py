@@ -9,8 +9,9 @@ import numpy as np
 
 from treeselect.designs.follow_up import follow_up_facts
 from treeselect.imputation.record import Imputed
-from treeselect.printing import MOST_ROWS, SummaryContent
+from treeselect.printing import MOST_ROWS, SummaryContent, count_text, interval_text
 from treeselect.resampling.labelled import as_shown
+from treeselect.resampling.nouns import noun
 from treeselect.results.summary import method_words, names_note, rows_note
 
 if TYPE_CHECKING:
@@ -42,14 +43,15 @@ def _facts(found: Imputed) -> tuple[tuple[str, str], ...]:
     first, m = found.fits[0], found.n_imputations
     p, needed = len(found.kept), found.needed
     share = f"in all {m} imputations" if needed == m else f"in at least {needed} of {m} imputations"
+    of_all = f"of {count_text(p)} {_noun(found, p)}"
     return (
         ("Call", found.call),
         ("Data", found.data),
         ("Family", first.design.response.family_text),
         *follow_up_facts(first.design.response.follow_up),
         ("Method", method_words(first.chosen_method)),
-        ("Units kept", f"{found.kept.sum()} of {p}, selected {share}"),
-        ("Each imputation", f"{_sizes(found)} of {p} units"),
+        ("Kept", f"{count_text(found.kept.sum())} {of_all}, selected {share}"),
+        ("Each imputation", f"{_sizes(found)} {of_all}"),
         ("Seed", str(found.seed)),
     )
 
@@ -71,7 +73,7 @@ def _columns(found: Imputed, seen: pd.DataFrame) -> tuple[str, ...]:
         *(("Kept",) if not seen["selected"].all() else ()),
         "Imputations",
         "Importance",
-        *(("Frequency", "95 % interval") if found.n_resampled else ()),
+        *(("Frequency", "95% interval") if found.n_resampled else ()),
     )
 
 
@@ -82,8 +84,12 @@ def _row(found: Imputed, row: pd.Series, seen: pd.DataFrame) -> tuple[str, ...]:
     cells += [] if seen["selected"].all() else ["yes" if row["selected"] else "no"]
     cells += [f"{row['imputations']} of {found.n_imputations}", f"{row['importance']:.3f}"]
     if found.n_resampled:
-        cells += [f"{row['frequency']:.2f}", f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"]
+        cells += [f"{row['frequency']:.2f}", interval_text(row["ci_low"], row["ci_high"])]
     return tuple(cells)
+
+
+def _noun(found: Imputed, n: float = 2) -> str:
+    return noun(found.fits[0], n)
 
 
 def _is_grouped(seen: pd.DataFrame) -> bool:
@@ -96,7 +102,7 @@ def _is_grouped(seen: pd.DataFrame) -> bool:
 def _notes(found: Imputed, n_seen: int) -> tuple[str, ...]:
     notes = [_agreement(found)]
     if n_seen and not found.kept.any():
-        notes.append("Nothing is kept: no unit was selected in so many imputations.")
+        notes.append(f"Nothing is kept: no {_noun(found, 1)} was selected in so many imputations.")
     if n_seen > MOST_ROWS:
         notes.append(f"{n_seen - MOST_ROWS:,} more terms that were selected are in `.tidy()`.")
     if np.isfinite(found.index):
@@ -116,14 +122,14 @@ def _agreement(found: Imputed) -> str:
     m, chosen = found.n_imputations, found.chosen
     distinct = len(np.unique(chosen, axis=0))
     if not chosen.any():
-        return f"Nothing is selected: all {m} imputations selected no unit."
+        return f"Nothing is selected: all {m} imputations selected no {_noun(found, 1)}."
     if distinct == 1:
-        return f"All {m} imputations selected the same units."
+        return f"All {m} imputations selected the same {_noun(found)}."
     same = int((chosen == found.kept).all(axis=1).sum())
     which = f"{same or 'no'} imputation{'s' if same > 1 else ''}"
     return (
-        f"The {m} imputations selected {distinct} different sets of units; {which} selected exactly"
-        " those that are kept."
+        f"The {m} imputations selected {distinct} different sets of {_noun(found)}; {which}"
+        " selected exactly those that are kept."
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeselect.brief import brief
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
@@ -39,6 +40,8 @@ class BoostedModel:
     constant: FloatArray
     importance: FloatArray
     family: Family
+
+    __repr__ = brief
 
     @property
     def is_link(self) -> bool:

@@ -11,7 +11,7 @@ from treeselect.designs.labels import column_labels
 from treeselect.designs.modeldata import ModelData
 from treeselect.errors import OptionError, quoted
 from treeselect.models.linear import LinearFit
-from treeselect.printing import p_text
+from treeselect.printing import common_form, interval_text, number_text, p_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,13 +80,13 @@ def exponentiated(table: pd.DataFrame, ratio: str) -> pd.DataFrame:
 def table_head(fit: LinearFit | None, level: float) -> tuple[str, ...]:
     """Head of a printed table of coefficients."""
     letter = "z" if fit is None or fit.df is None else "t"
-    interval = f"{100 * level:g} % interval"
+    head = f"{100 * level:g}% interval"
     if fit is not None and leads_with_ratios(fit):
         return (
-            "Column", fit.ratio.capitalize(), interval, "Estimate", "Std. error", letter,
+            "Column", fit.ratio.capitalize(), head, "Estimate", "Std. error", letter,
             f"P(>|{letter}|)",
         )  # fmt: skip
-    return ("Column", "Estimate", "Std. error", letter, f"P(>|{letter}|)", interval)
+    return ("Column", "Estimate", "Std. error", letter, f"P(>|{letter}|)", head)
 
 
 def leads_with_ratios(fit: LinearFit) -> bool:
@@ -94,24 +94,32 @@ def leads_with_ratios(fit: LinearFit) -> bool:
     return fit.n_events is not None
 
 
-def table_row(row: Any, fit: LinearFit) -> tuple[str, ...]:
-    """A printed row of :func:`coefficient_table`."""
-    if leads_with_ratios(fit):
-        return (
-            row.column,
-            *ratio_cells(row),
-            f"{row.estimate:.4g}",
-            f"{row.std_error:.4g}",
-            f"{row.statistic:.3f}",
-            p_text(row.p_value),
-        )
+def table_rows(table: pd.DataFrame, fit: LinearFit) -> tuple[tuple[str, ...], ...]:
+    """Printed rows of :func:`coefficient_table`."""
+    form, with_ratios = coefficient_form(table), leads_with_ratios(fit)
+    rows = []
+    for row in table.itertuples(index=False):
+        tests = tests_cells(row, form)
+        beside = ratio_cells(row) if with_ratios else ()
+        behind = () if with_ratios else (interval_text(row.ci_low, row.ci_high, form),)  # type: ignore[arg-type]
+        rows.append((str(row.column), *beside, *tests, *behind))
+    return tuple(rows)
+
+
+def coefficient_form(table: pd.DataFrame) -> str:
+    """How estimates, their errors and intervals are printed: as in R, with decimals that give the
+    smallest standard error three digits; where these are many, four digits each."""
+    errors = table["std_error"].to_numpy(dtype=np.float64)
+    return common_form(errors, digits=3)
+
+
+def tests_cells(row: Any, form: str) -> tuple[str, str, str, str]:
+    """An estimate with its standard error, statistic and p-value, printed."""
     return (
-        row.column,
-        f"{row.estimate:.4g}",
-        f"{row.std_error:.4g}",
-        f"{row.statistic:.3f}",
+        number_text(row.estimate, form),
+        number_text(row.std_error, form),
+        number_text(row.statistic, ".3f"),
         p_text(row.p_value),
-        f"{row.ci_low:.4g} to {row.ci_high:.4g}",
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from treeselect.brief import brief
 from treeselect.designs.design import CodedColumns
 from treeselect.designs.families import Family
 from treeselect.designs.problem import Problem
@@ -52,6 +53,8 @@ class ForestModel:
     importance: FloatArray
     family: Family
     on_link: bool = False
+
+    __repr__ = brief
 
     @property
     def is_link(self) -> bool:

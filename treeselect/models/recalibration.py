@@ -11,7 +11,7 @@ from treeselect.engine.arrays import FloatArray
 
 
 class Recalibration(NamedTuple):
-    """Intercept and slope of the response on the linear predictor, with 95 % Wald intervals.
+    """Intercept and slope of the response on the linear predictor, with 95% Wald intervals.
 
     Attributes
     ----------

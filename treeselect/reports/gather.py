@@ -5,14 +5,12 @@ All numbers come from the result's own tables; the sections choose and word them
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module, metadata
+from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING
 
-from treeselect._version import __version__
 from treeselect.arguments.scalars import described
 from treeselect.designs.labels import labelled_names
 from treeselect.errors import OptionError
@@ -21,12 +19,11 @@ from treeselect.reports.material import ContestMaterial, FitMaterial
 from treeselect.resampling.coefficient_stability import CoefficientStability
 from treeselect.resampling.labelled import as_shown
 from treeselect.resampling.performance import Performance
+from treeselect.results.belonging import check_found
 
 if TYPE_CHECKING:
     from treeselect.comparison.record import Contest
     from treeselect.resampling.fit import Fit
-
-_PACKAGES = ("numpy", "pandas", "numba", "formulaic", "scikit-learn", "statsmodels")
 
 
 class Report(SimpleNamespace):
@@ -54,7 +51,7 @@ def gather(
     written : str
         Date and time of writing.
     versions : mapping of str to str
-        Versions of the software, from :func:`software_versions`.
+        Versions of the software, from :func:`treeselect.results.versions.software_versions`.
     performance : Performance, optional
     coefficients : CoefficientStability, optional
         Of this fit.
@@ -67,9 +64,9 @@ def gather(
         If `performance` or `coefficients` is something else.
     """
     if performance is not None:
-        _check_found(fit, "performance", performance, Performance)
+        check_found(fit, "performance", performance, Performance)
     if coefficients is not None:
-        _check_found(fit, "coefficients", coefficients, CoefficientStability)
+        check_found(fit, "coefficients", coefficients, CoefficientStability)
     named = labelled_names(fit.design, [*fit.selected, *_all_terms(fit)])
     fit = as_shown(fit)
     title = f"Which terms predict {fit.design.response.name}?"
@@ -168,27 +165,3 @@ def _sections(
 
 def _names(package: ModuleType) -> list[str]:
     return [name for _, name, _ in iter_modules(package.__path__)]
-
-
-_MAKER = {"performance": "performance", "coefficients": "coefficient_stability"}
-"""Which method of a result makes an argument of its report."""
-
-
-def _check_found(
-    fit: Fit, name: str, found: Performance | CoefficientStability, kind: type
-) -> None:
-    if not isinstance(found, kind):
-        raise OptionError(
-            f"`{name}` must be what `fit.{_MAKER[name]}()` gives.\n  Found: {described(found)}."
-        )
-    if (found.call, found.k_of_fit) != (fit.call.text, fit.k):
-        raise OptionError(
-            f"`{name}` must be that of the same fit.\n"
-            f"  Found: that of {found.call}, which selected {found.k_of_fit}."
-        )
-
-
-def software_versions() -> dict[str, str]:
-    """Versions of treeselect, Python and the packages that have a part in the numbers."""
-    versions = {"treeselect": __version__, "Python": platform.python_version()}
-    return versions | {name: metadata.version(name) for name in _PACKAGES}

@@ -10,13 +10,9 @@ from typing import TYPE_CHECKING
 
 from treeselect.errors import OptionError
 from treeselect.reports import comparison, selection
-from treeselect.reports.gather import (
-    gather,
-    gather_comparison,
-    read_sections,
-    software_versions,
-)
+from treeselect.reports.gather import gather, gather_comparison, read_sections
 from treeselect.reports.render import COMPARISON, SELECTION, render
+from treeselect.results.versions import software_versions
 from treeselect.writing import check_place, write_file
 
 if TYPE_CHECKING:

@@ -112,6 +112,11 @@ class Table:
         return not self.is_matrix
 
     @property
+    def is_numbers(self) -> bool:
+        """Whether each column but the first holds nothing but numbers."""
+        return all(self.numeric[1:])
+
+    @property
     def stacks(self) -> bool:
         """Whether its rows stand as blocks where there is little room: not if it has few columns,
         which fit, so many that it is a matrix, which is read across, or too many rows."""

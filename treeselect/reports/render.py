@@ -18,8 +18,8 @@ from jinja2 import (
 from markupsafe import Markup
 
 from treeselect.errors import OptionError, quoted, said_by
+from treeselect.printing.folder import template_folder
 from treeselect.reports.downloads import csv_link, file_name, with_svg_link
-from treeselect.reports.templates import template_folder
 from treeselect.shown import shown
 
 SELECTION = "report.html.j2"
@@ -99,7 +99,9 @@ def template_environment(folders: Sequence[Path]) -> Environment:
 
 def _shown(value: object) -> object:
     """What a template prints: text without control characters; what is markup already was text
-    that a template has printed, or is the template's own."""
+    that a template has printed, or is the template's own. Whole places have no decimals."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 

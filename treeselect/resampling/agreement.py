@@ -10,7 +10,7 @@ from treeselect.errors import StabilityError
 
 
 def stability_index(selected: BoolArray) -> tuple[float, tuple[float, float]]:
-    """Stability index of Nogueira, Sechidis and Brown, with its 95 % interval.
+    """Stability index of Nogueira, Sechidis and Brown, with its 95% interval.
 
     How much the selected sets agree, corrected for the agreement expected by chance: 1 when every
     resample selects the same units, about 0 when each picks at random.
@@ -137,7 +137,7 @@ def correlated_index(selected: BoolArray, similarity: FloatArray) -> float:
 
 
 def wilson_interval(successes: IntArray, trials: int) -> tuple[FloatArray, FloatArray]:
-    """95 % score interval of Wilson (1927) for proportions, each of shape (n,)."""
+    """95% score interval of Wilson (1927) for proportions, each of shape (n,)."""
     return _wilson(successes / trials, trials, _Z95)
 
 
@@ -147,7 +147,7 @@ def wilson_of_share(share: FloatArray, trials: FloatArray) -> tuple[FloatArray, 
 
 
 def clustered_interval(shares: FloatArray, trials: int) -> tuple[FloatArray, FloatArray]:
-    """95 % interval for proportions of trials that come in clusters of equal size.
+    """95% interval for proportions of trials that come in clusters of equal size.
 
     Wilson's, with as many independent trials as would tell as much: p (1 - p) / v, where p is the
     mean over clusters and v its variance by their differences, but not more than there are. Unless
@@ -168,8 +168,8 @@ def clustered_interval(shares: FloatArray, trials: int) -> tuple[FloatArray, Flo
     Notes
     -----
     The plain interval of all trials takes the clusters for all that there could be. With five
-    clusters of 100 whose proportions vary by 0.1 about 0.6 (standard deviation) it held 0.6 in 57 %
-    of simulations, this one in 95 %. With two clusters it is wide, and may hold less than 95 %.
+    clusters of 100 whose proportions vary by 0.1 about 0.6 (standard deviation) it held 0.6 in 57%
+    of simulations, this one in 95%. With two clusters it is wide, and may hold less than 95%.
 
     References
     ----------

@@ -13,7 +13,8 @@ from treeselect.designs.labels import column_labels, in_labels
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.engine.arrays import FloatArray
 from treeselect.frames.libraries import in_library
-from treeselect.printing import MOST_ROWS, Summary, SummaryContent
+from treeselect.printing import MOST_ROWS, Summary, SummaryContent, interval_text, number_text
+from treeselect.printing.summary import Summarised
 from treeselect.resampling.coefficients import coefficient_spread
 from treeselect.resampling.refits import Key, Refit, estimates_of, fit_terms, refit_resamples
 from treeselect.running.parallel import Workers
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class CoefficientStability:
+class CoefficientStability(Summarised):
     """Coefficients of the linear models of what the resamples selected.
 
     Attributes
@@ -85,7 +86,7 @@ class CoefficientStability:
             ``estimate`` and ``std_error`` in the linear model of the selection, on all rows
             (missing where the term is not selected); ``rmsd_ratio``;
             ``relative_conditional_bias``, as a share; ``median``, ``ci_low`` and ``ci_high``, the
-            50, 2.5 and 97.5 % quantiles over the resamples, in which a coefficient is 0 where its
+            50, 2.5 and 97.5% quantiles over the resamples, in which a coefficient is 0 where its
             term is not selected; ``n``, resamples behind these.
         """
         return in_library(self.table, self.library)
@@ -161,7 +162,7 @@ class CoefficientStability:
 
 HEAD = (
     "Column", "Freq.", "Full (s.e.)", "Selected", "RMSD ratio", "Bias, %", "Median",
-    "2.5 to 97.5 %",
+    "2.5 to 97.5%",
 )  # fmt: skip
 """Of the printed table."""
 
@@ -177,7 +178,7 @@ def cells(row: Any) -> tuple[str, ...]:
         _fixed(row["rmsd_ratio"], ".2f"),
         _fixed(100 * row["relative_conditional_bias"], "+.0f"),
         _number(row["median"]),
-        f"{row['ci_low']:.2g} to {row['ci_high']:.2g}" if np.isfinite(row["ci_low"]) else "",
+        interval_text(row["ci_low"], row["ci_high"], ".2g", ""),
     )
 
 
@@ -187,7 +188,7 @@ def _number(value: float) -> str:
 
 def _fixed(value: float, form: str) -> str:
     """A number, nothing where it is missing; none of them is minus nothing."""
-    text = format(value, form) if np.isfinite(value) else ""
+    text = number_text(value, form, "")
     return text.lstrip("+-") if text and float(text) == 0 else text
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.frames.libraries import in_library
-from treeselect.printing import p_text
+from treeselect.printing import interval_text, p_text
+from treeselect.printing.summary import Summarised
 from treeselect.resampling.paired import PairedDifference, differences, paired_difference
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ConditionalImportance:
+class ConditionalImportance(Summarised):
     """What the score on held-out rows loses without each of some units, the others staying.
 
     Attributes
@@ -78,7 +79,7 @@ class ConditionalImportance:
         frame, in the library of the data
             ``term`` (a group has one row); ``selected``; ``score_with`` and ``score_without``, mean
             scores over the folds with the unit and without it; ``importance``, their difference;
-            ``ci_low`` and ``ci_high``, a 95 % interval; ``p_value``, one-sided.
+            ``ci_low`` and ``ci_high``, a 95% interval; ``p_value``, one-sided.
         """
         import pandas as pd
 
@@ -106,7 +107,8 @@ class ConditionalImportance:
         Returns
         -------
         Summary
-            Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
+            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
+            in notebooks.
         """
         from treeselect.printing import Summary
 
@@ -130,11 +132,11 @@ def _content(found: ConditionalImportance) -> SummaryContent:
     rows = []
     for unit, name in enumerate(found.units):
         lost = found.lost(unit)
-        interval = f"{lost.low:.3f} to {lost.high:.3f}" if np.isfinite(lost.low) else "unknown"
         which = ("yes" if found.selected[unit] else "no",) if is_mixed else ()
         p_value = found.p_value(unit)
         told = p_text(p_value) if np.isfinite(p_value) else "unknown"
-        rows.append((found.labels.get(name, name), *which, f"{lost.mean:.3f}", interval, told))
+        between = interval_text(lost.low, lost.high, ".3f", "unknown")
+        rows.append((found.labels.get(name, name), *which, f"{lost.mean:.3f}", between, told))
     return SummaryContent(
         title="Conditional importance: what the score loses without a term",
         facts=(
@@ -143,7 +145,7 @@ def _content(found: ConditionalImportance) -> SummaryContent:
             (found.score_name, f"{found.score.mean():.3f} with the selection, on held-out rows"),
             ("Seed", str(found.seed)),
         ),
-        columns=("Term", *(("Selected",) if is_mixed else ()), "Loss", "95 % interval", "p"),
+        columns=("Term", *(("Selected",) if is_mixed else ()), "Loss", "95% interval", "p"),
         rows=tuple(rows),
         notes=_notes(found.score_words, is_mixed=is_mixed),
     )

@@ -14,6 +14,7 @@ from treeselect.algorithms.shared.base import Step, empty_step
 from treeselect.algorithms.shared.method import Method, steps_of
 from treeselect.algorithms.shared.sizes import step_of_size, step_within
 from treeselect.algorithms.shared.task import Task
+from treeselect.brief import brief
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
@@ -42,6 +43,8 @@ class ScoreBySize:
 
     scores: FloatArray
     repeats: float = 1.0
+
+    __repr__ = brief
 
     @property
     def mean(self) -> FloatArray:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import at_least, slack
 from treeselect.models.probing import ResampledReadings
@@ -109,6 +110,8 @@ class EffectRecord:
     curve_size: IntArray
     n_resamples: int
     interactions: InteractionRecord | None = None
+
+    __repr__ = brief
 
     def band(self, term: str) -> tuple[FloatArray, FloatArray]:
         """Low and high of the shape of a term, each of shape (n_points, n_outputs)."""

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treeselect.arguments.checks import check_flag
+from treeselect.brief import brief
 from treeselect.engine.arrays import FloatArray
 from treeselect.errors import OptionError
 from treeselect.frames.libraries import in_library
 from treeselect.models.coefficients import coefficient_table, exponentiated
 from treeselect.models.linear import LinearFit
+from treeselect.models.maketables import OTHER_ROWS, ModelColumn, Tabled, coefficient_frame
 from treeselect.printing import Summary, SummaryContent
+from treeselect.printing.summary import Summarised
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,9 +91,11 @@ class SplitFit:
     n_fitted: int
     n_dropped: int
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, slots=True)
-class Inference:
+class Inference(Summarised, Tabled):
     """P-values of terms that were selected on other rows.
 
     Attributes
@@ -111,6 +116,18 @@ class Inference:
         Library in which tables are given.
     asked : int or None
         How many splits were asked for, if the call was stopped before all were done.
+    response : str
+        What is modelled.
+    statistics : dict of str to float
+        Of the model of a single split: see
+        :func:`treeselect.models.fit_statistics.fit_statistics`.
+    labels : dict of str to str
+        Of the columns of that model that have one.
+
+    Notes
+    -----
+    That of one split is a model for the package maketables, which sets several side by side:
+    ``maketables.ETable([fit.inference(seed=1), other])``.
     """
 
     terms: tuple[str, ...]
@@ -122,6 +139,9 @@ class Inference:
     groups_name: str | bool = False
     library: str = "pandas"
     asked: int | None = None
+    response: str = ""
+    statistics: dict[str, float] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
 
     @property
     def partial(self) -> bool:
@@ -179,6 +199,28 @@ class Inference:
     def summary(self) -> Summary:
         """Printed summary."""
         return Summary(self.content)
+
+    def _column(self) -> ModelColumn:
+        if self.n_splits > 1:
+            raise OptionError(
+                "A table of models needs coefficients, which several splits do not have in"
+                f" common.\n  Found: {self.n_splits:,} splits. `repeats=1` gives coefficients."
+            )
+        (split,) = self.splits
+        if split.fit is None:
+            raise OptionError(
+                f"A table of models needs a model, and none could be fitted.\n  {split.failure}"
+            )
+        groups = self.groups_name if isinstance(self.groups_name, str) else ""
+        return ModelColumn(
+            table=coefficient_frame(coefficient_table(split.fit), has_tests=True),
+            response=self.response,
+            statistics={"N": split.n_fitted, **self.statistics, "selection": OTHER_ROWS},
+            below=("N", "r2", "deviance", "aic", "selection"),
+            errors="cluster-robust" if self.groups_name else "iid",
+            groups=groups,
+            labels=self.labels,
+        )
 
     def __repr__(self) -> str:
         partial = ", partial" if self.partial else ""

@@ -25,17 +25,20 @@ from treeselect.models.coefficients import (
     in_print,
     ratio_notes,
     table_head,
-    table_row,
+    table_rows,
     term_p_value,
 )
+from treeselect.models.fit_statistics import fit_statistics
 from treeselect.models.independence import independent_columns
 from treeselect.models.linear import LinearFit, fit_linear
 from treeselect.models.linear_data import LinearData, linear_data
-from treeselect.printing import MOST_ROWS, SummaryContent, p_text
+from treeselect.models.maketables import changed_labels
+from treeselect.printing import MOST_ROWS, SummaryContent, count_text, p_text
 from treeselect.resampling.choosing import Choice, choose
 from treeselect.resampling.folds import Folds, Split
 from treeselect.resampling.halves import draw_parts
 from treeselect.resampling.inference import Inference, SplitFit, _aggregated
+from treeselect.resampling.nouns import noun
 from treeselect.resampling.saved import some, units_read
 from treeselect.running.parallel import Workers
 from treeselect.running.pieces import Course, Kind, run_pieces, stopped_note
@@ -97,12 +100,26 @@ def infer(
         groups_name=folds.groups_name,
         library=data.library,
         asked=repeats if len(parts) < repeats else None,
+        response=data.response.name,
+        **_of_model(splits, data),
     )
     other = _other_groups(result.choice.folds.groups_name, folds.groups_name)
     call = f"{result.call.text}.inference({split:g}, {repeats}, seed={seed}{other})"
     sizes = _part_words(parts, weights.groups, folds.groups_name)
     content = _content(found, result, call, sizes, _rule_text(size, result))
     return dataclasses.replace(found, content=content)
+
+
+def _of_model(splits: Sequence[SplitFit], data: ModelData) -> dict[str, Any]:
+    """Of the model of a single split; several have none in common."""
+    if len(splits) > 1 or splits[0].fit is None:
+        return {}
+    fit, are_copies = splits[0].fit, data.row_weights.are_copies
+    table = coefficient_table(fit)
+    return {
+        "statistics": fit_statistics(fit, data.response.family.name, are_copies=are_copies),
+        "labels": changed_labels(table, in_print(data, table)),
+    }
 
 
 def _kind_of(names: Sequence[str]) -> Kind:
@@ -152,7 +169,7 @@ def _rule_text(size: int | str | None, result: Fit) -> str:
     if size is None:
         return result.chosen_method.tuning_words
     if isinstance(size, int):
-        return f"{size} unit{'s' if size > 1 else ''}"
+        return f"{count_text(size)} {noun(result, size)}"
     rule = "best score" if size == "best" else "1 s.e. rule"
     return f"{rule}, cross-validated within that part"
 
@@ -343,8 +360,7 @@ def _coefficients_in_print(
     if fit is None:
         return (), (), ()
     table = in_print(data, coefficient_table(fit, found.level))
-    rows = tuple(table_row(row, fit) for row in table.itertuples(index=False))
-    return table_head(fit, found.level), rows, ratio_notes(fit, table)
+    return table_head(fit, found.level), table_rows(table, fit), ratio_notes(fit, table)
 
 
 def _term_rows(
@@ -379,6 +395,6 @@ _NONE_FITTED = (
 _SEVERAL_SPLITS = (
     "P-values are adjusted for the number of selected terms and combined over the splits"
     " (Meinshausen, Meier and Buehlmann 2009): at level 0.05, the chance of any false term is at"
-    " most 5 % if the linear model holds and the selection contains all terms that matter. There"
+    " most 5% if the linear model holds and the selection contains all terms that matter. There"
     " are no combined estimates or intervals."
 )

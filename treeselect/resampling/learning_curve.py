@@ -66,7 +66,7 @@ class LearningCurve:
         frame, in the library of the data
             ``share``; ``rows``, mean over the folds; ``score``, mean on the held-out rows;
             ``standard_error``; ``k``, mean number of units; ``stability``, Nogueira's index of the
-            sets of the folds, with its 95 % Monte Carlo interval ``stability_low`` and
+            sets of the folds, with its 95% Monte Carlo interval ``stability_low`` and
             ``stability_high``. Missing: the error and the index with one fold, the index where no
             or every unit is always selected.
         """
@@ -113,7 +113,7 @@ class LearningCurve:
         before = table.iloc[-2]
         found = paired_difference(differences(self.scores[-1], self.scores[-2]), self.test_share)
         interval = (
-            f" (95 % interval {found.low:+.3f} to {found.high:+.3f}, over the same folds)"
+            f" (95% interval {found.low:+.3f} to {found.high:+.3f}, over the same folds)"
             if np.isfinite(found.low)
             else ""
         )

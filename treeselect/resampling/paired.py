@@ -20,7 +20,7 @@ class PairedDifference:
     Attributes
     ----------
     mean, low, high : float
-        The mean, and a 95 % interval; not a number where the p-value is not.
+        The mean, and a 95% interval; not a number where the p-value is not.
     p_value : float
         Of no difference; 1 if all differences are 0. With fewer than two folds not a number, and
         where they are all the same but not 0: nothing tells then how far chance goes.

@@ -10,6 +10,7 @@ import numpy as np
 
 from treeselect.algorithms.shared.base import Step
 from treeselect.algorithms.shared.sizes import step_of_size
+from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class StabilityPath:
     counts: IntArray
     n_resamples: int
     n_kept: int
+
+    __repr__ = brief
 
     @property
     def sizes(self) -> IntArray:

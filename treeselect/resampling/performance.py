@@ -13,6 +13,7 @@ from treeselect.arguments.checks import check_count
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.frames.libraries import in_library
 from treeselect.printing import score_text
+from treeselect.printing.summary import Summarised
 from treeselect.resampling.calibration import calibration_table
 from treeselect.resampling.cross_validation import standard_error
 from treeselect.resampling.discrimination import confusion_table, roc_table
@@ -30,7 +31,7 @@ _ROOM = 36
 
 
 @dataclass(frozen=True, slots=True)
-class Performance:
+class Performance(Summarised):
     """Scores of the whole selection on rows that had no part in it.
 
     Attributes
@@ -205,7 +206,7 @@ class Performance:
             One row per group (for more than two classes: and class): ``class`` of whose
             probability it is, for responses with classes only; ``group``, from 1; ``n``, rows (or
             their weights); ``predicted``, mean prediction; ``observed``, mean response, of classes
-            the share of the class; ``ci_low`` and ``ci_high``, its 95 % interval: Wilson's for
+            the share of the class; ``ci_low`` and ``ci_high``, its 95% interval: Wilson's for
             shares, that of Student's t for means, missing for a single row. Of numbers and counts
             also ``residual``, mean of observed less predicted, and ``residual_low`` and
             ``residual_high``, the 10th and 90th percentile of the residuals.
@@ -273,7 +274,8 @@ class Performance:
         Returns
         -------
         Summary
-            Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
+            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
+            in notebooks.
         """
         from treeselect.printing import Summary
 
@@ -317,7 +319,7 @@ def _content(found: Performance) -> SummaryContent:
             ("Call", found.call),
             ("Folds", found.scheme),
             ("Choice of k", found.rule),
-            ("Units kept (k)", f"{sizes} in the folds; {found.k_of_fit} in the fit on all rows"),
+            ("Kept (k)", f"{sizes} in the folds; {found.k_of_fit} in the fit on all rows"),
             (
                 found.score_name,
                 f"{score_text(found.mean, found.standard_error)}, on held-out rows",

@@ -14,6 +14,7 @@ from treeselect.engine.arrays import FloatArray
 from treeselect.engine.survival.curves import SurvivalCurve, steps_at
 from treeselect.errors import OptionError
 from treeselect.frames.libraries import in_library
+from treeselect.printing.summary import Summarised
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class RiskGroups:
+class RiskGroups(Summarised):
     """Groups of rows of rising predicted risk, with their curves of survival.
 
     Attributes
@@ -75,7 +76,7 @@ class RiskGroups:
         frame, in the library of the data
             ``group``, from the lowest risk to the highest; ``time``; ``at_risk``, rows (or their
             weights) at risk just before it; ``events`` and ``censored``, those that end there;
-            ``survival``, ``ci_low`` and ``ci_high``, a pointwise 95 % interval on the scale of
+            ``survival``, ``ci_low`` and ``ci_high``, a pointwise 95% interval on the scale of
             ``log(-log(survival))``.
         """
         import pandas as pd
@@ -178,7 +179,7 @@ class RiskGroups:
             ``group``; ``n``, rows; ``events``, all that they have; ``relative_risk``, the median,
             in units of that of all rows; ``predicted``, mean predicted survival at
             :attr:`horizon`; ``observed``, Kaplan and Meier's estimate there; ``ci_low`` and
-            ``ci_high``, its 95 % interval, missing where nobody or everybody had the event.
+            ``ci_high``, its 95% interval, missing where nobody or everybody had the event.
         """
         import pandas as pd
 
@@ -200,7 +201,7 @@ class RiskGroups:
         )
 
     def observed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Observed survival of each group at the horizon, and the limits of its 95 % interval;
+        """Observed survival of each group at the horizon, and the limits of its 95% interval;
         missing after the last row of the group."""
         survival, low, high = self._steps_at(np.array([self.horizon]))
         return survival[:, 0], low[:, 0], high[:, 0]
@@ -211,7 +212,8 @@ class RiskGroups:
         Returns
         -------
         Summary
-            Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
+            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
+            in notebooks.
         """
         from treeselect.printing import Summary
 
@@ -242,24 +244,24 @@ def risk_group_notes(found: RiskGroups) -> tuple[str, ...]:
         " were picked from many, the groups lie further apart than those of new rows would.",
         "Relative risk: the median of the group, in units of that of all rows. Predicted: mean"
         " survival until the horizon over the rows. Observed: Kaplan and Meier's estimate, with its"
-        " pointwise 95 % interval.",
+        " pointwise 95% interval.",
         *((left_out,) if n else ()),
     )
 
 
 def _content(found: RiskGroups) -> SummaryContent:
-    from treeselect.printing import SummaryContent
+    from treeselect.printing import SummaryContent, count_text, interval_text, number_text
 
     observed, low, high = found.observed()
     rows = tuple(
         (
             name,
-            f"{found.n_rows[g]:,}",
+            count_text(found.n_rows[g]),
             f"{found.curves[g].events.sum():,.6g}",
             f"{found.risk[g]:.2f}",
             f"{found.predicted[g]:.3f}",
-            _number(observed[g]),
-            f"{low[g]:.3f} to {high[g]:.3f}" if np.isfinite(low[g] + high[g]) else "unknown",
+            number_text(observed[g], ".3f", "unknown"),
+            interval_text(low[g], high[g], ".3f", "unknown"),
         )
         for g, name in enumerate(found.names)
     )
@@ -273,12 +275,8 @@ def _content(found: RiskGroups) -> SummaryContent:
             "Relative risk",
             "Predicted",
             "Observed",
-            "95 % interval",
+            "95% interval",
         ),
         rows=rows,
         notes=risk_group_notes(found),
     )
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}" if np.isfinite(value) else "unknown"

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treeselect.frames.libraries import in_library
-from treeselect.resampling.agreement import stability_index, wilson_interval
 from treeselect.resampling.error_bounds import Assumption, ErrorBound, error_bound, least_threshold
 from treeselect.resampling.false_positives import CUTOFF, PAIRS, POWER, q_values_of
 from treeselect.resampling.places import (
@@ -20,7 +19,7 @@ from treeselect.resampling.places import (
     place_of,
 )
 from treeselect.resampling.q_values import efp_of, followed
-from treeselect.resampling.selected_sets import SelectedSets
+from treeselect.resampling.stability_summary import PrintedStability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,49 +29,12 @@ _FEW = 0.05
 """Share of resamples below which nothing is said about what stood in."""
 
 
-@dataclass(frozen=True)  # no slots: places are kept once they are found
-class Stability(SelectedSets):
+@dataclass(frozen=True, repr=False)  # no slots: places are kept once they are found
+class Stability(PrintedStability):
     """Selections on resamples of the rows: how often, how alike, and how many are false.
 
     Its attributes are those of :class:`treeselect.resampling.resampled.Resampled`.
     """
-
-    @property
-    def index(self) -> float:
-        """Nogueira's stability index over the units that are not kept (see `stability_index`)."""
-        return stability_index(self.selected[:, self.assessed])[0]
-
-    @property
-    def index_ci(self) -> tuple[float, float]:
-        """Its 95 % Monte Carlo interval."""
-        return stability_index(self.selected[:, self.assessed])[1]
-
-    def tidy(self) -> Any:
-        """One row per unit, by falling frequency.
-
-        Returns
-        -------
-        frame, in the library of the data
-            Columns ``term``, ``frequency``, ``ci_low``, ``ci_high`` (95 % Wilson interval) and
-            ``selected`` (in the fit).
-        """
-        return in_library(self.table(), self.library)
-
-    def table(self) -> pd.DataFrame:
-        """:meth:`tidy` as a pandas frame."""
-        import pandas as pd
-
-        low, high = wilson_interval(self.selected.sum(axis=0), self.n_resamples)
-        frame = pd.DataFrame(
-            {
-                "term": self.units,
-                "frequency": self.frequency,
-                "ci_low": low,
-                "ci_high": high,
-                "selected": self.fitted,
-            }
-        )
-        return frame.sort_values(["frequency", "term"], ascending=[False, True], ignore_index=True)
 
     def pfer(self, threshold: float = 0.75, assumption: Assumption = "none") -> ErrorBound:
         """Bound on the expected number of false selections above a threshold on the frequency.
@@ -277,7 +239,7 @@ class Stability(SelectedSets):
         """Places of the selection that units hold in turn, because one can stand for another.
 
         Units any two of which have an association of at least 0.5 in the data, and of which at
-        least 80 % of the resamples selected exactly one: a unit of the fit, and those of its
+        least 80% of the resamples selected exactly one: a unit of the fit, and those of its
         :attr:`substitutes` that are associated with it and with each other. Places that overlap
         are one, or none if that does not pass. A model without its data has those that it had.
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 
-_HEADS = ("Change", "2.5 to 97.5 %")
+_HEADS = ("Change", "2.5 to 97.5%")
 
 _MOST_OF_TERM = 6
 """Steps of one term that are said; the others are in the table."""
@@ -269,7 +269,7 @@ def meaning_of_effects(result: Fit, table: pd.DataFrame) -> str:
     if ways & {UP, DOWN, MIXED}:
         said.append(
             "Up or down: the shape never goes back by more than"
-            f" {TOLERANCE * 100:.0f} % of its way, the {ENDS * 100:g} % of the rows at either end"
+            f" {TOLERANCE * 100:.0f}% of its way, the {ENDS * 100:g}% of the rows at either end"
             " aside; else mixed."
         )
     if JOINT in ways:

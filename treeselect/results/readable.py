@@ -137,7 +137,8 @@ class ReadableFit(Fit):
         Returns
         -------
         Summary
-            Prints as text; ``as_text()``, ``as_latex()``, and HTML in notebooks.
+            Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
+            in notebooks.
         """
         from treeselect.printing import Summary
         from treeselect.results.summary import summarise
@@ -232,7 +233,7 @@ class ReadableFit(Fit):
             One row per exchange, in their order, none if nothing was exchanged: ``exchange``, its
             number, from 1 (int64); ``out`` and ``into``, the units that went and came (text);
             ``change`` of the out-of-bag error, as a share of what it was before the exchange
-            (float64; -0.02: it fell by 2 %); ``change_se``, its standard error.
+            (float64; -0.02: it fell by 2%); ``change_se``, its standard error.
 
         Raises
         ------
@@ -271,7 +272,7 @@ class ReadableFit(Fit):
             of the selection, the least error first, at most 50: ``terms``, tuple of its units, the
             selected ones first; ``out`` and ``into``, tuples of the selected units that it lacks
             and of those in their place; ``change`` of the error, as a share of that of the
-            selection (float64; 0.003: higher by 0.3 %; below 0: lower, though the search did not
+            selection (float64; 0.003: higher by 0.3%; below 0: lower, though the search did not
             take the set); ``change_se``, its standard error.
 
         Raises
@@ -386,7 +387,7 @@ class ReadableFit(Fit):
         each), without what is missing: ``"up"`` if it falls nowhere, from any point to any later
         one, by more than a tenth of its largest rise; ``"down"`` the other way about; ``"flat"`` if
         it does not move at all; ``"mixed"`` otherwise. Points at either end have no say if there
-        are at most 2.5 % of the rows up to there: a single extreme row is no direction. Factors
+        are at most 2.5% of the rows up to there: a single extreme row is no direction. Factors
         have ``"by level"``, terms of several variables without a step ``"joint"``.
 
         *Intervals* hold the rows, the points and the steps fixed; only the model differs. They are

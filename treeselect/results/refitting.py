@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,12 +29,21 @@ from treeselect.models.coefficients import (
     in_print,
     ratio_notes,
     table_head,
-    table_row,
+    table_rows,
 )
+from treeselect.models.fit_statistics import fit_facts, fit_statistics
 from treeselect.models.forest import refit_forest
 from treeselect.models.linear import LinearFit, fit_linear, near_certain
 from treeselect.models.linear_data import LinearData, linear_data
+from treeselect.models.maketables import (
+    SAME_ROWS,
+    ModelColumn,
+    Tabled,
+    changed_labels,
+    coefficient_frame,
+)
 from treeselect.printing import Summary, SummaryContent
+from treeselect.printing.summary import Summarised
 from treeselect.resampling.assessing import Grow
 from treeselect.results.boosting import fit_boosted
 from treeselect.results.estimators import MODELS, refit_estimator
@@ -118,7 +127,7 @@ def growing(result: Fit) -> Grow | None:
 
 
 @dataclass(frozen=True, slots=True)
-class GlmFit:
+class GlmFit(Summarised, Tabled):
     """A linear model of the selected terms.
 
     Attributes
@@ -138,6 +147,18 @@ class GlmFit:
         Library in which tables are given.
     ratio : str
         What the exponential of a coefficient is; "" if nothing.
+    response : str
+        What is modelled.
+    statistics : dict of str to float
+        Of the model as a whole: see :func:`treeselect.models.fit_statistics.fit_statistics`.
+    labels : dict of str to str
+        Of the columns that have one.
+
+    Notes
+    -----
+    The package maketables sets it beside models of pyfixest, statsmodels and others:
+    ``maketables.ETable([fit.refit("glm"), other])``, for Word, LaTeX, Typst and HTML. No stars are
+    drawn there, because the p-values are not valid after a selection on the same rows.
     """
 
     result: Any
@@ -148,6 +169,9 @@ class GlmFit:
     table: pd.DataFrame
     library: str = "pandas"
     ratio: str = ""
+    response: str = ""
+    statistics: dict[str, float] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
 
     def tidy(self, *, exponentiate: bool = False) -> Any:
         """One row per coefficient.
@@ -163,7 +187,7 @@ class GlmFit:
         -------
         frame, in the library of the data
             ``term``, ``column``, ``estimate``, ``std_error``, ``statistic``, ``p_value``,
-            ``ci_low``, ``ci_high`` (95 %), neither of which is valid after a selection on the same
+            ``ci_low``, ``ci_high`` (95%), neither of which is valid after a selection on the same
             rows. Of more than two classes ``column`` begins with the class that is compared with
             the first one.
 
@@ -179,6 +203,16 @@ class GlmFit:
     def summary(self) -> Summary:
         """Printed summary, as R's ``summary(glm(...))``."""
         return Summary(self.content)
+
+    def _column(self) -> ModelColumn:
+        return ModelColumn(
+            table=coefficient_frame(self.table, has_tests=False),
+            response=self.response,
+            statistics={"N": self.n_used, **self.statistics, "selection": SAME_ROWS},
+            below=("N", "r2", "deviance", "aic", "selection"),
+            errors="iid",
+            labels=self.labels,
+        )
 
     def __repr__(self) -> str:
         return f"<GlmFit of {self.n_used:,} rows, {self.n_dropped:,} dropped>"
@@ -200,7 +234,7 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
     full, left_out, fit = fit_terms(data, result.selected)
     if fit.problems:
         warnings.warn(TreeselectWarning(" ".join(fit.problems)), stacklevel=4)
-    n_used = len(full.y)
+    n_used, family = len(full.y), data.response.family.name
     table = coefficient_table(fit)
     printed = in_print(data, table)
     content = SummaryContent(
@@ -212,11 +246,11 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
             ("Response", in_labels(data).response.in_linear_models),
             ("Rows used", f"{n_used:,}"),
             ("Rows dropped", f"{full.n_dropped:,}, with a missing value in a selected term"),
-            *_event_facts(fit),
+            *fit_facts(fit, family, are_copies=data.row_weights.are_copies),
             ("Seed", str(result.seed)),  # the selection can't be repeated from its call alone
         ),
         columns=table_head(fit, 0.95),
-        rows=tuple(table_row(row, fit) for row in printed.itertuples(index=False)),
+        rows=table_rows(printed, fit),
         notes=(
             NOT_VALID,
             *group_note(result.choice.folds.groups_name),
@@ -236,17 +270,9 @@ def refit_glm(result: Fit, data: ModelData) -> GlmFit:
         table=table,
         library=data.library,
         ratio=fit.ratio,
-    )
-
-
-def _event_facts(fit: LinearFit) -> tuple[tuple[str, str], ...]:
-    if fit.n_events is None:
-        return ()
-    own = fit.result
-    return (
-        ("Events", f"{fit.n_events:,}"),
-        ("Log-likelihood", f"{own.llf:.2f}; {own.llnull:.2f} without the terms"),
-        ("AIC, BIC", f"{own.aic:.2f}, {own.bic:.2f} (of the events)"),
+        response=data.response.name,
+        statistics=fit_statistics(fit, family, are_copies=data.row_weights.are_copies),
+        labels=changed_labels(table, printed),
     )
 
 

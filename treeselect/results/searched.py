@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect.algorithms.shared.searched import Trace
 from treeselect.errors import OptionError, quoted
-from treeselect.printing import SmallTable
+from treeselect.printing import SmallTable, count_text
+from treeselect.resampling.nouns import noun
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,11 +122,11 @@ def search_notes(result: Fit, most: int = _NEAREST) -> list[str]:
     trace = result.step.trace
     if trace is None:
         return []
-    said = []
+    said, units = [], f"{count_text(result.k)} {noun(result, result.k)}"
     if trace.n_judged:
         listed = "" if trace.n_rivals <= most else f" {_listed(trace)}"
         said.append(
-            f"{_how_many(trace, result.k)} one standard error above that of the selection.{listed}"
+            f"{_how_many(trace, units)} one standard error above that of the selection.{listed}"
             " Sets that it did not look at may be as good."
         )
     if trace.exchanges or trace.rivals:
@@ -139,8 +140,7 @@ def search_notes(result: Fit, most: int = _NEAREST) -> list[str]:
     return said
 
 
-def _how_many(trace: Trace, size: int) -> str:
-    units = "1 unit" if size == 1 else f"{size:,} units"
+def _how_many(trace: Trace, units: str) -> str:
     if trace.n_judged == 1:
         return (
             f"The only other set of {units} that the search judged with all of its trees has an"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.printing import enumeration
+from treeselect.printing import enumeration, percent_text
 from treeselect.resampling.fit import index_told
 from treeselect.resampling.model_frequencies import distinct_sets
+from treeselect.resampling.nouns import noun
 from treeselect.resampling.selected_sets import PAIR_LEVEL
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _MOST_UNITS = 8
 _MOST_PAIRS = 3
 
 
-def recurrence_sentence(groups: Sequence[str], stability: Stability) -> str:
+def recurrence_sentence(groups: Sequence[str], stability: Stability, what: str = "terms") -> str:
     """How often each selected unit came up again.
 
     "In 100 bootstrap resamples, sex was always selected; age in 58."
@@ -33,6 +34,8 @@ def recurrence_sentence(groups: Sequence[str], stability: Stability) -> str:
         Selected units, most important first. Of those that are kept nothing is said: they are in
         each selection by request.
     stability : Stability
+    what : str
+        What they are: "terms", or "units" of several.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def recurrence_sentence(groups: Sequence[str], stability: Stability) -> str:
     elif rest:
         most = count[rest[0]]
         each = f"at most {most:,} each" if most else "none"
-        clauses.append(f"the other {len(rest):,} selected units in {each}")
+        clauses.append(f"the other {len(rest):,} selected {what} in {each}")
     return f"In {stability.words}, {'; '.join(clauses)}."
 
 
@@ -132,8 +135,9 @@ def pair_sentence(stability: Stability) -> str:
     for sign, how in (("+", "more often"), ("-", "less often")):
         found = table[table["sign"] == sign]
         shown = [
-            f"{row.term} with {row.other} ({row.together:.0%}, by chance {row.expected:.0%})"
-            for row in found.head(_MOST_PAIRS).itertuples(index=False)
+            f"{row['term']} with {row['other']} ({percent_text(row['together'])}, by chance"
+            f" {percent_text(row['expected'])})"
+            for row in found.head(_MOST_PAIRS).to_dict("records")
         ]
         more = len(found) - len(shown)
         if shown:
@@ -150,6 +154,6 @@ def correlated_sentence(fit: Fit) -> str:
     if not np.isfinite(index):
         return ""
     return (
-        f" With units standing for each other as far as they are associated (Sechidis and others):"
-        f" {index:.2f}."
+        f" With {noun(fit)} standing for each other as far as they are associated (Sechidis and"
+        f" others): {index:.2f}."
     )

@@ -12,9 +12,18 @@ from treeselect.algorithms.shared.method import OWN, Method
 from treeselect.designs.follow_up import follow_up_facts
 from treeselect.designs.labels import labelled_names
 from treeselect.errors import quoted
-from treeselect.printing import MOST_ROWS, SummaryContent, plain_score, score_text
+from treeselect.printing import (
+    MOST_ROWS,
+    SummaryContent,
+    count_text,
+    interval_text,
+    percent_text,
+    plain_score,
+    score_text,
+)
 from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.labelled import as_shown
+from treeselect.resampling.nouns import kept_of_all, noun
 from treeselect.results.effects import effect_notes, effect_tables
 from treeselect.results.recurrence import BY_REQUEST, kept_units
 from treeselect.results.searched import search_notes, search_tables
@@ -65,29 +74,34 @@ def names_note(data: ModelData, terms: Sequence[str]) -> tuple[str, ...]:
 
 
 def _facts(result: Fit) -> tuple[tuple[str, str], ...]:
-    glance = glance_table(result).iloc[0]
     facts = [
         ("Call", result.call.text),
         ("Data", result.call.data),
         ("Family", result.design.response.family_text),
         *follow_up_facts(result.design.response.follow_up),
         ("Method", method_words(result.chosen_method)),
-        ("Units kept (k)", f"{result.k} of {glance['p']}, {result.call.rule}"),
+        ("Kept (k)", f"{kept_of_all(result)}, {result.call.rule}"),
     ]
+    facts.append(score_fact(result))
+    if result.resampled is not None and (said := verdict(result, result.stability)):
+        facts.append(("Stability", said))
+    facts.append(("Seed", str(result.seed)))
+    return tuple(facts)
+
+
+def score_fact(result: Fit) -> tuple[str, str]:
+    """The score of the selection: its name, and what it is, with a word on what it has seen."""
+    glance = glance_table(result).iloc[0]
     if np.isfinite(glance["cv_score"]):
         score = f"{score_text(glance['cv_score'], glance['cv_se'])}, cross-validated"
     else:
         rows = "out of bag" if result.chosen_method.tells_out_of_bag else "on the training rows"
         score = f"{plain_score(glance['train_score'])} {rows}"
         if result.step.cut_from is not None:
-            score += f", of the {result.step.cut_from} units before the cut"
+            score += f", of the {count_text(result.step.cut_from)} {noun(result)} before the cut"
         if 0 < result.k < len(result.step.selected):
             score += "; the terms were selected on these rows: optimistic"
-    facts.append((str(glance["score"]), score))
-    if result.resampled is not None and (said := verdict(result, result.stability)):
-        facts.append(("Stability", said))
-    facts.append(("Seed", str(result.seed)))
-    return tuple(facts)
+    return str(glance["score"]), score
 
 
 def method_words(method: Method) -> str:
@@ -108,25 +122,30 @@ def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ..
     resampled = result.resampled is not None
     kept = frozenset() if result.resampled is None else kept_units(result.resampled)
     decided = result.step.decisions is not None
+    table = selected.head(MOST_ROWS)
+    has_levels = any(result.design.spec[term].n_occurring is not None for term in table["term"])
     columns = ["Term"]
     columns += ["Group"] if grouped else []
-    columns += ["Type", "Levels"]
+    columns += ["Type", *(["Levels"] if has_levels else [])]
     columns += ["Decision"] if decided else []
     columns += ["Importance", "Enters at k"]
-    columns += ["Frequency", "95 % interval"] if resampled else []
+    columns += ["Frequency", "95% interval"] if resampled else []
     columns += ["Cost"] if priced else []
     rows = []
-    for _, row in selected.head(MOST_ROWS).iterrows():
+    for _, row in table.iterrows():
         spec = result.design.spec[row["term"]]
         cells = [row["term"]]
         cells += [row["group"]] if grouped else []
-        cells += [spec.kind, "" if spec.n_occurring is None else str(spec.n_occurring)]
+        cells += [spec.kind]
+        cells += (
+            ["" if spec.n_occurring is None else count_text(spec.n_occurring)] if has_levels else []
+        )
         cells += [row["decision"]] if decided else []
         cells += [f"{row['importance']:.3f}", _entry(row["step"])]
         if row["group"] in kept:
             cells += [BY_REQUEST, ""]
         elif resampled:
-            cells += [f"{row['frequency']:.2f}", f"{row['ci_low']:.2f} to {row['ci_high']:.2f}"]
+            cells += [f"{row['frequency']:.2f}", interval_text(row["ci_low"], row["ci_high"])]
         cells += [f"{row['cost']:g}"] if priced else []
         rows.append(tuple(cells))
     return tuple(columns), tuple(rows)
@@ -258,8 +277,9 @@ def stability_notes(result: Fit) -> list[str]:
         )
     else:
         free = stability.assessed
-        every = "every unit" if (free | stability.kept).all() else "every unit that varies"
-        which = "no unit" if not stability.selected[:, free].any() else every
+        one = noun(result, 1)
+        every = f"every {one}" if (free | stability.kept).all() else f"every {one} that varies"
+        which = f"no {one}" if not stability.selected[:, free].any() else every
         beyond = " beyond those that are kept" if stability.kept.any() else ""
         text = (
             f"Stability index (Nogueira): not defined, as {stability.words} all selected"
@@ -267,14 +287,14 @@ def stability_notes(result: Fit) -> list[str]:
         )
     said = [
         _partial_note(stability),
-        recurrence_sentence(result.groups, stability),
+        recurrence_sentence(result.groups, stability, noun(result)),
         *place_sentences(stability),
         outsiders_note(result, stability),
         size_note(result, stability),
         text,
         model_sentence(stability),
         pair_sentence(stability),
-        *_bound_notes(stability),
+        *_bound_notes(result, stability),
     ]
     return [sentence for sentence in said if sentence]
 
@@ -286,31 +306,34 @@ def _partial_note(stability: Stability) -> str:
     return stopped_note(stability.n_resamples, stability.asked, "resamples")
 
 
-def _bound_notes(stability: Stability) -> list[str]:
+def _bound_notes(result: Fit, stability: Stability) -> list[str]:
     """What passed the usual threshold and how much of it may be false, where a bound says so."""
     if no_bound(stability) is not None:
         return []
-    found = stability.pfer()
-    passed = f"in {found.threshold:.0%} of the {stability.n_resamples} resamples or more"
+    found, one, more_of = stability.pfer(), noun(result, 1), noun(result)
+    resamples = f"the {count_text(stability.n_resamples)} resamples"
+    passed = f"in {percent_text(found.threshold)} of {resamples} or more"
     if not found.tells:
         n = len(found.units)
         if n == 0:
             return []
         return [
-            f"Error bound: with {found.q} of {found.p} units on each resample up to"
-            f" {found.bound:.2g} without signal are expected to be selected {passed}, and {n}"
-            f" {'was' if n == 1 else 'were'}: this tells nothing. Fewer units on each"
-            " (`resample(..., k=)`) lower the bound."
+            f"Error bound: with {count_text(found.q)} of {count_text(found.p)} {more_of} on each"
+            f" resample up to {found.bound:.2g} without signal are expected to be selected"
+            f" {passed}, and {n} {'was' if n == 1 else 'were'}: this tells nothing. Fewer {more_of}"
+            " on each (`resample(..., k=)`) lower the bound."
         ]
     if not found.units:
-        return [f"No unit was selected {passed}, so there is none that an error bound speaks of."]
+        return [f"No {one} was selected {passed}, so there is none that an error bound speaks of."]
     first = ", ".join(found.units[:_MOST_NAMES])
     more = len(found.units) - _MOST_NAMES
     bound = f"{found.bound:.2g}"
     false = (
-        f"{bound} unit without signal is" if bound == "1" else f"{bound} units without signal are"
+        f"{bound} {one} without signal is"
+        if bound == "1"
+        else f"{bound} {more_of} without signal are"
     )
     return [
         f"Selected {passed}: {first}{f' and {more} more' if more > 0 else ''}. At most {false}"
-        f" expected to pass ({found.paper}; if such units are exchangeable)."
+        f" expected to pass ({found.paper}; if such {more_of} are exchangeable)."
     ]

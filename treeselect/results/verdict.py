@@ -7,7 +7,8 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from treeselect.engine.rounding import at_least
-from treeselect.printing import enumeration
+from treeselect.printing import enumeration, percent_text
+from treeselect.resampling.nouns import noun
 from treeselect.resampling.places import LEAST_SHARE
 from treeselect.results.recurrence import each_selected_all, sizes_of_resamples
 
@@ -141,18 +142,18 @@ def verdict(fit: Fit, stability: Stability) -> str:
     units = _judged(fit, stability)
     if units is None:
         return ""
-    noun, begin = _noun(fit), f"{units.answer.word}{_size_words(fit, stability)}"
+    one, begin = noun(fit, 1), f"{units.answer.word}{_size_words(fit, stability)}"
     match units.answer:
         case Answer.UNSTABLE:
-            return f"{begin}: {_of_lost(units, stability, noun)}."
+            return f"{begin}: {_of_lost(units, stability, one)}."
         case Answer.STABLE:
             n = len(units.inside)
-            which = f"the only {noun}" if n == 1 else f"each of the {n} {noun}s"
+            which = f"the only {one}" if n == 1 else f"each of the {n} {one}s"
             return f"{begin}: {which} was selected {_often(stability)}."
         case Answer.BUT_FOR_PLACES:
-            return f"{begin}, but for {_of_places(units, stability, noun)}."
+            return f"{begin}, but for {_of_places(units, stability, one)}."
         case Answer.PARTLY:
-            return f"{begin}: {_of_parts(units, stability, noun)}."
+            return f"{begin}: {_of_parts(units, stability, one)}."
 
 
 def verdict_words(fit: Fit, stability: Stability) -> str:
@@ -173,9 +174,9 @@ def _judged(fit: Fit, stability: Stability) -> Standing | None:
     return units if enough and not each_selected_all(stability) else None
 
 
-def _of_lost(units: Standing, stability: Stability, noun: str) -> str:
+def _of_lost(units: Standing, stability: Stability, one: str) -> str:
     lost, n = units.lost, len(units.inside)
-    which = f"the only {noun}" if n == 1 else f"{len(lost)} of {n} {noun}s"
+    which = f"the only {one}" if n == 1 else f"{len(lost)} of {n} {one}s"
     were = "was" if len(lost) == 1 else "were"
     never = sum(units.count[unit] == 0 for unit in lost)
     if never == len(lost):
@@ -184,20 +185,20 @@ def _of_lost(units: Standing, stability: Stability, noun: str) -> str:
     return f"{often}, {never} of them never" if never else often
 
 
-def _of_places(units: Standing, stability: Stability, noun: str) -> str:
+def _of_places(units: Standing, stability: Stability, one: str) -> str:
     n = len(stability.places)
     held = "who holds one place" if n == 1 else f"who holds {n} places"
     n_others = len(set(units.inside) - units.holders)
     if n_others == 0:
         return held
-    others = f"the other {noun}" if n_others == 1 else f"each of the other {n_others} {noun}s"
+    others = f"the other {one}" if n_others == 1 else f"each of the other {n_others} {one}s"
     return f"{held}: {others} was selected {_often(stability)}"
 
 
-def _of_parts(units: Standing, stability: Stability, noun: str) -> str:
+def _of_parts(units: Standing, stability: Stability, one: str) -> str:
     n, n_steady, rarest = len(units.inside), len(units.steady), units.rarest
     were = "was" if n_steady == 1 else "were"
-    said = f"{n_steady} of {n} {noun if n == 1 else noun + 's'} {were} selected {_often(stability)}"
+    said = f"{n_steady} of {n} {one if n == 1 else one + 's'} {were} selected {_often(stability)}"
     if n_steady < n:
         found = f"{units.count[rarest]:,}" if units.count[rarest] else "none"
         said += f", the least frequent, {rarest}, in {found}"
@@ -207,7 +208,7 @@ def _of_parts(units: Standing, stability: Stability, noun: str) -> str:
 
 
 def _often(stability: Stability) -> str:
-    return f"in at least {STEADY:.0%} of {stability.words}"
+    return f"in at least {percent_text(STEADY)} of {stability.words}"
 
 
 def size_note(fit: Fit, stability: Stability) -> str:
@@ -238,15 +239,14 @@ def outsiders_note(fit: Fit, stability: Stability) -> str:
     )
 
 
-def _noun(fit: Fit) -> str:
-    """Units are terms unless some are groups of them."""
-    return "term" if all(len(own) == 1 for own in fit.design.arrays.groups.terms) else "unit"
-
-
 def _size_words(fit: Fit, stability: Stability) -> str:
     """Which sizes the resamples had."""
     if stability.fixed_size:
         here = f" ({fit.k} in the fit)" if stability.k != fit.k else ""
         return f", with k fixed at {stability.k}{here}"
     low, high = sizes_of_resamples(stability)
-    return f", with {low} to {high} units on each resample" if low < high else f", with k = {low}"
+    return (
+        f", with {low} to {high} {noun(fit)} on each resample"
+        if low < high
+        else f", with k = {low}"
+    )

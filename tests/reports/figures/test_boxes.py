@@ -23,7 +23,7 @@ from treeselect.reports.figures.panels import panels
 from treeselect.reports.figures.path import path_figure
 from treeselect.reports.figures.series import Series, series_figure
 from treeselect.reports.figures.survival import Steps, survival_figure
-from treeselect.reports.templates import template_folder
+from treeselect.printing.folder import template_folder
 from treeselect.results.curves import Curve, CurvePoint
 
 NAMES = {

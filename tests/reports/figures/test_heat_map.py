@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from treeselect.printing.folder import template_folder
 from treeselect.reports.figures.heat_map import DARK, Pair, heat_map
 from treeselect.reports.figures.labels import ems
-from treeselect.reports.templates import template_folder
 
 
 def pair(strength=0.5, negative=False):

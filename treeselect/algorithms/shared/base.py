@@ -9,6 +9,7 @@ import numpy as np
 
 from treeselect.algorithms.shared.decisions import Decisions
 from treeselect.algorithms.shared.searched import Trace
+from treeselect.brief import brief
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.rounding import at_least
 from treeselect.models.weighted import WeightedForest
@@ -65,6 +66,8 @@ class Step:
     ensemble: WeightedForest | None = None
     decisions: Decisions | None = None
     trace: Trace | None = None
+
+    __repr__ = brief
 
     @property
     def size(self) -> int:

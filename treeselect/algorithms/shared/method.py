@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from treeselect.algorithms.shared.base import Step, ranked_step
+from treeselect.algorithms.shared.references import Reference, texts
 from treeselect.algorithms.shared.scoring import score_of
 from treeselect.algorithms.shared.task import Task
 from treeselect.arguments.scalars import NotGiven, described
@@ -44,8 +45,13 @@ class Method:
     ----------
     name : str
         What it is called: in tables, and, if it is registered, in calls.
-    title, paper : str
-        Name and reference for people.
+    title : str
+        Name for people.
+    references : tuple of Reference
+        Papers, of :mod:`treeselect.algorithms.shared.references`, which :meth:`citation` of a
+        result gives as BibTeX, too; none by default.
+    paper : str
+        Reference for people, that of `references` by default.
     tuning_name : str
         Option that holds the tuning value of the path; empty if there is none.
     splits_exactly : bool
@@ -102,8 +108,15 @@ class Method:
         return self.name
 
     @property
+    def references(self) -> tuple[Reference, ...]:
+        """Papers, which get into BibTeX; none by default."""
+        return ()
+
+    @property
     def paper(self) -> str:
-        """Reference for people; the module that it is from by default."""
+        """Reference for people; without `references` the module that it is from."""
+        if self.references:
+            return texts(self.references)
         return f"The method {self.name} of {type(self).__module__.split('.')[0]}."
 
     @property

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from treeselect.algorithms.shared.references import Reference
 from treeselect.arguments.scalars import answer
 from treeselect.engine.random import stream_seed
 from treeselect.errors import MethodError, said_by
@@ -18,8 +20,13 @@ SIZES = ("k", "n_features_to_select", "max_features")
 _LONGEST = 100
 """Most characters of a value that is shown as it prints itself."""
 
-_PEDREGOSA = (
-    "F. Pedregosa and others (2011). Scikit-learn: Machine Learning in Python. JMLR 12, 2825-2830."
+SCIKIT_LEARN = Reference(
+    ("F. Pedregosa", "others"),
+    2011,
+    "Scikit-learn: Machine Learning in Python",
+    journal="JMLR",
+    volume="12",
+    pages="2825-2830",
 )
 
 
@@ -51,6 +58,11 @@ class Words:
     text: str
     parameters: str
     size: str
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """That of scikit-learn, if it is from there."""
+        return (SCIKIT_LEARN,) if self.paper == SCIKIT_LEARN.text else ()
 
 
 def looks_like_selector(value: object) -> bool:
@@ -109,7 +121,7 @@ def words_of(selector: Any) -> Words:
     name, package = type(last).__name__, type(last).__module__.split(".")[0]
     origin = {"sklearn": " of scikit-learn", "__main__": ""}.get(package, f" of {package}")
     title = f"{name}{origin}{'' if last is selector else ' in a pipeline'}"
-    paper = _PEDREGOSA if package == "sklearn" else f"The selector {name}{origin}."
+    paper = SCIKIT_LEARN.text if package == "sklearn" else f"The selector {name}{origin}."
     return Words(
         name=name,
         title=title,
@@ -118,6 +130,15 @@ def words_of(selector: Any) -> Words:
         parameters=_parameters_of(selector, full=True),
         size=size_parameter(selector) or "",
     )
+
+
+def warning_note(name: str, warned: Sequence[Warning]) -> str | None:
+    """What a reader is told of warnings of a selector; None without any."""
+    if not warned:
+        return None
+    first = textwrap.shorten(str(warned[0]), 200, placeholder=" ...")
+    more = f" Other warnings: {len(warned) - 1}." if len(warned) > 1 else ""
+    return f"{name} warned, {type(warned[0]).__name__}: {first}{more}"
 
 
 def text_of(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import KW_ONLY, dataclass
 
+from treeselect.brief import brief
 from treeselect.designs.problem import Problem
 from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import WeightArray
@@ -37,6 +38,8 @@ class Task:
     seed: int
     every_size: bool = True
     n_threads: int = 1
+
+    __repr__ = brief
 
     @property
     def weight(self) -> WeightArray:

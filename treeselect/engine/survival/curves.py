@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
+from treeselect.brief import brief
 from treeselect.engine.arrays import FloatArray, IntArray, WeightArray
 from treeselect.engine.rounding import at_least
 from treeselect.engine.survival.cox import risk_levels
@@ -51,6 +52,8 @@ class SurvivalCurve:
     standard_error: FloatArray
     lower: FloatArray
     upper: FloatArray
+
+    __repr__ = brief
 
     def at(self, times: FloatArray) -> FloatArray:
         """Survival at some times; 1 before the first, and after the last what it was there."""
@@ -147,6 +150,8 @@ class Baseline:
     hazard: FloatArray
     level: FloatArray
     until: FloatArray
+
+    __repr__ = brief
 
     def cumulative_hazard(
         self, times: FloatArray, stratum: IntArray, eta: FloatArray | float = 0.0

@@ -6,6 +6,7 @@ from treeselect.comparison.verdict import Verdict, verdict
 from treeselect.comparison.words import units_text
 from treeselect.printing import enumeration
 from treeselect.reports.material import ContestMaterial
+from treeselect.resampling.nouns import noun_of
 
 
 def gather(material: ContestMaterial) -> tuple[str, ...]:
@@ -14,7 +15,7 @@ def gather(material: ContestMaterial) -> tuple[str, ...]:
     best = ranked.to_dict("records")[0]
     reached = (
         f"{best['score']:.3f} (standard error {best['standard_error']:.3f}) with"
-        f" {units_text(best['n_selected'], len(found.units))}"
+        f" {units_text(best['n_selected'], found)}"
     )
     score, response = found.score_name, found.response
     if len(ranked) == 1:
@@ -24,26 +25,26 @@ def gather(material: ContestMaterial) -> tuple[str, ...]:
         f" held-out rows: {reached}."
     )
     said = verdict(ranked, material.differences)
-    return first, _told_apart(said), *_front(said)
+    return first, _told_apart(said), *_front(said, noun_of(found.terms_of_unit, 2))
 
 
 def _told_apart(said: Verdict) -> str:
     """Which methods the intervals tell from the best."""
     if not said.worse:
-        return "The 95 % intervals of the paired differences tell no other method from it."
+        return "The 95% intervals of the paired differences tell no other method from it."
     verb = "scores" if len(said.worse) == 1 else "score"
     if not said.alike:
         which = enumeration(said.worse) if len(said.worse) == 1 else "all others"
-        return f"By the 95 % intervals of the paired differences, {which} {verb} less."
+        return f"By the 95% intervals of the paired differences, {which} {verb} less."
     return (
-        f"The 95 % intervals of the paired differences do not tell {enumeration(said.alike)} from"
+        f"The 95% intervals of the paired differences do not tell {enumeration(said.alike)} from"
         f" it; {enumeration(said.worse)} {verb} less."
     )
 
 
-def _front(said: Verdict) -> tuple[str, ...]:
+def _front(said: Verdict, units: str) -> tuple[str, ...]:
     """Which methods no other beats in everything, the smallest and the most stable of them."""
-    what = "the front of score, number of units and stability"
+    what = f"the front of score, number of {units} and stability"
     if not said.front:
         return ()
     if len(said.front) == 1:
@@ -51,7 +52,7 @@ def _front(said: Verdict) -> tuple[str, ...]:
     count = f"{said.fewest:.0f}" if said.fewest.is_integer() else f"{said.fewest:.1f}"
     verb = "selects" if len(said.smallest) == 1 else "select"
     text = f"On {what} are {enumeration(said.front)}:"
-    text += f" {enumeration(said.smallest)} {verb} the fewest units ({count})"
+    text += f" {enumeration(said.smallest)} {verb} the fewest {units} ({count})"
     if said.stablest:
         verb = "is" if len(said.stablest) == 1 else "are"
         who = (

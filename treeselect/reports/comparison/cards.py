@@ -24,7 +24,7 @@ def _score(material: ContestMaterial) -> Card:
     found, best = material.found, material.ranked.to_dict("records")[0]
     head = f"Best {found.score_name}" if len(material.ranked) > 1 else found.score_name
     details = [
-        f"{best['method']} with {units_text(best['n_selected'], len(found.units))}; standard error"
+        f"{best['method']} with {units_text(best['n_selected'], found)}; standard error"
         f" {error_text(best['standard_error'])} over {len(found.n_test):,} folds.",
         found.score_words,
     ]

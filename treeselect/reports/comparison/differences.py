@@ -44,9 +44,9 @@ def gather(material: ContestMaterial) -> DifferenceSection | None:
         )
         for row in table.head(MOST_ROWS).to_dict("records")
     )
-    columns = ("Method", "k", "Difference", "95 % interval", "p")
+    columns = ("Method", "k", "Difference", "95% interval", "p")
     lead = (
-        f"{found.score_name} of each method less that of {found.best}, fold by fold: mean and 95 %"
+        f"{found.score_name} of each method less that of {found.best}, fold by fold: mean and 95%"
         " interval. Filled dots are those whose interval leaves out 0."
     )
     return DifferenceSection(lead, figure, Table(columns, rows, max(len(table) - MOST_ROWS, 0)))

@@ -10,8 +10,8 @@ import numpy as np
 
 from treeselect.arguments.checks import check_choice
 from treeselect.comparison.lines import MOST_LINES, ScoreLine, score_lines
-from treeselect.comparison.words import number
 from treeselect.errors import OptionError, listing
+from treeselect.printing import number_text
 from treeselect.reports.colours import ACCENT, COLOURS, GRID, SOFT
 from treeselect.reports.figures.axes import Axis, score_axis
 from treeselect.reports.figures.labels import spread
@@ -139,7 +139,7 @@ def _differences(found: Contest, ax: Axes | None) -> Axes:
     ax.set_ylim(len(shown) - 0.4, -0.6)
     more = len(table) - len(shown)
     ax.set_xlabel(
-        plain(f"{found.score_name} less that of {found.best}, with 95 % intervals")
+        plain(f"{found.score_name} less that of {found.best}, with 95% intervals")
         + (f"\n(and {more:,} more methods)" if more else "")
     )
     return ax
@@ -173,7 +173,7 @@ def _front(found: Contest, ax: Axes | None) -> Axes:
     ax.grid(axis="y", color=GRID)
     ax.set_axisbelow(True)
     names = [
-        f"{name} ({number(stability, '.2f')})"
+        f"{name} ({number_text(stability, '.2f')})"
         for name, stability in zip(
             short_names(shown["method"].to_list(), 16.0), shown["stability"], strict=True
         )

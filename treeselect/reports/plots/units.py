@@ -56,7 +56,7 @@ def terms(result: Fit, ax: Axes | None) -> Axes:
     _frequencies(ax, table)
     n_resamples = result.resampled.n_resamples
     ax.set_xlabel(
-        f"importance; frequency on {n_resamples:,} resamples, with 95 % intervals"
+        f"importance; frequency on {n_resamples:,} resamples, with 95% intervals"
         + (f"\n(and {more:,} more)" if more else "")
     )
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
@@ -85,7 +85,7 @@ def stability(result: Fit, ax: Axes | None) -> Axes:
     ax = new_axes(ax, 6.4, 1.2 + 0.28 * len(table))
     _frequencies(ax, table)
     ax.set_xlabel(
-        f"frequency on {result.stability.n_resamples:,} resamples, with 95 % intervals"
+        f"frequency on {result.stability.n_resamples:,} resamples, with 95% intervals"
         + (f"\n(and {more:,} more)" if more else "")
     )
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)

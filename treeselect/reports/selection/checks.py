@@ -161,7 +161,7 @@ def _numbers(held: HeldOut, name: str) -> ChecksSection:
         pictures=(
             Picture(
                 "Observed against predicted",
-                f"Means of {_groups_words(found)} of rising predictions, with 95 % intervals of"
+                f"Means of {_groups_words(found)} of rising predictions, with 95% intervals of"
                 " what was observed. Predictions right on average are on the diagonal.",
                 left,
             ),
@@ -229,7 +229,7 @@ def _groups_words(found: pd.DataFrame) -> str:
 
 def _calibration_words(found: pd.DataFrame, what: str) -> str:
     return (
-        f"Shares of {what} in {_groups_words(found)} of rows of rising probability, with 95 %"
+        f"Shares of {what} in {_groups_words(found)} of rows of rising probability, with 95%"
         " intervals (Wilson). Predictions right on average are on the diagonal."
     )
 
@@ -325,7 +325,7 @@ def _shares_table(found: pd.DataFrame) -> Table:
         for row in found.head(MOST_ROWS).to_dict("records")
     ]
     columns = (*(("Class",) if several else ()), "Group", "Rows", "Predicted", "Observed",
-               "95 % interval")  # fmt: skip
+               "95% interval")  # fmt: skip
     return Table(columns, tuple(rows), len(found) - len(rows))
 
 
@@ -342,8 +342,8 @@ def _numbers_table(found: pd.DataFrame) -> Table:
         )
         for row in found.to_dict("records")
     )
-    columns = ("Group", "Rows", "Predicted", "Observed", "95 % interval", "Residual",
-               "10 to 90 %")  # fmt: skip
+    columns = ("Group", "Rows", "Predicted", "Observed", "95% interval", "Residual",
+               "10 to 90%")  # fmt: skip
     return Table(columns, rows)
 
 

@@ -46,7 +46,7 @@ def gather(material: FitMaterial) -> DecisionsSection | None:
         )
         for row in found.head(MOST_ROWS).to_dict("records")
     )
-    columns = ("Unit", "Decision", "Hits", "Rounds", "Importance, median", "Middle 90 %")
+    columns = ("Unit", "Decision", "Hits", "Rounds", "Importance, median", "Middle 90%")
     n_rounds = len(fit.step.decisions.history)
     lead = (
         f"In each of {n_rounds:,} rounds every unit that was not yet rejected competed with"

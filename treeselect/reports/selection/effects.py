@@ -31,5 +31,5 @@ def gather(material: FitMaterial) -> EffectSection | None:
         (own.term, own.step, own.change, *([own.interval] if intervals else []), own.direction)
         for own in cells[:MOST_ROWS]
     ]
-    columns = ("Term", "Step", "Change", *(["2.5 to 97.5 %"] if intervals else []), "Direction")
+    columns = ("Term", "Step", "Change", *(["2.5 to 97.5%"] if intervals else []), "Direction")
     return EffectSection(" ".join(lead), Table(columns, tuple(rows), len(cells) - len(rows)))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from treeselect.errors import OptionError
+from treeselect.printing import interval_text, number_text
 from treeselect.reports.figures.survival import Steps, SurvivalFigure, survival_figure, time_ticks
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table
@@ -54,7 +55,8 @@ def risk_section(found: RiskGroups) -> RiskSection:
     rows = tuple(
         (
             str(row["group"]), f"{row['time']:,.6g}", f"{row['at_risk']:,.6g}",
-            _number(row["survival"]), _interval(row["ci_low"], row["ci_high"]),
+            number_text(row["survival"], ".3f"),
+            interval_text(row["ci_low"], row["ci_high"], ".3f"),
         )
         for row in at_ticks.to_dict("records")
     )  # fmt: skip
@@ -62,7 +64,7 @@ def risk_section(found: RiskGroups) -> RiskSection:
     return RiskSection(
         lead=_lead(found, any(group.censored for group in groups)),
         figure=figure,
-        table=Table(("Group", found.time, "At risk", "Survival", "95 % interval"), rows),
+        table=Table(("Group", found.time, "At risk", "Survival", "95% interval"), rows),
         horizon=f"{found.time} = {found.horizon:g}",
         calibration=Table(content.columns, content.rows),
         sentences=risk_group_notes(found),
@@ -89,7 +91,7 @@ def steps_of(found: RiskGroups) -> tuple[Steps, ...]:
 def _lead(found: RiskGroups, has_ticks: bool) -> str:
     said = [
         "Rows in groups of rising predicted risk, and the share of each that is without the event:"
-        " Kaplan and Meier's estimate, with pointwise 95 % intervals as bands and the numbers at"
+        " Kaplan and Meier's estimate, with pointwise 95% intervals as bands and the numbers at"
         " risk below."
     ]
     if has_ticks:
@@ -101,11 +103,3 @@ def _lead(found: RiskGroups, has_ticks: bool) -> str:
     if any((start > 0).any() for start, _, _ in found.spans):
         said.append("Rows enter at different times: numbers at risk may rise before they fall.")
     return " ".join(said)
-
-
-def _number(value: Any) -> str:
-    return f"{value:.3f}" if value == value else "–"
-
-
-def _interval(low: Any, high: Any) -> str:
-    return f"{low:.3f} to {high:.3f}" if low == low and high == high else "–"

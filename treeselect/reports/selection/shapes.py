@@ -144,7 +144,7 @@ def _table(rows: tuple[CurveRow, ...]) -> Table:
     columns = ("Term", "Value", "Share of rows")
     if several:
         return Table((*columns, *(f"Effect on {row.of_class}" for row in rows)), cells)
-    return Table((*columns, "Effect", *(("2.5 to 97.5 %",) if has_band else ())), cells)
+    return Table((*columns, "Effect", *(("2.5 to 97.5%",) if has_band else ())), cells)
 
 
 def _effect(

@@ -56,7 +56,7 @@ def stability_section(stability: Stability, sentences: Sequence[str]) -> Stabili
     marks = tuple(None if row["term"] in kept else frequency_mark(row) for row in listed)
     inside = [bool(row["selected"]) for row in listed]
     table = Table(
-        ("Unit", "Frequency", "95 % interval"),
+        ("Unit", "Frequency", "95% interval"),
         rows,
         len(tidy) - len(listed),
         marks={1: marks},
@@ -81,5 +81,5 @@ def _lead(stability: Stability) -> str:
     return (
         f"How often each unit was selected when the selection was repeated on"
         f" {stability.words} ({how}), {sizes} on each. Filled dots are in the selection and come"
-        " first, hollow ones are not; lines are 95 % intervals."
+        " first, hollow ones are not; lines are 95% intervals."
     )

@@ -111,7 +111,7 @@ def _frequency(rows: Sequence[Row]) -> _Column:
 def frequency_mark(row: Row) -> Mark:
     """A selection frequency with its interval."""
     low, high = float(row["ci_low"]), float(row["ci_high"])
-    text = f"95 % interval {low:.2f} to {high:.2f}"
+    text = f"95% interval {low:.2f} to {high:.2f}"
     return Mark(float(row["frequency"]), low, high, text, bool(row["selected"]))
 
 
@@ -156,7 +156,7 @@ def _notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
 
 
 def _frequency_note(fit: Fit, found: pd.DataFrame) -> str:
-    text = f"Frequency: share of {fit.stability.words} that selected it; lines are 95 % intervals"
+    text = f"Frequency: share of {fit.stability.words} that selected it; lines are 95% intervals"
     if not np.all(found["selected"]):
         text += (
             ". Hollow dots are terms outside the selection: those that resamples selected in more"

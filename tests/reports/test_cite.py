@@ -1,0 +1,27 @@
+"""The section that can be pasted into a paper."""
+
+from __future__ import annotations
+
+import html
+
+from treeselect.reports.gather import gather
+from treeselect.reports.render import render
+from treeselect.results.citation import cite
+
+VERSIONS = {"treeselect": "9.9"}
+
+
+def test_the_page_says_what_the_citation_says(fitted):
+    report = gather(fitted, written="today", versions=VERSIONS)
+    found, page = cite(fitted, VERSIONS), html.unescape(render(report))
+    assert found == report.cite.citation
+    section = page[page.index('<section aria-labelledby="cite">') :]
+    assert f"<p>{found.methods}</p>" in section
+    for text in (*found.limitations, *found.references):
+        assert f"<li>{text}</li>" in section
+    assert found.bibtex in section
+    assert f"<pre>{found.call}</pre>" in section
+    assert found.fingerprint in section
+    for name, value in fitted.chosen_method.options().items():
+        assert f"<code>{name} = {value}</code>" in section
+    assert "treeselect 9.9" in section

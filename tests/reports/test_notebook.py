@@ -1,0 +1,130 @@
+"""What a notebook and a prompt show of results."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pytest
+
+import treeselect
+from treeselect.errors import OptionError
+from treeselect.printing.notebook import scoped, style_sheet
+
+LONGEST = 700
+"""Characters of what a prompt shows of anything."""
+
+
+@pytest.fixture(scope="module")
+def fit(mixed):
+    data = mixed.rename(columns={"site": "<b>|site"})
+    groups = {"pair": ["signal", "noise"]}
+    return treeselect.select(
+        "died ~ . - dose - copy", data, method="importance", k=2, seed=1, n_trees=20, groups=groups
+    ).resample(10)
+
+
+def pages(fit):
+    found = {
+        "fit": fit,
+        "stability": fit.stability,
+        "performance": fit.performance(2),
+        "inference": fit.inference(seed=1),
+        "refit": fit.refit("glm"),
+        "coefficients": fit.coefficient_stability(),
+    }
+    return {name: result._repr_html_() for name, result in found.items()}
+
+
+def test_html_has_no_script_and_no_raw_name(fit):
+    for name, page in pages(fit).items():
+        assert page.startswith('<div class="treeselect"><style>'), name
+        assert page.rstrip().endswith("</div>"), name
+        assert "<script" not in page, name
+        assert "<b>" not in page, name
+        assert "<table" in page, name
+        assert " id=" not in page, name  # would meet those of other outputs
+        assert page.count("<div") == page.count("</div>"), name
+
+
+def test_a_fit_shows_the_first_screen_of_its_report(fit):
+    page = fit._repr_html_()
+    assert '<p class="answer">Forest importance keeps 3 of 5 terms for died' in page
+    assert page.count('<p class="value">') == 3
+    assert "<caption>Selected terms" in page
+
+
+def test_nothing_selected_is_shown(mixed):
+    empty = treeselect.select("died ~ noise", mixed, method="lasso", lam=1e9, seed=1)
+    assert empty.selected == ()
+    assert "keeps none of one term" in empty._repr_html_()
+    assert repr(empty).splitlines()[1] == "  Selected: nothing"
+
+
+def test_the_style_reaches_nothing_else():
+    style = style_sheet()
+    heads = [head for head in re.findall(r"([^{}]+){", style) if not head.startswith("@")]
+    assert len(heads) > 60
+    selectors = [own for head in heads for own in re.split(r",(?![^(]*\))", head)]
+    assert all(own.startswith(".treeselect") for own in selectors)
+    assert "@page" not in style
+    assert style.count("{") == style.count("}")
+    found = scoped(
+        "@media print { body.report > a { x: y; } } @page { margin: 0; } html, p { z: 0; }"
+    )
+    assert found == ("@media print{.treeselect.report > a{x: y;}}.treeselect,.treeselect p{z: 0;}")
+
+
+def test_a_fit_prints_five_lines(fit, capsys):
+    print(fit)
+    first, selected, score, stability, more = capsys.readouterr().out.splitlines()
+    assert first == "Forest importance for died: 2 of 4 units (3 of 5 terms)"
+    assert selected.startswith("  Selected: ")
+    assert "<b>|site" in selected
+    assert score.startswith("  AUC: ")
+    assert score.endswith("; the terms were selected on these rows: optimistic")
+    assert "of 10 bootstrap resamples" in stability
+    assert ".summary()" in more
+
+
+@pytest.mark.parametrize(("n", "said"), [(0, "not assessed"), (3, "too few for a verdict")])
+def test_without_a_verdict_the_line_says_why(fit, n, said):
+    bare = dataclasses.replace(fit, resampled=None)
+    fewer = fit.stability if n == 0 else dataclasses.replace(
+        fit.stability, selected=fit.stability.selected[:n]
+    )  # fmt: skip
+    made = bare if n == 0 else dataclasses.replace(fit, resampled=fewer)
+    assert said in repr(made).splitlines()[3]
+
+
+def test_stability_prints_what_came_up(fit):
+    first, *others = repr(fit.stability).splitlines()
+    assert first == "Stability on 10 bootstrap resamples"
+    assert [line.split(":")[0].strip() for line in others] == [
+        "Selected on each (k)", "In the fit", "Most frequent others", "Stability index", "More",
+    ]  # fmt: skip
+    summary = fit.stability.summary()
+    assert len(summary.content.rows) == 4
+    assert summary.as_latex().count(r"\begin{tabular}") == 1
+
+
+def test_kept_units_have_no_frequency(mixed):
+    fit = treeselect.select("died ~ signal + noise", mixed, method="mrmr", k=1, keep="noise")
+    rows = fit.resample(2).stability.summary().content.rows
+    assert ("noise", "by request", "", "yes") in rows
+
+
+def test_nothing_that_prints_dumps_an_array(fit):
+    boosted = fit.refit("boosting")
+    found = [
+        fit, fit.stability, fit.design, fit.design.spec, fit.design.arrays, fit.step, fit.model,
+        boosted.model, fit.choice, fit.call, fit.performance(2), fit.inference(seed=1),
+        fit.refit("glm"), fit.coefficient_stability(), fit.design.problem,
+        fit.resample(2, scheme="complementary", path=2).stability.along,
+        fit.inference(seed=1).splits[0],
+    ]  # fmt: skip
+    for thing in found:
+        assert len(repr(thing)) < LONGEST, type(thing)
+        assert "array([" not in repr(thing), type(thing)
+    with pytest.raises(OptionError):
+        fit.inference(repeats=2, seed=1)._column()

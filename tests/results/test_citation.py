@@ -1,0 +1,211 @@
+"""What to write of a selection: paragraphs and limitations of many kinds of fit, fingerprints."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from survival_data import small_fit
+
+import treeselect
+from treeselect.errors import OptionError
+from treeselect.resampling.cross_validation import ScoreBySize
+from treeselect.resampling.stability import Stability
+from treeselect.results.citation import cite
+from treeselect.results.data_fingerprint import data_fingerprint
+
+VERSIONS = {"treeselect": "9.9", "Python": "3.99"}
+
+
+def quick(data, formula, method="mrmr", **options):
+    return treeselect.select(formula, data, method=method, seed=1, **options)
+
+
+def with_resamples(fit):
+    """The fit with 20 round resamples, of which 15 selected what it did."""
+    units = fit.design.arrays.groups.names
+    drawn = np.tile(fit.step.selected, (20, 1))
+    drawn[15:] = np.roll(drawn[15:], 1, axis=1)
+    return dataclasses.replace(
+        fit,
+        resampled=Stability(
+            units=units,
+            fitted=fit.step.selected,
+            assessed=np.ones(len(units), dtype=bool),
+            selected=drawn,
+            scheme="bootstrap",
+            k=fit.k,
+            seed=1,
+        ),
+    )
+
+
+@pytest.fixture(scope="module")
+def two(mixed):
+    return quick(mixed, "died ~ . - dose", k=2)
+
+
+@pytest.fixture(scope="module")
+def several(mixed, two, cross_validated, tmp_path_factory):
+    """Fits of many kinds, without a number that an engine has computed."""
+    scores = ScoreBySize(np.array([[0.5] * 7, [0.75] * 7]))
+    file = two.save(tmp_path_factory.mktemp("fits") / "two.treeselect")
+    counts = mixed.assign(visits=np.floor(np.abs(mixed["dose"])), log_days=0.5)
+    performance = dataclasses.replace(
+        cross_validated.performance(2), scores=np.array([0.5, 0.75]), score_words=""
+    )
+    return {
+        "two classes, resamples": (with_resamples(two), None),
+        "numbers, rule, nested": (dataclasses.replace(cross_validated, scores=scores), performance),
+        "counts, offset, weights": (
+            quick(
+                counts, "visits ~ signal + noise + site", k=1, family="poisson", offset="log_days",
+                weights=np.where(mixed["flag"], 2, 1),
+            ),
+            None,
+        ),
+        "times": (small_fit(), None),
+        "classes, groups, kept": (
+            quick(
+                mixed, "site ~ signal + copy + noise + died", k=2, keep=["noise"],
+                groups={"body": ["signal", "copy"]}, fold_groups=np.arange(400) // 4,
+            ),
+            None,
+        ),
+        "none": (quick(mixed.head(30), "dose ~ . - died", "lasso", lam=1e6), None),
+        "all": (quick(mixed, "died ~ signal", k=1), None),
+        "own decision": (quick(mixed, "died ~ signal + noise", "boruta", n_trees=10), None),
+        "loaded, no data": (treeselect.load(file), None),
+    }  # fmt: skip
+
+
+def test_paragraphs_and_limitations(several, snapshot):
+    said = {
+        kind: (found.methods, *found.limitations)
+        for kind, (fit, performance) in several.items()
+        for found in [cite(fit, VERSIONS, performance)]
+    }
+    assert said == snapshot
+
+
+def test_what_is_cited_is_in_the_references_and_in_bibtex(several):
+    for fit, performance in several.values():
+        found = cite(fit, VERSIONS, performance)
+        text = " ".join((found.methods, *found.limitations))
+        years = set(re.findall(r"[\[ ](\d{4})[;\]]", text))
+        keys = re.findall(r"^@\w+\{(\w+),", found.bibtex, re.MULTILINE)
+        assert keys[0] == "treeselect"
+        assert len(set(keys)) == len(keys) == len(found.references)
+        assert years == {key[-4:] for key in keys[1:]}
+        assert "version 9.9" in found.references[-1]
+
+
+def test_printed(two):
+    found = two.citation()
+    text = str(found)
+    assert repr(found) == text == found.as_text()
+    head = text.split("@manual")[0]
+    assert max(map(len, head.splitlines())) <= 88
+    assert "seed=1)" in found.call
+    assert text.endswith(found.bibtex)
+    assert f"treeselect {treeselect.__version__}" in found.methods
+
+
+def test_names_can_not_act(mixed):
+    data = mixed.rename(columns={"signal": "a\x1b[31mb"})
+    found = quick(data, "died ~ .", k=1, keep=["a\x1b[31mb"]).citation()
+    assert "\x1b" not in found.as_text()
+
+
+def test_performance_is_that_of_the_fit(two, cross_validated):
+    with pytest.raises(OptionError, match=r"`performance` must be what `fit.performance\(\)`"):
+        two.citation(3)
+    with pytest.raises(OptionError, match="`performance` must be that of the same fit"):
+        two.citation(cross_validated.performance(2))
+
+
+# --- fingerprint -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def plain():
+    rng = np.random.default_rng(1)
+    return pd.DataFrame(
+        {
+            "y": rng.normal(size=60),
+            "number": np.where(np.arange(60) % 7 == 0, np.nan, np.arange(60) / 8),
+            "whole": np.arange(60) % 5,
+            "label": rng.choice(["ä", "b", "c"], size=60),
+            "truth": np.arange(60) % 2 == 0,
+            "other": rng.normal(size=60),
+        }
+    )
+
+
+def print_of(data, formula="y ~ number + whole + label + truth", **options):
+    return data_fingerprint(quick(data, formula, k=1, **options).design)
+
+
+def test_the_same_values_have_the_same_fingerprint(plain):
+    own = print_of(plain)
+    assert re.fullmatch("[0-9a-f]{64}", own)
+    assert print_of(plain[plain.columns[::-1]]) == own
+    assert print_of(pl.from_pandas(plain)) == own
+    assert print_of(plain.assign(other=0.0)) == own
+    assert print_of(plain, "y ~ truth + label + whole + number") == own
+    category = pd.Categorical(plain["label"], categories=["z", "c", "b", "ä"])
+    assert print_of(plain.assign(label=category, whole=plain["whole"].astype("int8"))) == own
+    assert print_of(plain.assign(number=plain["number"].astype("Float64"))) == own
+    assert print_of(plain, weights=np.ones(60)) == own
+
+
+def test_other_values_have_another(plain):
+    own = print_of(plain)
+    others = [
+        print_of(plain.assign(number=plain["number"].fillna(0))),
+        print_of(plain.assign(label=plain["label"].replace("b", "B"))),
+        print_of(plain[::-1]),
+        print_of(plain.head(59)),
+        print_of(plain, weights=np.arange(60) % 3 + 1),
+        print_of(plain, offset=plain["other"].to_numpy()),
+        print_of(plain, "y ~ number + whole + label"),
+        print_of(plain.rename(columns={"whole": "part"}), "y ~ number + part + label + truth"),
+    ]
+    assert len({own, *others}) == 1 + len(others)
+
+
+def test_this_fingerprint_is_the_same_on_any_machine():
+    data = pd.DataFrame({"y": [1.5, 2.5, 0.5, 4.0], "x": [1, 0, 2, 3], "g": ["b", "a", "b", "a"]})
+    assert print_of(data, "y ~ x + g") == (
+        "33c4650b1321bc4da352fac0f1f25695f1740c14bd6d9e129ac671699094daa0"
+    )
+
+
+def test_the_fingerprint_of_classes_and_times(mixed, tmp_path):
+    labels = mixed.assign(died=np.where(mixed["died"], "yes", "no"))
+    fits = [quick(labels, "died ~ signal", k=1), small_fit()]
+    for fit in fits:
+        file = fit.save(tmp_path / "with.treeselect", include_data=True)
+        assert data_fingerprint(treeselect.load(file).design) == fit.citation().fingerprint
+    assert fits[0].citation().fingerprint != print_of(mixed, "died ~ signal")
+
+
+def test_labels_are_in_the_words_and_not_in_the_fingerprint(plain):
+    labels = {"y": "Yield (t)", "number": "Rain", "label": "Site"}
+    found = quick(plain, "y ~ number + whole + label", k=3, labels=labels).citation()
+    assert "Terms that predict Yield (t) (numbers; 60 rows)" in found.methods
+    assert {"Rain", "Site", "whole"} == set(re.findall(r"Rain|Site|whole|label", found.methods))
+    assert found.fingerprint == print_of(plain, "y ~ number + whole + label")
+
+
+def test_without_the_data_there_is_none_until_they_are_given(mixed, two, several):
+    loaded, _ = several["loaded, no data"]
+    found = loaded.citation()
+    assert found.fingerprint is None
+    assert "not saved with the model" in found.as_text()
+    again = loaded.citation(data=mixed)
+    assert again == two.citation()

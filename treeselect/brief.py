@@ -1,0 +1,56 @@
+"""Records on one line: what they hold, without dumping arrays."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from treeselect.shown import shown
+
+_MOST = 6
+"""Members of a tuple that are listed."""
+
+_LONGEST = 60
+"""Characters of a text."""
+
+
+def brief(record: Any) -> str:
+    """A dataclass as it prints, arrays by their shape and long parts by their size.
+
+    It is set in the body of a class, ``__repr__ = brief``, which keeps the dataclass from making
+    one of its own.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from treeselect.brief import brief
+    >>> @dataclass
+    ... class Drawn:
+    ...     rows: np.ndarray
+    ...     names: tuple[str, ...]
+    ...     __repr__ = brief
+    >>> Drawn(np.zeros((100, 3)), ("a", "b"))
+    Drawn(rows=<float64 array of 100 x 3>, names=('a', 'b'))
+    """
+    known = [f for f in dataclasses.fields(record) if f.repr]
+    said = ", ".join(f"{f.name}={_part(getattr(record, f.name))}" for f in known)
+    return f"{type(record).__name__}({said})"
+
+
+def _part(value: Any) -> str:
+    if value is None or isinstance(value, bool | int | float | complex):
+        return repr(value)
+    if isinstance(value, str):
+        text = shown(value)
+        return repr(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...")
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        size = " x ".join(map(str, value.shape)) or "no dimension"
+        return f"<{value.dtype} array of {size}>"
+    if type(value) in (tuple, list, set, frozenset, dict):
+        plain = type(value) is tuple and len(value) <= _MOST
+        if plain and all(isinstance(part, str | int | float) for part in value):
+            inside = ", ".join(map(_part, value))
+            return f"({inside},)" if len(value) == 1 else f"({inside})"
+        return f"<{type(value).__name__} of {len(value):,}>"
+    return f"<{type(value).__name__}>"

@@ -1,0 +1,148 @@
+"""How well a linear model fits as a whole, by the statistics that R prints of one of its family."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from treeselect.models.linear import LinearFit
+
+Facts = tuple[tuple[str, str], ...]
+
+
+def fit_statistics(fit: LinearFit, family: str, *, are_copies: bool) -> dict[str, float]:
+    """Numbers of a fitted model; those that it has not, or that can't be computed, are left out.
+
+    Parameters
+    ----------
+    fit : LinearFit
+    family : {"gaussian", "binomial", "multinomial", "poisson", "cox"}
+    are_copies : bool
+        Whether case weights count rows. The likelihood of relative weights has no scale, and with
+        them there is no ``aic``, ``bic`` and ``ll``.
+
+    Returns
+    -------
+    dict of str to float
+        Some of ``deviance``, ``null_deviance``, ``df_resid``, ``df_null``, ``aic``, ``bic``,
+        ``ll``, ``ll_null``, ``sigma``, ``r2``, ``adj_r2``.
+    """
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # of the model without terms, which nobody asked for
+        found = _NUMBERS[family](fit.result)
+    if not are_copies:
+        found = {name: value for name, value in found.items() if name not in _OF_LIKELIHOOD}
+    return {name: float(value) for name, value in found.items() if np.isfinite(value)}
+
+
+def fit_facts(fit: LinearFit, family: str, *, are_copies: bool) -> Facts:
+    """The same in words, for the head of a summary."""
+    return _WORDS[family](fit, fit_statistics(fit, family, are_copies=are_copies))
+
+
+_OF_LIKELIHOOD = ("aic", "bic", "ll", "ll_null")
+
+
+# --- numbers -----------------------------------------------------------------------------------
+
+
+def _least_squares(result: Any) -> dict[str, float]:
+    r2 = getattr(result, "rsquared", None)
+    if r2 is None:  # of copies of rows, which a gaussian GLM counts
+        r2 = 1 - result.deviance / result.null_deviance
+    df = result.df_resid
+    return {
+        "sigma": np.sqrt(result.scale),
+        "df_resid": df,
+        "r2": r2,
+        "adj_r2": 1 - (1 - r2) * (df + result.df_model) / df,
+    }
+
+
+def _deviance(result: Any) -> dict[str, float]:
+    return {
+        "deviance": result.deviance,
+        "df_resid": result.df_resid,
+        "null_deviance": result.null_deviance,
+        "df_null": result.df_resid + result.df_model,
+        "aic": result.aic,
+        "bic": result.bic_llf,
+        "ll": result.llf,
+    }
+
+
+def _classes(result: Any) -> dict[str, float]:
+    return {
+        "deviance": -2 * result.llf,
+        "null_deviance": -2 * result.llnull,
+        "aic": result.aic,
+        "bic": result.bic,
+        "ll": result.llf,
+    }
+
+
+def _times(result: Any) -> dict[str, float]:
+    return {
+        "ll": result.llf, "ll_null": result.llnull, "aic": result.aic, "bic": result.bic,
+    }  # fmt: skip
+
+
+_NUMBERS: dict[str, Callable[[Any], dict[str, float]]] = {
+    "gaussian": _least_squares,
+    "binomial": _deviance,
+    "poisson": _deviance,
+    "multinomial": _classes,
+    "cox": _times,
+}
+
+
+# --- words -------------------------------------------------------------------------------------
+
+
+def _errors(fit: LinearFit, found: dict[str, float]) -> Facts:
+    facts = []
+    if "sigma" in found:
+        df = f"{found['df_resid']:,.0f} degrees of freedom"
+        facts.append(("Residual s.e.", f"{found['sigma']:.4g} on {df}"))
+    if "r2" in found:
+        adjusted = f", adjusted {found['adj_r2']:.3f}" if "adj_r2" in found else ""
+        facts.append(("R-squared", f"{found['r2']:.3f}{adjusted}"))
+    return tuple(facts)
+
+
+def _deviances(fit: LinearFit, found: dict[str, float]) -> Facts:
+    facts = []
+    if "deviance" in found:
+        said = f"{found['deviance']:,.2f}{_on(found, 'df_resid')}"
+        if "null_deviance" in found:
+            without = f"{found['null_deviance']:,.2f}{_on(found, 'df_null')}"
+            said += f"; {without} without the terms"
+        facts.append(("Deviance", said))
+    if "aic" in found:
+        facts.append(("AIC", f"{found['aic']:,.2f}"))
+    return tuple(facts)
+
+
+def _on(found: dict[str, float], name: str) -> str:
+    return f" on {found[name]:,.0f} df" if name in found else ""
+
+
+def _events(fit: LinearFit, found: dict[str, float]) -> Facts:
+    own = fit.result
+    return (
+        ("Events", f"{fit.n_events:,}"),
+        ("Log-likelihood", f"{own.llf:.2f}; {own.llnull:.2f} without the terms"),
+        ("AIC, BIC", f"{own.aic:.2f}, {own.bic:.2f} (of the events)"),
+    )
+
+
+_WORDS: dict[str, Callable[[LinearFit, dict[str, float]], Facts]] = {
+    "gaussian": _errors,
+    "binomial": _deviances,
+    "poisson": _deviances,
+    "multinomial": _deviances,
+    "cox": _events,
+}

@@ -1,0 +1,138 @@
+"""Columns of tables that set several models side by side, as the package maketables asks for them.
+
+maketables, which is not needed here, looks at what it is given for attributes whose names begin
+with ``__maketables_``: :class:`Tabled` has them, for whatever knows its column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treeselect.shown import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SAME_ROWS, OTHER_ROWS = "the same rows", "other rows"
+"""On which rows the terms of a model were selected."""
+
+_LABELS = {
+    "selection": "Terms selected on",
+    "deviance": "Deviance",
+    "events": "Events",
+    "folds": "Folds",
+    "imputations": "Imputations",
+    "score": "Score",
+    "reference": "Reference",
+}
+"""Names of statistics that maketables does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelColumn:
+    """A model in a table of several.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        What :func:`coefficient_frame` gives.
+    response : str
+        Stands above the column.
+    statistics : mapping of str to number or str
+        ``N``, ``r2``, ``aic`` and others, by the keys of maketables.
+    below : tuple of str
+        Keys of those that stand below the coefficients unless others are asked for.
+    errors : str
+        Of which kind standard errors are.
+    groups : str
+        By which column they are cluster-robust; "" if they are not.
+    labels : mapping of str to str
+        Labels of coefficients that have one.
+    """
+
+    table: pd.DataFrame
+    response: str
+    statistics: Mapping[str, Any]
+    below: tuple[str, ...]
+    errors: str = ""
+    groups: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+class Tabled:
+    """What maketables takes as a model."""
+
+    __slots__ = ()
+
+    def _column(self) -> ModelColumn:
+        raise NotImplementedError
+
+    @property
+    def __maketables_coef_table__(self) -> pd.DataFrame:
+        return self._column().table
+
+    def __maketables_stat__(self, key: str) -> Any:
+        return self._column().statistics.get(key)
+
+    @property
+    def __maketables_depvar__(self) -> str:
+        return shown(self._column().response)
+
+    @property
+    def __maketables_var_labels__(self) -> dict[str, str]:
+        return {shown(name): shown(label) for name, label in self._column().labels.items()}
+
+    @property
+    def __maketables_stat_labels__(self) -> dict[str, str]:
+        return dict(_LABELS)
+
+    @property
+    def __maketables_default_stat_keys__(self) -> list[str]:
+        column = self._column()
+        return [key for key in column.below if key in column.statistics]
+
+    @property
+    def __maketables_vcov_info__(self) -> dict[str, str]:
+        column = self._column()
+        found = {"vcov_type": column.errors} if column.errors else {}
+        return found | ({"clustervar": shown(column.groups)} if column.groups else {})
+
+
+def changed_labels(table: pd.DataFrame, printed: pd.DataFrame) -> dict[str, str]:
+    """Names of coefficients to those under which they are printed, where these differ."""
+    pairs = zip(table["column"], printed["column"], strict=True)
+    return {str(name): str(label) for name, label in pairs if name != label}
+
+
+def coefficient_frame(table: pd.DataFrame, *, has_tests: bool) -> pd.DataFrame:
+    """A table of coefficients under the names of maketables.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        ``column``, ``estimate``, ``std_error``, ``statistic``, ``p_value``, and 95% intervals in
+        ``ci_low`` and ``ci_high``.
+    has_tests : bool
+        Whether the p-values are valid. Where they are not they are missing, so that no stars are
+        drawn.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``b``, ``se``, ``t``, ``p``, ``ci95l`` and ``ci95u``; the index is ``Coefficient``.
+    """
+    import pandas as pd
+
+    names = {
+        "b": "estimate", "se": "std_error", "t": "statistic", "p": "p_value", "ci95l": "ci_low",
+        "ci95u": "ci_high",
+    }  # fmt: skip
+    frame = pd.DataFrame(
+        {own: table[name].to_numpy(dtype=np.float64) for own, name in names.items()},
+        index=pd.Index([shown(str(name)) for name in table["column"]], name="Coefficient"),
+    )
+    return frame if has_tests else frame.assign(p=np.nan)

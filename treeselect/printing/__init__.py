@@ -1,0 +1,37 @@
+"""Numbers and summaries in print.
+
+In come numbers, names and the content of a summary; out come texts, and the summary as plain text,
+LaTeX, Markdown, HTML or an object of great_tables. This file is the face of the room.
+"""
+
+from treeselect.printing.content import MOST_ROWS, SmallTable, SummaryContent
+from treeselect.printing.numbers import (
+    common_form,
+    count_text,
+    enumeration,
+    error_text,
+    interval_text,
+    number_text,
+    p_text,
+    percent_text,
+    plain_score,
+    score_text,
+)
+from treeselect.printing.summary import Summary
+
+__all__ = [
+    "MOST_ROWS",
+    "SmallTable",
+    "Summary",
+    "SummaryContent",
+    "common_form",
+    "count_text",
+    "enumeration",
+    "error_text",
+    "interval_text",
+    "number_text",
+    "p_text",
+    "percent_text",
+    "plain_score",
+    "score_text",
+]

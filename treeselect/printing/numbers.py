@@ -1,0 +1,109 @@
+"""Counts, shares, scores, intervals, p-values and lists of names, as every text has them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+
+def count_text(n: float) -> str:
+    """A count, with commas from a thousand on.
+
+    Examples
+    --------
+    >>> from treeselect.printing import count_text
+    >>> count_text(7129), count_text(22)
+    ('7,129', '22')
+    """
+    return f"{n:,.0f}"
+
+
+def percent_text(share: float, digits: int = 0) -> str:
+    """A share as a percentage, without a space, as English has it.
+
+    Examples
+    --------
+    >>> from treeselect.printing import percent_text
+    >>> percent_text(0.8), percent_text(0.249, 1)
+    ('80%', '24.9%')
+    """
+    return f"{share:.{digits}%}"
+
+
+def number_text(value: float, form: str, missing: str = "–") -> str:
+    """A number in some format, or a word where there is none.
+
+    Examples
+    --------
+    >>> from treeselect.printing import number_text
+    >>> number_text(0.5, ".2f"), number_text(float("nan"), ".2f")
+    ('0.50', '–')
+    """
+    return format(value, form) if math.isfinite(value) else missing
+
+
+def interval_text(low: float, high: float, form: str = ".2f", missing: str = "–") -> str:
+    """An interval, or a word where a limit is not known.
+
+    Examples
+    --------
+    >>> from treeselect.printing import interval_text
+    >>> interval_text(0.306, 0.832), interval_text(-0.01, 0.02, "+.3f")
+    ('0.31 to 0.83', '-0.010 to +0.020')
+    """
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return missing
+    return f"{low:{form}} to {high:{form}}"
+
+
+def common_form(values: Iterable[float], digits: int, most: int = 6) -> str:
+    """A format with so many decimals that the smallest of some numbers has so many digits, for all
+    of a table; where these would be too many, or numbers are huge, digits of each.
+
+    Examples
+    --------
+    >>> from treeselect.printing import common_form
+    >>> common_form([0.409, 0.00518], digits=3), common_form([1e-9, 1.0], digits=3)
+    ('.5f', '.4g')
+    """
+    sizes = [abs(value) for value in values if math.isfinite(value) and value]
+    if not sizes:
+        return ".4g"
+    decimals = max(0, digits - 1 - math.floor(math.log10(min(sizes))))
+    return f".{decimals}f" if decimals <= most and max(sizes) < 1e6 else f".{digits + 1}g"
+
+
+def score_text(mean: float, standard_error: float, name: str = "s.e.") -> str:
+    """A mean score with its standard error: "0.853 (s.e. 0.012)". What is below 1, or above 0, is
+    not rounded to it."""
+    if mean == 1 and standard_error == 0:
+        return "1 in each fold"
+    return f"{plain_score(mean)} ({name} {error_text(standard_error)})"
+
+
+def plain_score(score: float) -> str:
+    """A score with three decimals; one that is nearly 1 is not rounded to it."""
+    return ">0.999" if 0.9995 <= score < 1 else f"{score:.3f}"
+
+
+def error_text(standard_error: float) -> str:
+    """A standard error with three decimals; a small one is not rounded to none."""
+    return "<0.001" if 0 < standard_error < 0.0005 else f"{standard_error:.3f}"
+
+
+def p_text(p: float) -> str:
+    """A p-value as it is printed."""
+    if math.isnan(p):
+        return "–"
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def enumeration(names: Sequence[str], most: int = 8, room: int = 240) -> str:
+    """Names in a sentence: "a, b and c"; at most so many, and so many characters."""
+    shown, taken = 0, 0
+    while shown < min(most, len(names)) and (shown == 0 or taken + len(names[shown]) <= room):
+        taken += len(names[shown])
+        shown += 1
+    if len(names) > shown:
+        return f"{', '.join(names[:shown])} and {count_text(len(names) - shown)} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]

@@ -1,0 +1,90 @@
+"""A summary as plain text, as R prints one."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from treeselect.printing.columns import column_of, set_cell
+from treeselect.printing.content import SmallTable, SummaryContent
+
+_WIDTH = 88
+
+_GAP = "  "
+
+
+def as_text(content: SummaryContent) -> str:
+    """Plain text, at most 88 characters wide unless names are longer."""
+    c = content.shown()
+    table = table_lines(c.columns, c.rows)
+    width = max([_WIDTH, *map(len, table)])
+    lines = [c.title.center(width).rstrip(), "=" * width]
+    label = max((len(name) for name, _ in c.facts), default=0) + 2
+    for name, value in c.facts:
+        lines += _wrapped(value, width, f"{name}:".ljust(label), " " * label)
+    lines += table or ["-" * width]
+    lines += small_lines(c.more)
+    for note in c.notes:
+        lines += _wrapped(note, width, "- ", "  ", long_words=True)
+    return "\n".join(lines)
+
+
+def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table with its head: words flush left, numbers with their points below each other."""
+    if not rows:
+        return []
+    set_columns = [_set_column(head, [row[j] for row in rows]) for j, head in enumerate(columns)]
+    lines = [_GAP.join(cells).rstrip() for cells in zip(*set_columns, strict=True)]
+    width = sum(len(cells[0]) for cells in set_columns) + len(_GAP) * (len(columns) - 1)
+    return ["=" * width, lines[0], "-" * width, *lines[1:], "=" * width]
+
+
+def _set_column(head: str, cells: Sequence[str]) -> list[str]:
+    """Head and cells of one column, all of one length."""
+    column = column_of(cells)
+    texts = [set_cell(column, cell) for cell in cells]
+    width = max(len(text) for text in (head, *texts))
+    return [text.rjust(width) if column.is_number else text.ljust(width) for text in (head, *texts)]
+
+
+def small_lines(tables: Sequence[SmallTable]) -> list[str]:
+    """Small tables, one below the other: words flush left and wrapped, numbers flush right."""
+    if not tables:
+        return []
+    tables = [_set_numbers(table) for table in tables]
+    cells = [row for table in tables for row in (table.columns, *table.rows)]
+    words, *numbers = (max(map(len, column)) for column in zip(*cells, strict=True))
+    rest = sum(numbers) + len(_GAP) * len(numbers)
+    longest = max(len(word) for row in cells for word in row[0].split()) + 2
+    words = min(words, max(_WIDTH - rest, longest))
+    lines = []
+    for table in tables:
+        for row in (table.columns, *table.rows):
+            first, *more = _wrapped(row[0], words, "", "  ")
+            beside = [cell.rjust(n) for cell, n in zip(row[1:], numbers, strict=True)]
+            lines += [_GAP.join([first.ljust(words), *beside]).rstrip(), *more]
+            lines += ["-" * (words + rest)] if row is table.columns else []
+        lines.append("-" * (words + rest))
+    return [*lines[:-1], "=" * (words + rest)]
+
+
+def _set_numbers(table: SmallTable) -> SmallTable:
+    """The same with the numbers of each column padded to their points."""
+    columns = [column_of([row[j] for row in table.rows]) for j in range(len(table.columns))]
+    rows = tuple(
+        (row[0], *(set_cell(columns[j], row[j]) for j in range(1, len(row)))) for row in table.rows
+    )
+    return SmallTable(table.columns, rows)
+
+
+def _wrapped(
+    text: str, width: int, first: str, later: str, *, long_words: bool = False
+) -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=later,
+        break_long_words=long_words,
+        break_on_hyphens=False,
+    ) or [first]

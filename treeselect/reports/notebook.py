@@ -1,0 +1,34 @@
+"""A selection as notebooks show it: the first screen of the report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from treeselect.printing.folder import template_folder
+from treeselect.printing.notebook import style_sheet
+from treeselect.reports.material import FitMaterial
+from treeselect.reports.render import template_environment
+from treeselect.reports.selection import answer, cards, terms
+from treeselect.resampling.labelled import as_shown
+
+if TYPE_CHECKING:
+    from treeselect.resampling.fit import Fit
+
+_TEMPLATE = "notebook.html.j2"
+
+
+def fit_html(fit: Fit) -> str:
+    """HTML without a script, whose style holds for it alone."""
+    material = FitMaterial(as_shown(fit), None, None, versions={}, written="")
+    found = terms.gather(material)
+    return (
+        template_environment([template_folder()])
+        .get_template(_TEMPLATE)
+        .render(
+            style=style_sheet(),
+            answer=answer.gather(material),
+            cards=cards.gather(material),
+            table=found.table,
+            notes=found.notes,
+        )
+    )

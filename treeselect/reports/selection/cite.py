@@ -1,0 +1,43 @@
+"""What to write of the selection, and what to cite; method, options, software and data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treeselect.reports.material import FitMaterial
+from treeselect.results.citation import Citation, cite, versions_text
+
+
+@dataclass(frozen=True, slots=True)
+class CiteSection:
+    """Words for a paper, and what somebody needs to do it again.
+
+    Attributes
+    ----------
+    citation : Citation
+    bibtex : tuple of str
+        Its lines: pages show the end of a line inside of a text as a character.
+    facts : tuple of (str, str)
+        Method with all its options, seed, fingerprint of the data, versions, date.
+    """
+
+    citation: Citation
+    bibtex: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+
+
+def gather(material: FitMaterial) -> CiteSection:
+    """The paragraph on methods, limitations, references, and facts."""
+    fit, method = material.fit, material.fit.chosen_method
+    found = cite(fit, material.versions, material.performance)
+    options = ", ".join(f"`{name} = {value}`" for name, value in method.options().items())
+    data = found.fingerprint_words
+    facts = (
+        ("Method", method.title),
+        ("Options", options or "none"),
+        ("Seed", str(found.seed)),
+        ("Data", f"`{found.fingerprint}`: {data}" if found.fingerprint else data.capitalize()),
+        ("Versions", versions_text(found.versions)),
+        ("Written", material.written),
+    )
+    return CiteSection(found, tuple(found.bibtex.splitlines()), facts)

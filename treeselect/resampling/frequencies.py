@@ -1,0 +1,55 @@
+"""How often each unit was selected on the resamples, and how alike the selections are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from treeselect.frames.libraries import in_library
+from treeselect.resampling.agreement import stability_index, wilson_interval
+from treeselect.resampling.selected_sets import SelectedSets
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies(SelectedSets):
+    """Selections on resamples as frequencies, and as one index."""
+
+    @property
+    def index(self) -> float:
+        """Nogueira's stability index over the units that are not kept (see `stability_index`)."""
+        return stability_index(self.selected[:, self.assessed])[0]
+
+    @property
+    def index_ci(self) -> tuple[float, float]:
+        """Its 95% Monte Carlo interval."""
+        return stability_index(self.selected[:, self.assessed])[1]
+
+    def tidy(self) -> Any:
+        """One row per unit, by falling frequency.
+
+        Returns
+        -------
+        frame, in the library of the data
+            Columns ``term``, ``frequency``, ``ci_low``, ``ci_high`` (95% Wilson interval) and
+            ``selected`` (in the fit).
+        """
+        return in_library(self.table(), self.library)
+
+    def table(self) -> pd.DataFrame:
+        """:meth:`tidy` as a pandas frame."""
+        import pandas as pd
+
+        low, high = wilson_interval(self.selected.sum(axis=0), self.n_resamples)
+        frame = pd.DataFrame(
+            {
+                "term": self.units,
+                "frequency": self.frequency,
+                "ci_low": low,
+                "ci_high": high,
+                "selected": self.fitted,
+            }
+        )
+        return frame.sort_values(["frequency", "term"], ascending=[False, True], ignore_index=True)

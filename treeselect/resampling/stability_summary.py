@@ -1,0 +1,114 @@
+"""What the selections on resamples say by themselves: a few lines, and a table of frequencies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from treeselect.printing import (
+    MOST_ROWS,
+    Summary,
+    SummaryContent,
+    count_text,
+    enumeration,
+    interval_text,
+    percent_text,
+)
+from treeselect.printing.summary import Summarised
+from treeselect.resampling.frequencies import Frequencies
+from treeselect.running.pieces import stopped_note
+from treeselect.shown import shown
+
+_MOST_NAMES = 6
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PrintedStability(Summarised, Frequencies):
+    """How stability prints."""
+
+    def summary(self) -> Summary:
+        """Printed summary: sizes, frequencies with their intervals, the stability index."""
+        return Summary(summarise_stability(self))
+
+    def __repr__(self) -> str:
+        return "\n".join(map(shown, stability_lines(self)))
+
+
+def stability_lines(stability: Frequencies) -> tuple[str, ...]:
+    """What a prompt shows."""
+    title, *facts = _facts(stability)
+    return (
+        f"Stability on {title[1]}",
+        *(f"  {name}: {value}" for name, value in facts),
+        "  More: .summary(), .tidy(), .substitutes, .models(), .pairs(), .pfer()",
+    )
+
+
+def summarise_stability(stability: Frequencies) -> SummaryContent:
+    """What its summary says."""
+    table = stability.table()
+    kept = dict(zip(stability.units, stability.kept.tolist(), strict=True))
+    rows = tuple(
+        (
+            str(row["term"]),
+            *(
+                ("by request", "")
+                if kept[row["term"]]
+                else (f"{row['frequency']:.2f}", interval_text(row["ci_low"], row["ci_high"]))
+            ),
+            "yes" if row["selected"] else "no",
+        )
+        for row in table.head(MOST_ROWS).to_dict("records")
+    )
+    return SummaryContent(
+        title="Stability of the selection",
+        facts=_facts(stability),
+        columns=("Term", "Frequency", "95% interval", "In the fit"),
+        rows=rows,
+        notes=_notes(stability, len(table) - len(rows)),
+    )
+
+
+def _facts(stability: Frequencies) -> tuple[tuple[str, str], ...]:
+    sizes = stability.selected.sum(axis=1)
+    low, high = int(sizes.min()), int(sizes.max())
+    size = count_text(low) if low == high else f"{count_text(low)} to {count_text(high)}"
+    fixed = "fixed at " if stability.fixed_size and low == high else ""
+    return (
+        ("Resamples", stability.words),
+        ("Selected on each (k)", f"{fixed}{size} of {count_text(len(stability.units))}"),
+        ("In the fit", _named(stability, stability.fitted & ~stability.kept)),
+        ("Most frequent others", _named(stability, ~stability.fitted & ~stability.kept)),
+        ("Stability index", _index(stability)),
+    )
+
+
+def _named(stability: Frequencies, which: np.ndarray) -> str:
+    """Units with their frequencies, the most frequent first; those that never came are left out,
+    unless they are in the fit."""
+    frequency = stability.frequency
+    known = [u for u in np.flatnonzero(which) if frequency[u] > 0 or stability.fitted[u]]
+    known.sort(key=lambda u: (-frequency[u], stability.units[u]))
+    names = [f"{stability.units[u]} ({percent_text(frequency[u])})" for u in known]
+    return enumeration(names, _MOST_NAMES) if names else "none"
+
+
+def _index(stability: Frequencies) -> str:
+    index, (low, high) = stability.index, stability.index_ci
+    if not np.isfinite(index):
+        return "not defined, as each selected all that it could, or nothing"
+    between = f" ({interval_text(low, high)})" if f"{low:.2f}" != f"{high:.2f}" else ""
+    return f"{index:.2f}{between}; 1 is the same selection each time, 0 is chance"
+
+
+def _notes(stability: Frequencies, more: int) -> tuple[str, ...]:
+    asked = stability.asked
+    notes = [] if asked is None else [stopped_note(stability.n_resamples, asked, "resamples")]
+    if more > 0:
+        notes.append(f"{count_text(more)} more in `.tidy()`.")
+    notes.append(
+        "Frequency: share of the resamples that selected it, with Wilson's interval. The index is"
+        " that of Nogueira, Sechidis and Brown (2018), with its Monte Carlo interval."
+    )
+    return tuple(notes)

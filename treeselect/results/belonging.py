@@ -1,0 +1,29 @@
+"""Whether something that was found belongs to a fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from treeselect.arguments.scalars import described
+from treeselect.errors import OptionError
+
+if TYPE_CHECKING:
+    from treeselect.resampling.coefficient_stability import CoefficientStability
+    from treeselect.resampling.fit import Fit
+    from treeselect.resampling.performance import Performance
+
+_MAKER = {"performance": "performance", "coefficients": "coefficient_stability"}
+"""Which method of a result makes an argument."""
+
+
+def check_found(fit: Fit, name: str, found: Performance | CoefficientStability, kind: type) -> None:
+    """Raise an OptionError unless an argument is what a method of this fit has found."""
+    if not isinstance(found, kind):
+        raise OptionError(
+            f"`{name}` must be what `fit.{_MAKER[name]}()` gives.\n  Found: {described(found)}."
+        )
+    if (found.call, found.k_of_fit) != (fit.call.text, fit.k):
+        raise OptionError(
+            f"`{name}` must be that of the same fit.\n"
+            f"  Found: that of {found.call}, which selected {found.k_of_fit}."
+        )
