@@ -153,3 +153,15 @@ def test_hostile_names(mixed):
     assert ODD not in page
     assert "\x1b" not in page
     assert "&lt;b&gt;odd" in page
+
+
+def test_of_many_rows_fewer_are_measured(unstable, monkeypatch):
+    sections = "treeselect.reports.selection"
+    monkeypatch.setattr(f"{sections}.associations._MOST_CELLS", 400 * 3 * 3)
+    monkeypatch.setattr(f"{sections}.data._MOST_CELLS", 400)
+    report = report_of(unstable)
+    assert [head.name for head in report.associations.figure.wide.names] == list(
+        near_units(unstable)[:3]
+    )
+    assert len(report.data.table.variables) == report.data.table.more == 1
+    assert report.data.others is None

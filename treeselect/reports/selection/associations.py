@@ -16,13 +16,21 @@ from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table
 from treeselect.resampling.nouns import noun
 from treeselect.resampling.places import LEAST_ASSOCIATION
-from treeselect.results.near import LEAST_FREQUENCY, association_map, near_units
+from treeselect.results.near import (
+    LEAST_FREQUENCY,
+    MOST_UNITS,
+    association_map,
+    near_units,
+)
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
 _MOST_SAID = 5
 """Pairs in the words of a figure."""
+
+_MOST_CELLS = 20_000_000
+"""Rows times pairs that are measured unasked: about a second."""
 
 _MOST_ROWS = 20
 """Pairs in the table: the map has all of them."""
@@ -40,8 +48,11 @@ class AssociationSection:
 def gather(material: FitMaterial) -> AssociationSection | None:
     """Associations in the data; None without these, or of fewer than two units."""
     fit = material.fit
-    units = near_units(fit)
-    if not fit.design.has_data or len(units) < 2:
+    if not fit.design.has_data:
+        return None
+    room = max(int((_MOST_CELLS / len(fit.design.row_weights)) ** 0.5), 2)
+    units = near_units(fit, min(MOST_UNITS, room))
+    if len(units) < 2:
         return None
     inside = [unit in set(fit.groups) for unit in units]
     values = association_map(fit, units)
