@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.algorithms.shared.references import Reference, texts
-from treeselect.printing import enumeration, score_text
+from treeselect.printing import enumeration, percent_text, score_text
 from treeselect.resampling.nouns import noun
 from treeselect.results.recurrence import kept_units
 from treeselect.results.rows import RowFacts
@@ -204,7 +204,8 @@ def _stability(fit: Fit) -> list[str]:
     own = [frequency[unit] for unit in fit.groups if unit not in kept]
     if own:
         low, high = min(own), max(own)
-        share = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
+        least, most = percent_text(low), percent_text(high)
+        share = least if least == most else f"{least} to {most}"
         chosen = " that were not kept by request" if kept else ""
         said.append(
             f"The selected {noun(fit)}{chosen} were selected again in {share} of the resamples."
