@@ -120,6 +120,7 @@ SHARED = {
     "weights": NO, "offset": NO, "groups": EMPTY, "costs": EMPTY, "keep": {"None", *MANY},
     "folds": set(), "repeats": {"true"}, "fold_groups": NO, "n_jobs": {"None", "true"},
     "trusted": {"true"}, "progress": {"None", "true"}, "seed": {"None", "zero", "true"},
+    "labels": EMPTY,
 }  # fmt: skip
 """Arguments of `select` and `compare`."""
 

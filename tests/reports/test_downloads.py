@@ -17,15 +17,15 @@ from treeselect.reports.parts import Mark, Table
 TABLE = Table(
     ("Term", "Frequency", "=Change"),
     (("=cmd|' /C calc'!A0", "0.90", "+1,234.5"), ('a, "b"\n', "kept by request", "–0.5")),
-    marks={1: (Mark(0.9, 0.8, 1.0, "95 % interval 0.80 to 1.00"), None)},
+    marks={1: (Mark(0.9, 0.8, 1.0, "0.80 to 1.00"), None)},
     outside=(False, True),
 )
 
 
 def test_a_spreadsheet_runs_nothing_and_reads_the_numbers():
     assert list(csv.reader(io.StringIO(csv_text(TABLE)))) == [
-        ["Term", "Frequency", "Frequency, interval", "'=Change", "Selected"],
-        ["'=cmd|' /C calc'!A0", "0.90", "95 % interval 0.80 to 1.00", "+1234.5", "yes"],
+        ["Term", "Frequency", "Frequency, 95% interval", "'=Change", "Selected"],
+        ["'=cmd|' /C calc'!A0", "0.90", "0.80 to 1.00", "+1234.5", "yes"],
         ['a, "b"\\n', "kept by request", "", "-0.5", "no"],
     ]
 
@@ -65,7 +65,8 @@ svg .band { fill: none; }
 def test_a_drawing_stands_alone():
     drawn = Markup(
         '<div class="figure">\n<svg class="wide" viewBox="0 0 720 300" role="img">\n'
-        '<title>&lt;b&gt; &amp; &#34;x&#34; é #1</title>\n<circle class="dot" r="3"/>\n</svg>\n'
+        '<title id="x-title">&lt;b&gt; &amp; &#34;x&#34; é #1</title>\n<desc>Said.</desc>'
+        '<g><title>Tip</title><circle class="dot" r="3"/></g>\n</svg>\n'
         '<svg class="narrow" viewBox="0 0 9 9"></svg></div>'
     )
     page = with_svg_link(drawn, "Score <against> size", STYLE)
@@ -77,9 +78,9 @@ def test_a_drawing_stands_alone():
     assert not set(href) & set(" <>&#\n")
     root = ElementTree.fromstring(unquote(href.partition(",")[2]))
     assert root.attrib == {"viewBox": "0 0 720 300", "width": "720", "height": "300"}
-    style, title, dot = root
+    style, title, group = root
     assert title.text == '<b> & "x" é #1'
-    assert dot.attrib == {"class": "dot", "r": "3"}
+    assert [own.attrib for own in group] == [{"class": "dot", "r": "3"}]
     assert ":root{--ink:#111;--accent:#1f5f8b}svg text{fill: var(--ink)}" in style.text
     assert style.text.endswith("svg .dot{fill: var(--accent)}")
     assert not any(own in style.text for own in ("#eee", "red", "margin", "band", ".bar"))

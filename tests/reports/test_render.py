@@ -239,8 +239,7 @@ def test_the_page_stands_alone(fitted):
     assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in page
     assert '<html lang="en">' in page
     n_panels = sum(len(row.panels) for row in gathered(fitted).shapes.rows)
-    assert page.count("</desc>") == 5 + n_panels
-    # For a desk and for a phone; a map has a description in each.
+    assert page.count("</desc>") == 4 + n_panels
     assert page.count("<svg") - page.count('<svg class="spark"') == 2 * 4 + n_panels
     drawn = page.count("<svg") - page.count('aria-hidden="true"')
     assert drawn == page.count('role="img"') - page.count('<span class="mark"')

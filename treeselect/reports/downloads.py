@@ -40,7 +40,7 @@ def csv_text(table: Table) -> str:
         columns.append((head, *(row[i] for row in table.rows)))
         texts = tuple(mark.text if mark else "" for mark in table.marks.get(i, ()))
         if any(texts):
-            columns.append((f"{head}, interval", *texts))
+            columns.append((f"{head}, 95% interval", *texts))
     if table.outside:
         columns.append(("Selected", *("no" if out else "yes" for out in table.outside)))
     written = io.StringIO()
@@ -88,6 +88,9 @@ def with_svg_link(figure: Markup, name: str, style: str) -> Markup:
 
 _SVG = re.compile(r"<svg .*?</svg>", re.DOTALL)
 
+_SPOKEN = re.compile(r"<desc.*?</desc>|<title>.*?</title>", re.DOTALL)
+"""For readers of the page; a file has its title."""
+
 _AT_RULE = re.compile(r"@[^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|/\*.*?\*/", re.DOTALL)
 
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
@@ -97,7 +100,7 @@ _FACE = "svg { font-family: system-ui, sans-serif; background: #fff }"
 
 def _standalone(svg: str, style: str) -> str:
     """A drawing with its namespace, its size and its own style, as short as may be."""
-    head, _, inside = svg.partition(">")
+    head, _, inside = _SPOKEN.sub("", svg).partition(">")
     known = dict(re.findall(r'([\w-]+)="([^"]*)"', head))
     _, _, width, height = known["viewBox"].split()
     svg = (

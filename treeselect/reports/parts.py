@@ -58,7 +58,7 @@ class Mark:
     low, high : float or None
         Ends of the interval; None of a bar.
     text : str
-        What the picture says and the cell does not; shown when asked for.
+        The interval in words; shown when asked for.
     filled : bool
         Whether a dot is.
     """
@@ -104,7 +104,12 @@ class Table:
     def is_long(self) -> bool:
         """Whether it pays to sort it, to choose among its rows, and to take it elsewhere: not if
         it has a handful, nor if they are not things but the points of a picture."""
-        return _HANDFUL < len(self.rows) <= _MOST_THINGS
+        return len(self.rows) > _HANDFUL and not self.is_points
+
+    @property
+    def is_points(self) -> bool:
+        """Whether its rows are too many to be anything but the points of a picture."""
+        return len(self.rows) > _MOST_THINGS
 
     @property
     def is_sortable(self) -> bool:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.performance import Performance
 
-_MOST_NAMES, _ROOM = 40, 1500
+_MOST_NAMES, _ROOM = 20, 600
+"""Terms that the paragraph names, and the characters that they may take."""
 
 ONE_STANDARD_ERROR = Reference(
     ("L. Breiman", "J. H. Friedman", "R. A. Olshen", "C. J. Stone"),

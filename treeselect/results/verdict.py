@@ -157,7 +157,7 @@ def verdict(fit: Fit, stability: Stability) -> str:
 
 
 def verdict_words(fit: Fit, stability: Stability) -> str:
-    """The verdict in a word or a few; empty without one."""
+    """The verdict in a word or a few, "Stable but for one place"; empty without one."""
     units = _judged(fit, stability)
     if units is None:
         return ""

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from treeselect.reports import colours
 from treeselect.printing.folder import template_folder
+from treeselect.reports import colours
 
 TEXT, MARK = 4.5, 3.0
 

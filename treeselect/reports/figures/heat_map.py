@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from treeselect.reports.figures.forms import WIDE, Figure, Form, in_both_forms
 from treeselect.reports.figures.labels import distinct
-
-_WIDE, _NARROW = 680, 328
-"""Widths, in pixels."""
 
 _BESIDE, _BESIDE_NARROW, _NUMBER = 190, 118, 20
 """Room to the left of the map: for names and numbers, and for numbers alone."""
@@ -79,13 +77,12 @@ class HeatName:
 
 
 @dataclass(frozen=True, slots=True)
-class HeatForm:
-    """The map as it is drawn at one width.
+class HeatMap:
+    """The map in one form.
 
     Attributes
     ----------
-    name : str
-        ``"wide"`` or ``"narrow"``.
+    form : Form
     width, height : int
     left, top : int
         Of the first cell.
@@ -104,7 +101,7 @@ class HeatForm:
         Of each row where its texts stand, and these.
     """
 
-    name: str
+    form: Form
     width: int
     height: int
     left: int
@@ -118,21 +115,12 @@ class HeatForm:
     rows: tuple[tuple[int, tuple[HeatText, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HeatMap:
-    """Both forms, and the map in words."""
-
-    wide: HeatForm
-    narrow: HeatForm
-    text: str
-
-
 def heat_map(
     names: Sequence[str],
     inside: Sequence[bool],
     pairs: Sequence[Sequence[Pair | None]],
     text: str,
-) -> HeatMap:
+) -> Figure[HeatMap]:
     """Geometry of a map.
 
     Parameters
@@ -146,26 +134,27 @@ def heat_map(
         The map in words.
     """
     n = len(names)
-    wide = _form("wide", names, inside, pairs, min(44, (_WIDE - _BESIDE) // n), _BESIDE, 26)
-    cell = min(44, (_NARROW - _BESIDE_NARROW) // n)
-    if cell >= _LEAST_NARROW:
-        narrow = _form("narrow", names, inside, pairs, cell, _BESIDE_NARROW, 24)
-    else:
-        narrow = _form("narrow", names, inside, pairs, (_NARROW - _NUMBER) // n, _NUMBER, 22)
-    return HeatMap(wide, narrow, text)
+
+    def draw(form: Form) -> HeatMap:
+        beside = _BESIDE if form is WIDE else _BESIDE_NARROW
+        cell = min(44, (form.width - beside) // n)
+        if form is WIDE or cell >= _LEAST_NARROW:
+            return _drawn(form, names, inside, pairs, cell, beside)
+        return _drawn(form, names, inside, pairs, (form.width - _NUMBER) // n, _NUMBER)
+
+    return in_both_forms(draw, text)
 
 
-def _form(
-    name: str,
+def _drawn(
+    form: Form,
     names: Sequence[str],
     inside: Sequence[bool],
     pairs: Sequence[Sequence[Pair | None]],
     cell: int,
     left: int,
-    row: int,
-) -> HeatForm:
-    """The map with cells of that width and height, to the right of so much room for names."""
-    n, is_listed = len(names), left == _NUMBER
+) -> HeatMap:
+    """The map with cells of that width, to the right of so much room for names."""
+    n, is_listed, row = len(names), left == _NUMBER, 26 if form is WIDE else 23
     labels = distinct(names, _EMS[left])
     top = 22 + (_LINE * n + 6 if is_listed else 0)
 
@@ -195,9 +184,9 @@ def _form(
         )
         for i in range(n)
     )
-    return HeatForm(
-        name=name,
-        width=_WIDE if name == "wide" else _NARROW,
+    return HeatMap(
+        form=form,
+        width=form.width,
         height=top + n * row + 4,
         left=left,
         top=top,

@@ -9,14 +9,18 @@ import numpy as np
 
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import falling
+from treeselect.reports.figures.forms import Figure
 from treeselect.reports.figures.heat_map import HeatMap, Pair, heat_map
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_UNITS, Table
+from treeselect.reports.parts import Table
 from treeselect.resampling.places import LEAST_ASSOCIATION
 from treeselect.results.near import LEAST_FREQUENCY, association_map, near_units
 
-_MOST_SAID = 10
+_MOST_SAID = 5
 """Pairs in the words of a figure."""
+
+_MOST_ROWS = 12
+"""Pairs in the table: the map has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +28,7 @@ class AssociationSection:
     """How to read the map, the map, and its numbers."""
 
     lead: str
-    figure: HeatMap
+    figure: Figure[HeatMap]
     table: Table
 
 
@@ -38,7 +42,7 @@ def gather(material: FitMaterial) -> AssociationSection | None:
     values = association_map(fit, units)
     pairs = list(itertools.combinations(range(len(units)), 2))
     order = [pairs[at] for at in falling(np.array([values[pair] for pair in pairs]))]
-    rows = tuple((units[i], units[j], f"{values[i, j]:.2f}") for i, j in order[:MOST_UNITS])
+    rows = tuple((units[i], units[j], f"{values[i, j]:.2f}") for i, j in order[:_MOST_ROWS])
     return AssociationSection(
         _lead(len(fit.groups), inside, fit.resampled is not None),
         heat_map(units, inside, _pairs(units, values), _said(rows)),

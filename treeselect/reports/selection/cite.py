@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from treeselect.reports.material import FitMaterial
 from treeselect.results.citation import Citation, cite, versions_text
+from treeselect.results.summary import options_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class CiteSection:
     bibtex : tuple of str
         Its lines: pages show the end of a line inside of a text as a character.
     facts : tuple of (str, str)
-        Method with all its options, seed, fingerprint of the data, versions, date.
+        Method with all its options, fingerprint of the data, versions, date.
     """
 
     citation: Citation
@@ -30,12 +31,11 @@ def gather(material: FitMaterial) -> CiteSection:
     """The paragraph on methods, limitations, references, and facts."""
     fit, method = material.fit, material.fit.chosen_method
     found = cite(fit, material.versions, material.performance)
-    options = ", ".join(f"`{name} = {value}`" for name, value in method.options().items())
+    options = options_text(method.options())
     data = found.fingerprint_words
     facts = (
         ("Method", method.title),
-        ("Options", options or "none"),
-        ("Seed", str(found.seed)),
+        ("Options", f"`{options}`" if options else "none"),
         ("Data", f"`{found.fingerprint}`: {data}" if found.fingerprint else data.capitalize()),
         ("Versions", versions_text(found.versions)),
         ("Written", material.written),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect.printing import enumeration
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_UNITS, Table
 from treeselect.results.curves import number_text
 from treeselect.results.describing import (
     FEW_ROWS,
@@ -24,8 +23,8 @@ from treeselect.results.tables import tidy_table
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
-_MOST_OTHERS = 20
-"""Variables that no selected term reads, in the folded table."""
+_MOST_SELECTED, _MOST_OTHERS, _MOST = 20, 20, 30
+"""Variables behind selected terms, others in the folded table, and all of them."""
 
 _MOST_LEVELS = 10
 
@@ -60,25 +59,6 @@ class BaselineTable:
     variables: tuple[Variable, ...]
     more: int
 
-    @property
-    def plain(self) -> Table:
-        """The same with levels in a column of their own, to be taken elsewhere."""
-        rows = [
-            (variable.name, *row)
-            for variable in self.variables
-            for row in (
-                *((("", *variable.cells),) if variable.cells else ()),
-                *variable.rows,
-            )
-        ]
-        columns = (self.columns[0], "Level", *self.columns[1:])
-        return Table(_broken(columns), tuple(map(_broken, rows)))
-
-
-def _broken(texts: Iterable[str]) -> tuple[str, ...]:
-    """Texts that need not stand on one line."""
-    return tuple(text.replace("\u00a0", " ") for text in texts)
-
 
 @dataclass(frozen=True, slots=True)
 class DataSection:
@@ -100,8 +80,9 @@ def gather(material: FitMaterial) -> DataSection | None:
         return None
     inside = list(fit.variables)
     outside = [name for name in _in_order(fit) if name not in set(inside)]
-    n_others = min(_MOST_OTHERS, _MOST_CELLS // len(fit.design.row_weights))
-    table = _table(fit, "the selected terms", inside[:MOST_UNITS], len(inside))
+    shown = inside[:_MOST_SELECTED]
+    n_others = min(_MOST_OTHERS, _MOST - len(shown), _MOST_CELLS // len(fit.design.row_weights))
+    table = _table(fit, "the selected terms", shown, len(inside))
     others = _table(fit, "no selected term", outside[:n_others], len(outside))
     tables = [found for found in (table, others) if found]
     return DataSection(_lead(fit, tables), table, others, data_sentences(fit))

@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treeselect.printing import enumeration
+from treeselect.reports.figures.forms import Figure
 from treeselect.reports.figures.heat_map import HeatMap, Pair, heat_map
 from treeselect.reports.material import FitMaterial
-from treeselect.reports.parts import MOST_UNITS, Table
+from treeselect.reports.parts import Table
 from treeselect.resampling.selected_sets import PAIR_LEVEL
 from treeselect.results.near import CoSelection, co_selection_map, near_units
 from treeselect.results.recurrence import kept_units
 from treeselect.results.stability_words import has_pairs, pair_sentence
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from treeselect.resampling.stability import Stability
 
 _LARGEST = 0.25
@@ -23,15 +26,18 @@ _LARGEST = 0.25
 _MOST_SHADE = 0.65
 """Strength of that: of the pale shades, which both sides have."""
 
+_MOST_ROWS = 12
+
 _SIGNS = {"+": "more often", "-": "less often", "": ""}
 
 
 @dataclass(frozen=True, slots=True)
 class PairSection:
-    """Co-selection: how to read the map, the map if two of its units vary, and the pairs."""
+    """Co-selection: how to read the map, the map if two of its units vary, and its pairs, without
+    it those of all units."""
 
     lead: str
-    figure: HeatMap | None
+    figure: Figure[HeatMap] | None
     table: Table
 
 
@@ -40,13 +46,14 @@ def gather(material: FitMaterial) -> PairSection | None:
     fit, stability = material.fit, material.fit.resampled
     if stability is None or not has_pairs(stability):
         return None
-    found = co_selection_map(stability, near_units(fit))
+    found, pairs = co_selection_map(stability, near_units(fit)), stability.pair_table()
     figure = None
     if len(found.units) > 1:
         inside = [unit in set(fit.groups) for unit in found.units]
         text = pair_sentence(stability) or "No pair differs from chance."
         figure = heat_map(found.units, inside, _cells(found), text)
-    return PairSection(_lead(stability, figure), figure, _table(stability))
+        pairs = pairs[pairs["term"].isin(found.units) & pairs["other"].isin(found.units)]
+    return PairSection(_lead(stability, figure), figure, _table(pairs))
 
 
 def _cells(found: CoSelection) -> list[list[Pair | None]]:
@@ -73,21 +80,24 @@ def _signed(difference: float) -> str:
     return "0" if text in ("+0", "–0") else text
 
 
-def _table(stability: Stability) -> Table:
-    pairs = stability.pair_table()
+def _table(pairs: pd.DataFrame) -> Table:
     rows = tuple(
-        (str(one), str(other), f"{together:.2f}", f"{expected:.2f}", _SIGNS[str(sign)])
+        (str(one), str(other), _share(together), _share(expected), _SIGNS[str(sign)])
         for one, other, together, expected, sign in pairs[
             ["term", "other", "together", "expected", "sign"]
         ]
-        .head(MOST_UNITS)
+        .head(_MOST_ROWS)
         .to_numpy()
     )
     columns = ("Unit", "Other", "Together", "By chance", "Differs")
     return Table(columns, rows, len(pairs) - len(rows))
 
 
-def _lead(stability: Stability, figure: HeatMap | None) -> str:
+def _share(share: float) -> str:
+    return "<0.01" if 0 < share < 0.005 else f"{share:.2f}"
+
+
+def _lead(stability: Stability, figure: Figure[HeatMap] | None) -> str:
     kept = sorted(kept_units(stability))
     said = "Units that were selected always or never tell nothing here and are left out"
     said += f", {enumeration(kept)} among them, kept by request." if kept else "."

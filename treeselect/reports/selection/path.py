@@ -122,7 +122,7 @@ def _table(fit: Fit) -> Table:
         penalty = f"{row['tuning']:.3g}" if np.isfinite(row["tuning"]) else "∞"
         cells = [_size(row["k"], fit), penalty, f"{row['train_score']:.3f}"]
         cells += [f"{row['cv_score']:.3f}", f"{row['cv_se']:.3f}"] if validated else []
-        cells += [enumeration(row["terms"], 12) if row["terms"] else "none"]
+        cells += [enumeration(row["terms"]) if row["terms"] else "none"]
         rows.append(tuple(cells))
     return table_around(columns, rows, [step.size for step in fit.steps], fit.k)
 

@@ -111,7 +111,7 @@ def _frequency(rows: Sequence[Row]) -> _Column:
 def frequency_mark(row: Row) -> Mark:
     """A selection frequency with its interval."""
     low, high = float(row["ci_low"]), float(row["ci_high"])
-    text = f"95% interval {low:.2f} to {high:.2f}"
+    text = f"{low:.2f} to {high:.2f}"
     return Mark(float(row["frequency"]), low, high, text, bool(row["selected"]))
 
 
