@@ -219,8 +219,8 @@ def _labels(series: pd.Series[Any], name: str) -> Labels:
 
 
 def _floats(series: pd.Series[Any]) -> NDArray[np.float64]:
-    if isinstance(series.dtype, np.dtype) and series.dtype == np.float64:
-        return series.to_numpy()
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "fiu":
+        return series.to_numpy(dtype=np.float64)
     try:
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
     except OverflowError:  # Python's whole numbers have no largest one

@@ -15,6 +15,7 @@ from jinja2 import (
     TemplateError,
     pass_environment,
 )
+from jinja2.bccache import Bucket, BytecodeCache
 from markupsafe import Markup
 
 from treeselect.errors import OptionError, quoted, said_by
@@ -77,6 +78,25 @@ def render(
         ) from error
 
 
+class _Compiled(BytecodeCache):
+    """Templates that this process has compiled, by their text."""
+
+    def __init__(self) -> None:
+        self._code: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Take what is known of a template; the bucket refuses what is of another text."""
+        if bucket.key in self._code:
+            bucket.bytecode_from_string(self._code[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep what was compiled."""
+        self._code[bucket.key] = bucket.bytecode_to_string()
+
+
+_COMPILED = _Compiled()
+
+
 def template_environment(folders: Sequence[Path]) -> Environment:
     """What templates are read with, from the first folder that has them, and the filters that they
     know."""
@@ -88,6 +108,7 @@ def template_environment(folders: Sequence[Path]) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=_COMPILED,
     )
     environment.filters |= {
         "code": code, "contents": contents, "css_text": css_text, "csv_link": csv_link,

@@ -84,8 +84,12 @@ class Standing:
     @property
     def intruders(self) -> list[str]:
         """Units outside with a frequency of 0.5 or more that hold no place."""
-        found = (unit for unit in self.outside if at_least(self.frequency[unit], HALF))
-        return [unit for unit in found if unit not in self.holders]
+        seen = (unit for unit in self.outside if self.count[unit])  # of thousands a few
+        return [
+            unit
+            for unit in seen
+            if at_least(self.frequency[unit], HALF) and unit not in self.holders
+        ]
 
     @property
     def rarest(self) -> str:
