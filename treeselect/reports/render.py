@@ -99,7 +99,9 @@ def template_environment(folders: Sequence[Path]) -> Environment:
 
 def _shown(value: object) -> object:
     """What a template prints: text without control characters; what is markup already was text
-    that a template has printed, or is the template's own."""
+    that a template has printed, or is the template's own. Whole places have no decimals."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
