@@ -13,5 +13,6 @@ def plain(page: str) -> str:
 
 
 def without_style(page: str) -> str:
-    """The page without its style sheet, which is under no snapshot."""
-    return re.sub(r"<style>.*?</style>", "<style></style>", page, flags=re.DOTALL)
+    """The page without its style sheet and what its links hold, which are under no snapshot."""
+    page = re.sub(r"<style>.*?</style>", "<style></style>", page, flags=re.DOTALL)
+    return re.sub(r'href="data:([^,]*),[^"]*"', r'href="data:\1,"', page)

@@ -136,3 +136,15 @@ def test_nothing_selected_and_no_data(mixed, tmp_path):
     assert report.data is None
     assert 'id="data"' not in render(report)
     assert report.notes
+
+
+def test_variables_bear_their_labels(mixed):
+    labels = {"signal": "Signal (mV)", "noise": "Two", "copy": "Two", "died": "Death"}
+    fit = selected("died ~ log1p(abs(signal)) + noise + copy", mixed, k=3, labels=labels)
+    report = report_of(fit)
+    assert {v.name for v in report.data.table.variables} == {
+        "Signal (mV)", "Two (noise)", "Two (copy)",
+    }  # fmt: skip
+    assert report.data.table.caption.endswith("by Death")
+    assert set(fit.describe()["variable"]) == {"signal", "noise", "copy"}
+    render(report)

@@ -131,9 +131,9 @@ def test_of_many_selected_units_the_most_important_are_shown(mixed):
     data = mixed.assign(**{f"x{i:02d}": noise[:, i] for i in range(20)})
     fit = treeselect.select("dose ~ . - died", data, method="mrmr", k=18, seed=1)
     section = report_of(fit).associations
-    assert section.lead.endswith("Shown are the 10 most important of the 18 selected units.")
-    assert [head.name for head in section.figure.wide.names] == list(fit.groups[:10])
-    assert section.table.more == 10 * 9 // 2 - 12
+    assert section.lead.endswith("Shown are the 12 most important of the 18 selected units.")
+    assert [head.name for head in section.figure.wide.names] == list(fit.groups[:12])
+    assert section.table.more == 12 * 11 // 2 - 20
     assert section.figure.text.endswith("The table has more.")
     assert len(render(report_of(fit))) < 300_000
 

@@ -32,8 +32,9 @@ def test_rows_are_ranked_by_each_column():
         ("c", "<0.001", "", "y"), ("c", "", "0.20 to 0.40", "x"),
     )  # fmt: skip
     table = Table(("term", "n", "interval", "words"), rows)
-    by_column = list(zip(*table.ranks, strict=True))
-    assert by_column == [(1, 0, 2, 3), (1, 0, 2, 3), (1, 2, 3, 0), (3, 2, 1, 0)]
+    by_column = [[dict(row)[i] for row in table.ranks] for i in range(4)]
+    assert by_column == [[1, 0, 2, 3], [1, 0, 2, 3], [1, 2, 3, 0], [3, 2, 1, 0]]
+    assert Table(("n", "term"), (("3", "b"), ("2", "a"))).ranks == (((1, 1),), ((1, 0),))
 
 
 def test_bars_are_shares_of_the_longest():

@@ -16,7 +16,7 @@ from round_numbers import EXCHANGES, RIVALS, with_trace
 import treeselect
 from treeselect.reports.gather import Report, gather
 from treeselect.reports.parts import Mark
-from treeselect.reports.render import code, render
+from treeselect.reports.render import code, css_text, render
 from treeselect.reports.selection import models
 from treeselect.reports.selection.stability import stability_section
 from treeselect.resampling.cross_validation import ScoreBySize
@@ -295,6 +295,12 @@ def test_fifty_terms_fit_on_a_small_page():
 )
 def test_backticks_become_code(text, html):
     assert code(text) == html
+
+
+def test_text_in_a_style_stays_text():
+    assert css_text("Units (k)") == r"'Units \28 k\29 '"
+    hostile = css_text("';}</style><b \n\\")
+    assert re.fullmatch(r"'(?:[\w ]|\\[0-9a-f]+ )*'", hostile)
 
 
 def test_nothing_selected(mixed):

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from markup import plain
+from markup import plain, without_style
 from survival_data import small_fit
 
 import treeselect
@@ -67,7 +67,7 @@ def drawn(found: RiskGroups) -> str:
 
 
 def test_the_whole_figure_with_its_tables(snapshot):
-    assert drawn(made([10, 20, 30, 40], [1, 0, 1, 0])) == snapshot
+    assert without_style(drawn(made([10, 20, 30, 40], [1, 0, 1, 0]))) == snapshot
 
 
 def test_the_summary(snapshot):

@@ -77,13 +77,14 @@ def with_svg_link(figure: Markup, name: str, style: str) -> Markup:
         The style sheet of the page, of which the file gets what it needs, in the light colours.
     """
     link = Markup(
-        '<p class="more"><a class="save" download="{}.svg" href="{}" aria-label="{}">SVG</a></p>'
+        '<p class="more"><a class="save" download="{}.svg" href="{}" aria-label="{}">'
+        "Save as SVG</a></p>"
     )
     found = _SVG.search(figure)
     if found is None:  # there is nothing to draw
         return figure
     href = f"data:image/svg+xml,{quote(_standalone(found[0], style), safe=_PLAIN)}"
-    return figure + link.format(file_name(name), Markup(href), f"Download as SVG: {name}")
+    return figure + link.format(file_name(name), Markup(href), f"Save as SVG: {name}")
 
 
 _SVG = re.compile(r"<svg .*?</svg>", re.DOTALL)

@@ -138,10 +138,19 @@ class Table:
         return len(self.columns) > _MATRIX
 
     @property
-    def ranks(self) -> tuple[tuple[int, ...], ...]:
-        """Place of each row by each column: numbers downwards, texts upwards, blanks last."""
-        by_column = [_ranks([row[i] for row in self.rows]) for i in range(len(self.columns))]
-        return tuple(zip(*by_column, strict=True))
+    def ranks(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """Of each row, its place by each column: numbers downwards, texts upwards, blanks last.
+        Columns in whose order the rows stand are left out."""
+        listed = list(range(len(self.rows)))
+        by_column = {
+            i: ranks
+            for i in range(len(self.columns))
+            if (ranks := _ranks([row[i] for row in self.rows])) != listed
+        }
+        return tuple(
+            tuple((i, ranks[row]) for i, ranks in by_column.items())
+            for row in range(len(self.rows))
+        )
 
 
 def bars(values: Sequence[float]) -> tuple[Mark, ...]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.algorithms.shared.references import Reference, texts
-from treeselect.printing import enumeration, score_text
+from treeselect.printing import enumeration, percent_text, score_text
+from treeselect.resampling.nouns import noun
 from treeselect.results.recurrence import kept_units
 from treeselect.results.rows import RowFacts
 from treeselect.results.summary import options_text
@@ -130,14 +131,8 @@ def _named(name: str | bool) -> str:
     return f" ({name})" if isinstance(name, str) else ""
 
 
-def _noun(fit: Fit) -> str:
-    """What is counted."""
-    groups = fit.design.arrays.groups
-    return "terms" if all(len(own) == 1 for own in groups.terms) else "units"
-
-
 def _how_many(fit: Fit) -> str:
-    what, k = f"The number of {_noun(fit)}", fit.choice.k
+    what, k = f"The number of {noun(fit)}", fit.choice.k
     if k is None:
         return f"{what} follows from the method: {fit.call.rule}."
     if isinstance(k, int):
@@ -209,9 +204,10 @@ def _stability(fit: Fit) -> list[str]:
     own = [frequency[unit] for unit in fit.groups if unit not in kept]
     if own:
         low, high = min(own), max(own)
-        share = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
+        least, most = percent_text(low), percent_text(high)
+        share = least if least == most else f"{least} to {most}"
         chosen = " that were not kept by request" if kept else ""
         said.append(
-            f"The selected {_noun(fit)}{chosen} were selected again in {share} of the resamples."
+            f"The selected {noun(fit)}{chosen} were selected again in {share} of the resamples."
         )
     return said

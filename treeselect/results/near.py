@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
     from treeselect.resampling.stability import Stability
 
-MOST_UNITS = 10
+MOST_UNITS = 12
 """Units of a map."""
 
 LEAST_FREQUENCY = 0.1

@@ -19,7 +19,7 @@ from treeselect.results.near import LEAST_FREQUENCY, association_map, near_units
 _MOST_SAID = 5
 """Pairs in the words of a figure."""
 
-_MOST_ROWS = 12
+_MOST_ROWS = 20
 """Pairs in the table: the map has all of them."""
 
 

@@ -23,7 +23,7 @@ from treeselect.results.tables import tidy_table
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
 
-_MOST_SELECTED, _MOST_OTHERS, _MOST = 20, 20, 30
+_MOST_SELECTED, _MOST_OTHERS, _MOST = 30, 20, 40
 """Variables behind selected terms, others in the folded table, and all of them."""
 
 _MOST_LEVELS = 10

@@ -26,7 +26,7 @@ _LARGEST = 0.25
 _MOST_SHADE = 0.65
 """Strength of that: of the pale shades, which both sides have."""
 
-_MOST_ROWS = 12
+_MOST_ROWS = 20
 
 _SIGNS = {"+": "more often", "-": "less often", "": ""}
 
