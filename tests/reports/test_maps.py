@@ -131,7 +131,7 @@ def test_of_many_selected_units_the_most_important_are_shown(mixed):
     data = mixed.assign(**{f"x{i:02d}": noise[:, i] for i in range(20)})
     fit = treeselect.select("dose ~ . - died", data, method="mrmr", k=18, seed=1)
     section = report_of(fit).associations
-    assert section.lead.endswith("Shown are the 12 most important of the 18 selected units.")
+    assert section.lead.endswith("Shown are the 12 most important of the 18 selected.")
     assert [head.name for head in section.figure.wide.names] == list(fit.groups[:12])
     assert section.table.more == 12 * 11 // 2 - 20
     assert section.figure.text.endswith("The table has more.")
@@ -153,3 +153,15 @@ def test_hostile_names(mixed):
     assert ODD not in page
     assert "\x1b" not in page
     assert "&lt;b&gt;odd" in page
+
+
+def test_of_many_rows_fewer_are_measured(unstable, monkeypatch):
+    sections = "treeselect.reports.selection"
+    monkeypatch.setattr(f"{sections}.associations._MOST_CELLS", 400 * 3 * 3)
+    monkeypatch.setattr(f"{sections}.data._MOST_CELLS", 400)
+    report = report_of(unstable)
+    assert [head.name for head in report.associations.figure.wide.names] == list(
+        near_units(unstable)[:3]
+    )
+    assert len(report.data.table.variables) == report.data.table.more == 1
+    assert report.data.others is None

@@ -537,7 +537,7 @@ def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
     assert found.response in report.coefficients.lead
     page = fit.report(tmp_path / "r.html", coefficients=found).read_text()
     assert "What the selection does to coefficients" in page
-    assert "Which units came together" in page
+    assert "What came together" in page
     assert "<b>" not in page
     assert "<script" not in page
     assert "&lt;b&gt;York" in page

@@ -35,6 +35,11 @@ def labelled(fitted):
     return with_labels(fitted)
 
 
+def heads(found):
+    """First cells of a summary's table."""
+    return [row[0] for row in found.summary().content.rows]
+
+
 def numbers(page):
     """All decimals in the text of a page."""
     return sorted(re.findall(r"\d+\.\d+", re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL)))
@@ -132,14 +137,13 @@ def test_figures_are_asked_for_by_name(labelled):
 
 def test_linear_models_are_printed_in_labels(labelled):
     found = labelled.refit("glm")
-    text = found.summary().as_text()
-    assert f"{LABELS['site']}: Leeds" in text
-    assert "Death within 30 days; positive class: True" in text
+    assert f"{LABELS['site']}: Leeds" in heads(found)
+    assert "Death within 30 days; positive class: True" in found.summary().as_text()
     assert "site[T.Leeds]" in set(found.tidy()["column"])
     one = labelled.inference(seed=1)
-    assert f"{LABELS['site']}: " in one.summary().as_text()
+    assert f"{LABELS['site']}: Leeds" in heads(one)
     several = labelled.inference(repeats=2, seed=1)
-    assert LABELS["site"] in several.summary().as_text()
+    assert LABELS["site"] in heads(several)
     assert "site" in set(several.tidy()["term"])
 
 
@@ -150,9 +154,17 @@ def test_performance_and_importance_are_printed_in_labels(labelled):
         assert "Clinic" not in found.tidy().to_string()
 
 
+def test_stability_is_printed_in_labels(labelled):
+    found = labelled.stability
+    assert LABELS["copy"] in heads(found)
+    assert LABELS["site"] in repr(found)
+    assert "site" in set(found.tidy()["term"])
+    assert LABELS["site"].split(",")[0] in repr(labelled)
+
+
 def test_coefficients_on_resamples_are_printed_in_labels(labelled):
     found = labelled.coefficient_stability()
-    assert f"{LABELS['site']}: Leeds" in found.summary().as_text()
+    assert f"{LABELS['site']}: Leeds" in heads(found)
     assert "site[T.Leeds]" in set(found.tidy()["column"])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Sequence
 
@@ -11,6 +12,9 @@ from treeselect.printing.content import SmallTable, SummaryContent
 _WIDTH = 88
 
 _GAP = "  "
+
+_LEAST = 30
+"""Characters of a row's name that stand on one line, however wide the table is."""
 
 
 def as_text(content: SummaryContent) -> str:
@@ -30,13 +34,29 @@ def as_text(content: SummaryContent) -> str:
 
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A table with its head: words flush left, numbers with their points below each other."""
+    """A table with its head: words flush left, numbers with their points below each other; long
+    names of rows, such as labels, on several lines."""
     if not rows:
         return []
-    set_columns = [_set_column(head, [row[j] for row in rows]) for j, head in enumerate(columns)]
-    lines = [_GAP.join(cells).rstrip() for cells in zip(*set_columns, strict=True)]
-    width = sum(len(cells[0]) for cells in set_columns) + len(_GAP) * (len(columns) - 1)
-    return ["=" * width, lines[0], "-" * width, *lines[1:], "=" * width]
+    stubs, *others = (_set_column(head, [row[j] for row in rows]) for j, head in enumerate(columns))
+    rest = sum(len(cells[0]) + len(_GAP) for cells in others)
+    names = _narrowed(stubs, _WIDTH - rest)
+    width = max(len(line) for lines in names for line in lines)
+    head, *body = (
+        [_GAP.join([lines[0].ljust(width), *cells]).rstrip(), *lines[1:]]
+        for lines, *cells in zip(names, *others, strict=True)
+    )
+    rule = width + rest
+    return ["=" * rule, *head, "-" * rule, *itertools.chain(*body), "=" * rule]
+
+
+def _narrowed(cells: Sequence[str], room: int) -> list[list[str]]:
+    """Lines of each cell of a column for which there is little room: no word is broken."""
+    longest = max((len(word) for cell in cells for word in cell.split()), default=0) + 2
+    room = max(room, longest, _LEAST)
+    if len(cells[0]) <= room:
+        return [[cell] for cell in cells]
+    return [_wrapped(cell.rstrip(), room, "", "  ") for cell in cells]
 
 
 def _set_column(head: str, cells: Sequence[str]) -> list[str]:

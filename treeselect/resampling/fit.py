@@ -12,6 +12,7 @@ from treeselect.algorithms.shared.base import Step, shares
 from treeselect.algorithms.shared.method import Method
 from treeselect.algorithms.shared.sizes import skipped_sizes
 from treeselect.designs.association import Associations
+from treeselect.designs.labels import shown_names
 from treeselect.designs.modeldata import ModelData
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import falling
@@ -174,7 +175,9 @@ class Fit:
                 "Can't tell the stability without resamples.\n"
                 "  Use `fit = fit.resample(100)`, or `select(..., resamples=100)`."
             )
-        stability = dataclasses.replace(self.resampled, library=self.design.library)
+        stability = dataclasses.replace(
+            self.resampled, library=self.design.library, labels=shown_names(self.design)
+        )
         if not self.design.has_data:
             return stability
         measured = Associations(self.design)

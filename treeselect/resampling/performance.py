@@ -228,7 +228,7 @@ class Performance(Summarised):
         >>> data = treeselect.datasets.load("titanic_correlated")
         >>> fit = treeselect.select("survived ~ sex + age", data, method="mrmr", k=1, seed=1)
         >>> found = fit.performance(folds=3).calibration(n_groups=2)
-        >>> found["n"].sum() == len(data)
+        >>> bool(found["n"].sum() == len(data))
         True
         """
         n_groups = check_count("n_groups", n_groups, least=2, most=100)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -60,6 +60,8 @@ class Resampled:
         the association of the two that are associated least.
     along : StabilityPath or None
         Selections for every number of units, if the paths were followed.
+    labels : mapping of str to str
+        What units are called in print, by name, as far as they have labels.
     """
 
     units: tuple[str, ...]
@@ -80,6 +82,7 @@ class Resampled:
         default=(), repr=False, compare=False
     )
     along: StabilityPath | None = field(default=None, repr=False, compare=False)
+    labels: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def words(self) -> str:

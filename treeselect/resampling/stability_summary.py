@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,10 +30,14 @@ class PrintedStability(Summarised, Frequencies):
 
     def summary(self) -> Summary:
         """Printed summary: sizes, frequencies with their intervals, the stability index."""
-        return Summary(summarise_stability(self))
+        return Summary(summarise_stability(self._in_labels()))
 
     def __repr__(self) -> str:
-        return "\n".join(map(shown, stability_lines(self)))
+        return "\n".join(map(shown, stability_lines(self._in_labels())))
+
+    def _in_labels(self) -> PrintedStability:
+        units = tuple(self.labels.get(name, name) for name in self.units)
+        return dataclasses.replace(self, units=units)
 
 
 def stability_lines(stability: Frequencies) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from treeselect.algorithms.shared.references import Reference
+from treeselect.resampling.nouns import noun
 from treeselect.results.rows import RowFacts
 
 if TYPE_CHECKING:
@@ -77,7 +78,10 @@ def _score(fit: Fit, performance: Performance | None) -> str:
             " terms may differ from fold to fold, and not of this one set of terms."
         )
     if fit.scores is not None:
-        return f"The same folds chose the number of units: their {name} can be slightly optimistic."
+        return (
+            f"The same folds chose the number of {noun(fit)}: their {name} can be slightly"
+            " optimistic."
+        )
     return (
         f"No {name} of rows that had no part in the selection is given: how well new rows are"
         " predicted is not known."

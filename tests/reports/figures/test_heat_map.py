@@ -83,7 +83,7 @@ def colours():
         own = re.findall(r"--([\w-]+): ?(#[0-9a-f]+)", block)
         light = light or dict(own)
         found[name] = light | dict(own)
-    shades = re.findall(r"\.heat \.shade-(\d) \{ stroke-opacity: ([\d.]+)", text)
+    shades = re.findall(r"svg \.shade-(\d) \{ stroke-opacity: ([\d.]+)", text)
     return found, {0: 0.0, **{int(shade): float(opacity) for shade, opacity in shades}, 5: 1.0}
 
 

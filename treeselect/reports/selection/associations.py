@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +14,23 @@ from treeselect.reports.figures.forms import Figure
 from treeselect.reports.figures.heat_map import HeatMap, Pair, heat_map
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table
+from treeselect.resampling.nouns import noun
 from treeselect.resampling.places import LEAST_ASSOCIATION
-from treeselect.results.near import LEAST_FREQUENCY, association_map, near_units
+from treeselect.results.near import (
+    LEAST_FREQUENCY,
+    MOST_UNITS,
+    association_map,
+    near_units,
+)
+
+if TYPE_CHECKING:
+    from treeselect.resampling.fit import Fit
 
 _MOST_SAID = 5
 """Pairs in the words of a figure."""
+
+_MOST_CELLS = 20_000_000
+"""Rows times pairs that are measured unasked: about a second."""
 
 _MOST_ROWS = 20
 """Pairs in the table: the map has all of them."""
@@ -35,8 +48,11 @@ class AssociationSection:
 def gather(material: FitMaterial) -> AssociationSection | None:
     """Associations in the data; None without these, or of fewer than two units."""
     fit = material.fit
-    units = near_units(fit)
-    if not fit.design.has_data or len(units) < 2:
+    if not fit.design.has_data:
+        return None
+    room = max(int((_MOST_CELLS / len(fit.design.row_weights)) ** 0.5), 2)
+    units = near_units(fit, min(MOST_UNITS, room))
+    if len(units) < 2:
         return None
     inside = [unit in set(fit.groups) for unit in units]
     values = association_map(fit, units)
@@ -44,9 +60,9 @@ def gather(material: FitMaterial) -> AssociationSection | None:
     order = [pairs[at] for at in falling(np.array([values[pair] for pair in pairs]))]
     rows = tuple((units[i], units[j], f"{values[i, j]:.2f}") for i, j in order[:_MOST_ROWS])
     return AssociationSection(
-        _lead(len(fit.groups), inside, fit.resampled is not None),
+        _lead(fit, inside),
         heat_map(units, inside, _pairs(units, values), _said(rows)),
-        Table(("Unit", "Other", "Association"), rows, len(order) - len(rows)),
+        Table((noun(fit, 1).capitalize(), "Other", "Association"), rows, len(order) - len(rows)),
     )
 
 
@@ -71,26 +87,24 @@ def _said(rows: tuple[tuple[str, ...], ...]) -> str:
     return f"{pairs}.{' The table has more.' if len(rows) > _MOST_SAID else ''}"
 
 
-def _lead(n_selected: int, inside: list[bool], has_resamples: bool) -> str:
+def _lead(fit: Fit, inside: list[bool]) -> str:
+    n_selected, n_inside, nouns = len(fit.groups), sum(inside), noun(fit)
     said = (
         "From 0 to 1: of two numbers the rank correlation without its sign, of a number and a"
-        " factor the correlation ratio, of two factors Cramer's V; of units with several columns"
-        f" the strongest. From {LEAST_ASSOCIATION:g} on units can stand for each other."
+        f" factor the correlation ratio, of two factors Cramer's V; of {nouns} with several columns"
+        f" the strongest. From {LEAST_ASSOCIATION:g} on {nouns} can stand for each other."
     )
-    n_inside = sum(inside)
     if n_inside < n_selected:
-        return (
-            f"{said} Shown are the {n_inside} most important of the {n_selected:,} selected units."
-        )
+        return f"{said} Shown are the {n_inside} most important of the {n_selected:,} selected."
     if n_inside == len(inside):
         return said
-    if has_resamples:
+    if fit.resampled is None:
+        others = "the others are those that the path takes next"
+    else:
         others = (
             "the others are the most frequent ones outside, each in at least"
             f" {LEAST_FREQUENCY:.0%} of the resamples"
         )
-    else:
-        others = "the others are those that the path takes next"
     if not n_inside:
-        return f"{said} No unit is selected: {others}."
-    return f"{said} Selected units come first, in bold; {others}."
+        return f"{said} Nothing is selected: {others}."
+    return f"{said} Those that are selected come first, in bold; {others}."

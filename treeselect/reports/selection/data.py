@@ -29,7 +29,7 @@ _MOST_SELECTED, _MOST_OTHERS, _MOST = 30, 20, 40
 _MOST_LEVELS = 10
 
 _MOST_CELLS = 5_000_000
-"""Rows times variables up to which others are described unasked: about a second."""
+"""Rows times variables that are described unasked: about a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,9 @@ def gather(material: FitMaterial) -> DataSection | None:
         return None
     inside = list(fit.variables)
     outside = [name for name in _in_order(fit) if name not in set(inside)]
-    shown = inside[:_MOST_SELECTED]
-    n_others = min(_MOST_OTHERS, _MOST - len(shown), _MOST_CELLS // len(fit.design.row_weights))
+    room = max(_MOST_CELLS // len(fit.design.row_weights), 1)
+    shown = inside[: min(_MOST_SELECTED, room)]
+    n_others = min(_MOST_OTHERS, _MOST - len(shown), room - len(shown))
     table = _table(fit, "the selected terms", shown, len(inside))
     others = _table(fit, "no selected term", outside[:n_others], len(outside))
     tables = [found for found in (table, others) if found]

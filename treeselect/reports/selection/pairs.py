@@ -10,6 +10,7 @@ from treeselect.reports.figures.forms import Figure
 from treeselect.reports.figures.heat_map import HeatMap, Pair, heat_map
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table
+from treeselect.resampling.nouns import noun
 from treeselect.resampling.selected_sets import PAIR_LEVEL
 from treeselect.results.near import CoSelection, co_selection_map, near_units
 from treeselect.results.recurrence import kept_units
@@ -18,6 +19,7 @@ from treeselect.results.stability_words import has_pairs, pair_sentence
 if TYPE_CHECKING:
     import pandas as pd
 
+    from treeselect.resampling.fit import Fit
     from treeselect.resampling.stability import Stability
 
 _LARGEST = 0.25
@@ -53,7 +55,7 @@ def gather(material: FitMaterial) -> PairSection | None:
         text = pair_sentence(stability) or "No pair differs from chance."
         figure = heat_map(found.units, inside, _cells(found), text)
         pairs = pairs[pairs["term"].isin(found.units) & pairs["other"].isin(found.units)]
-    return PairSection(_lead(stability, figure), figure, _table(pairs))
+    return PairSection(_lead(fit, stability, figure), figure, _table(pairs, noun(fit, 1)))
 
 
 def _cells(found: CoSelection) -> list[list[Pair | None]]:
@@ -80,7 +82,7 @@ def _signed(difference: float) -> str:
     return "0" if text in ("+0", "–0") else text
 
 
-def _table(pairs: pd.DataFrame) -> Table:
+def _table(pairs: pd.DataFrame, what: str) -> Table:
     rows = tuple(
         (str(one), str(other), _share(together), _share(expected), _SIGNS[str(sign)])
         for one, other, together, expected, sign in pairs[
@@ -89,7 +91,7 @@ def _table(pairs: pd.DataFrame) -> Table:
         .head(_MOST_ROWS)
         .to_numpy()
     )
-    columns = ("Unit", "Other", "Together", "By chance", "Differs")
+    columns = (what.capitalize(), "Other", "Together", "By chance", "Differs")
     return Table(columns, rows, len(pairs) - len(rows))
 
 
@@ -97,16 +99,17 @@ def _share(share: float) -> str:
     return "<0.01" if 0 < share < 0.005 else f"{share:.2f}"
 
 
-def _lead(stability: Stability, figure: Figure[HeatMap] | None) -> str:
+def _lead(fit: Fit, stability: Stability, figure: Figure[HeatMap] | None) -> str:
+    nouns = noun(fit)
     kept = sorted(kept_units(stability))
-    said = "Units that were selected always or never tell nothing here and are left out"
+    said = f"{nouns.capitalize()} that were always or never selected tell nothing and are left out"
     said += f", {enumeration(kept)} among them, kept by request." if kept else "."
     if figure is None:
         return f"Of {stability.words}. {said}"
     return (
-        f"Below the diagonal the share of {stability.words} that selected both of two units, on it"
-        " the frequency of one, in percent. Above it by how many points two came together more"
-        " often (+) or less often (–) than independent units of these frequencies would;"
+        f"Below the diagonal the share of {stability.words} that selected both of two {nouns}, on"
+        " it the frequency of one, in percent. Above it by how many points two came together more"
+        f" often (+) or less often (–) than independent {nouns} of these frequencies would;"
         f" shaded where chance hardly explains it (chi-squared test, p < {PAIR_LEVEL:g})."
         f" Substitutes come together less often. {said}"
     )
