@@ -100,13 +100,16 @@ class Standing:
     def answer(self) -> Answer:
         """The selection is
 
-        - unstable if half of its units or more are lost;
+        - unstable if half of its units or more are lost, or if of several none is steady and none
+          holds a place;
         - stable if all are steady, and there are no intruders;
         - stable but for who holds a place, if those that are not steady hold one, and there are no
           intruders;
         - partly stable otherwise.
         """
-        if 2 * len(self.lost) >= len(self.inside):
+        n_inside = len(self.inside)
+        has_steady = bool(self.steady) or not self.holders.isdisjoint(self.inside)
+        if 2 * len(self.lost) >= n_inside or (n_inside > 1 and not has_steady):
             return Answer.UNSTABLE
         unsteady = set(self.inside) - set(self.steady)
         if self.intruders or not unsteady <= self.holders:
@@ -149,7 +152,8 @@ def verdict(fit: Fit, stability: Stability) -> str:
     one, begin = noun(fit, 1), f"{units.answer.word}{_size_words(fit, stability)}"
     match units.answer:
         case Answer.UNSTABLE:
-            return f"{begin}: {_of_lost(units, stability, one)}."
+            many = 2 * len(units.lost) >= len(units.inside)
+            return f"{begin}: {(_of_lost if many else _of_parts)(units, stability, one)}."
         case Answer.STABLE:
             n = len(units.inside)
             which = f"the only {one}" if n == 1 else f"each of the {n} {one}s"
@@ -201,11 +205,16 @@ def _of_places(units: Standing, stability: Stability, one: str) -> str:
 
 def _of_parts(units: Standing, stability: Stability, one: str) -> str:
     n, n_steady, rarest = len(units.inside), len(units.steady), units.rarest
-    were = "was" if n_steady == 1 else "were"
-    said = f"{n_steady} of {n} {one if n == 1 else one + 's'} {were} selected {_often(stability)}"
-    if n_steady < n:
-        found = f"{units.count[rarest]:,}" if units.count[rarest] else "none"
-        said += f", the least frequent, {rarest}, in {found}"
+    found = f"{units.count[rarest]:,}" if units.count[rarest] else "none"
+    if n == 1:
+        only = f"the only {one} was"
+        said = f"{only} selected {_often(stability)}" if n_steady else f"{only} selected in {found}"
+        said += "" if n_steady else f" of {stability.words}"
+    else:
+        which = f"{n_steady} of {n}" if n_steady else f"none of the {n}"
+        were = "were" if n_steady > 1 else "was"
+        said = f"{which} {one}s {were} selected {_often(stability)}"
+        said += f", the least frequent, {rarest}, in {found}" if n_steady < n else ""
     if units.intruders:
         said += f"; {len(units.intruders)} outside the selection in at least half of them"
     return said
