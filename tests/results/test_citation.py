@@ -68,7 +68,7 @@ def several(mixed, two, cross_validated, tmp_path_factory):
             ),
             None,
         ),
-        "times": (small_fit(), None),
+        "times": (small_fit("Surv(late, time, dead) ~ risky + x + z + strata(site)"), None),
         "classes, groups, kept": (
             quick(
                 mixed, "site ~ signal + copy + noise + died", k=2, keep=["noise"],
@@ -76,8 +76,11 @@ def several(mixed, two, cross_validated, tmp_path_factory):
             ),
             None,
         ),
+        "kept alone": (
+            quick(mixed, "died ~ signal + noise", k=1, keep=["noise"]).resample(2), None,
+        ),
         "none": (quick(mixed.head(30), "dose ~ . - died", "lasso", lam=1e6), None),
-        "all": (quick(mixed, "died ~ signal", k=1), None),
+        "all": (quick(mixed, "died ~ signal", k=1).resample(2), None),
         "own decision": (quick(mixed, "died ~ signal + noise", "boruta", n_trees=10), None),
         "loaded, no data": (treeselect.load(file), None),
     }  # fmt: skip
