@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.printing import enumeration, error_text, plain_score
+from treeselect.printing import decimal_text, enumeration, error_text, plain_score
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Card
 from treeselect.results.rows import RowFacts, row_facts
@@ -82,9 +82,9 @@ def _stability(fit: Fit) -> Card:
     told = f"{stability.words}; 1 is the same selection each time, 0 is chance."
     word = verdict_words(fit, stability)
     if word:
-        return Card(head, word, (f"Index {index:.2f} on {told}",))
+        return Card(head, word, (f"Index {decimal_text(index, 2)} on {told}",))
     few = () if stability.n_resamples >= FEWEST else (f"A verdict takes at least {FEWEST}.",)
-    return Card(f"{head}: index", f"{index:.2f}", (f"On {told}", *few))
+    return Card(f"{head}: index", decimal_text(index, 2), (f"On {told}", *few))
 
 
 def _why_undefined(stability: Stability) -> str:
