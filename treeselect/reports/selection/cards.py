@@ -27,6 +27,12 @@ def gather(material: FitMaterial) -> tuple[Card, ...]:
     return score, _stability(fit), _data(fit, row_facts(fit))
 
 
+def has_tuning_score(material: FitMaterial) -> bool:
+    """Whether the score there is that of the folds that chose the number of units."""
+    score = glance_table(material.fit).iloc[0]["cv_score"]
+    return bool(np.isfinite(score)) and _nested(material) is None
+
+
 def _nested(material: FitMaterial) -> Card | None:
     """The score of rows that had no part in what was chosen, if the user gave it."""
     found = material.performance
