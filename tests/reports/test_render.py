@@ -146,6 +146,42 @@ def test_the_answer_comes_first(fixed):
     )
 
 
+def test_what_was_asked_is_said_once_or_whole(fixed):
+    once = [name for name, _ in gathered(fixed).asked]
+    assert once == ["Data", "Family", "Kept (k)"]
+    whole = gather(fixed, written="now", versions={}, whole=True).asked
+    assert [name for name, _ in whole] == [
+        "Call", "Data", "Rows", "Family", "Method", "Kept (k)", "AUC", "Stability", "Seed",
+    ]  # fmt: skip
+    alone = gather(fixed, written="now", versions={}, sections=("asked",)).asked
+    assert alone == whole
+
+
+def test_effects_that_the_table_of_terms_has_are_not_told_again(fixed, monkeypatch):
+    first = ROUND_EFFECTS.drop_duplicates("term")
+    monkeypatch.setattr("treeselect.reports.material.effect_table", lambda fit, most: first)
+    report = gathered(fixed)
+    assert report.effects is None
+    meaning = "Effects are changes of the probability of True that the model predicts"
+    assert meaning in " ".join(report.terms.notes)
+    chosen = gather(fixed, written="now", versions={}, sections=("terms", "effects"))
+    assert chosen.effects.lead.startswith(meaning)
+    assert meaning not in " ".join(chosen.terms.notes)
+    with_intervals = first.assign(low=-0.5, high=0.5)
+    monkeypatch.setattr("treeselect.reports.material.effect_table", lambda *_: with_intervals)
+    assert gathered(fixed).effects is not None
+
+
+def test_a_section_that_is_chosen_is_printed(fixed):
+    page = page_of(fixed)
+    assert 'class="sub unprinted" aria-labelledby="sparse-forest"' in page
+    assert "in the file: Importance along the path; The sparse forest; what is folded" in page
+    chosen = gather(fixed, written="now", versions={}, sections=("sparse_forest",))
+    page = render(chosen, sections=("sparse_forest",))
+    assert 'class="sub" aria-labelledby="sparse-forest"' in page
+    assert "Not printed" not in page
+
+
 def test_what_is_kept_by_request_is_not_called_stable(fixed):
     kept = np.isin(fixed.resampled.units, ["site"])
     resampled = dataclasses.replace(fixed.resampled, assessed=~kept)

@@ -44,6 +44,7 @@ def gather(
     performance: Performance | None = None,
     coefficients: CoefficientStability | None = None,
     sections: Sequence[str] | None = None,
+    whole: bool = False,
 ) -> Report:
     """What the report on a selection says.
 
@@ -59,6 +60,9 @@ def gather(
         Of this fit.
     sections : sequence of str, optional
         From :func:`read_sections`; all by default.
+    whole : bool
+        Whether sections say all that they have, although others say it, too: those of a template,
+        of which it is not known which it shows. Chosen ones do.
 
     Raises
     ------
@@ -72,7 +76,10 @@ def gather(
     named = labelled_names(fit.design, [*fit.selected, *_all_terms(fit)])
     fit = as_shown(fit)
     title = f"Which terms predict {fit.design.response.name}?"
-    material = FitMaterial(fit, performance, coefficients, versions, written, tuple(named))
+    material = FitMaterial(
+        fit, performance, coefficients, versions, written, tuple(named),
+        whole=whole or sections is not None,
+    )  # fmt: skip
     return Report(title=title, nouns=noun(fit), **_sections(selection, material, sections))
 
 

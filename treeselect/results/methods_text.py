@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.algorithms.shared.references import Reference, texts
-from treeselect.printing import enumeration, percent_text, score_text
+from treeselect.printing import (
+    decimal_form,
+    decimal_text,
+    enumeration,
+    interval_text,
+    percent_text,
+    score_text,
+)
 from treeselect.resampling.nouns import noun
 from treeselect.results.recurrence import kept_units, undefined_words
 from treeselect.results.rows import RowFacts
@@ -201,14 +208,16 @@ def _stability(fit: Fit) -> list[str]:
     said = [f"The selection was repeated on {stability.words}{how}."]
     if np.isfinite(stability.index):
         low, high = stability.index_ci
+        form = decimal_form(2)
         between = (
-            f" (Monte Carlo interval {low:.2f} to {high:.2f})"
-            if f"{low:.2f}" != f"{high:.2f}"
+            f" (Monte Carlo interval {interval_text(low, high)})"
+            if format(low, form) != format(high, form)
             else ""
         )
         said.append(
             f"The stability index of {INDEX.short.rpartition(' ')[0]} [{INDEX.year}] was"
-            f" {stability.index:.2f}{between}; 1 is the same selection each time, 0 is chance."
+            f" {decimal_text(stability.index, 2)}{between}; 1 is the same selection each time,"
+            " 0 is chance."
         )
     elif stability.n_resamples > 1:
         which = undefined_words(stability, noun(fit, 1))

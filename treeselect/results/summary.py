@@ -16,6 +16,8 @@ from treeselect.printing import (
     MOST_ROWS,
     SummaryContent,
     count_text,
+    decimal_form,
+    decimal_text,
     interval_text,
     percent_text,
     plain_score,
@@ -147,11 +149,14 @@ def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ..
             ["" if spec.n_occurring is None else count_text(spec.n_occurring)] if has_levels else []
         )
         cells += [row["decision"]] if decided else []
-        cells += [f"{row['importance']:.3f}", _entry(row["step"])]
+        cells += [decimal_text(row["importance"], 3), _entry(row["step"])]
         if row["group"] in kept:
             cells += [BY_REQUEST, ""]
         elif resampled:
-            cells += [f"{row['frequency']:.2f}", interval_text(row["ci_low"], row["ci_high"])]
+            cells += [
+                decimal_text(row["frequency"], 2),
+                interval_text(row["ci_low"], row["ci_high"]),
+            ]
         cells += [f"{row['cost']:g}"] if priced else []
         rows.append(tuple(cells))
     return tuple(columns), tuple(rows)
@@ -272,15 +277,17 @@ def stability_notes(result: Fit) -> list[str]:
     stability = result.stability
     index, (low, high) = stability.index, stability.index_ci
     if np.isfinite(index):
+        form = decimal_form(2)
         between = (
-            f", Monte Carlo interval ({stability.words}) {low:.2f} to {high:.2f}"
-            if f"{low:.2f}" != f"{high:.2f}"
+            f", Monte Carlo interval ({stability.words}) {interval_text(low, high)}"
+            if format(low, form) != format(high, form)
             else ""
         )
         agree = agreement_note(result, stability)
         text = (
-            f"Stability index (Nogueira): {index:.2f}{between}; 1 is the same selection each time,"
-            f" 0 is chance.{f' {agree}' if agree else ''}{correlated_sentence(result)}"
+            f"Stability index (Nogueira): {decimal_text(index, 2)}{between}; 1 is the same"
+            " selection each time, 0 is chance."
+            f"{f' {agree}' if agree else ''}{correlated_sentence(result)}"
         )
     else:
         which = undefined_words(stability, noun(result, 1))

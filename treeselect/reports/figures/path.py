@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+from treeselect.printing import decimal_text
 from treeselect.reports.figures.axes import (
     Axis,
     Tick,
@@ -135,4 +136,4 @@ def _path(
 
 
 def _step_text(size: int, score: float, noun: str) -> str:
-    return f"{size:,} {noun}{'' if size == 1 else 's'}: {score:.3f}"
+    return f"{size:,} {noun}{'' if size == 1 else 's'}: {decimal_text(score, 3)}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.printing import enumeration, error_text, plain_score
+from treeselect.printing import decimal_text, enumeration, error_text, plain_score
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Card
 from treeselect.resampling.nouns import noun
@@ -28,6 +28,12 @@ def gather(material: FitMaterial) -> tuple[Card, ...]:
     fit = material.fit
     score = _nested(material) or _tuning(fit)
     return score, _stability(fit), _data(fit, row_facts(fit))
+
+
+def has_tuning_score(material: FitMaterial) -> bool:
+    """Whether the score there is that of the folds that chose the number of units."""
+    score = glance_table(material.fit).iloc[0]["cv_score"]
+    return bool(np.isfinite(score)) and _nested(material) is None
 
 
 def _nested(material: FitMaterial) -> Card | None:
@@ -89,10 +95,10 @@ def _stability(fit: Fit) -> Card:
     told = f"{stability.words}; 1 is the same selection each time, 0 is chance."
     word = verdict_words(fit, stability)
     if word:
-        said = (f"Index {index:.2f} on {told}", agreement_note(fit, stability))
+        said = (f"Index {decimal_text(index, 2)} on {told}", agreement_note(fit, stability))
         return Card(head, word, tuple(text for text in said if text))
     few = () if stability.n_resamples >= FEWEST else (f"A verdict takes at least {FEWEST}.",)
-    return Card(f"{head}: index", f"{index:.2f}", (f"On {told}", *few))
+    return Card(f"{head}: index", decimal_text(index, 2), (f"On {told}", *few))
 
 
 def _why_undefined(fit: Fit, stability: Stability) -> str:

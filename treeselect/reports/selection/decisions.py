@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from treeselect.printing import decimal_text, interval_text
 from treeselect.reports.figures.dots import DotFigure, range_figure
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
@@ -42,8 +43,8 @@ def gather(material: FitMaterial) -> DecisionsSection | None:
             str(row["decision"]),
             f"{row['hits']:,}",
             f"{row['rounds']:,}",
-            f"{row['median']:.2f}",
-            f"{row['low']:.2f} to {row['high']:.2f}",
+            decimal_text(row["median"], 2),
+            interval_text(row["low"], row["high"]),
         )
         for row in found.head(MOST_ROWS).to_dict("records")
     )
@@ -57,6 +58,6 @@ def gather(material: FitMaterial) -> DecisionsSection | None:
         " confirmed, those with fewer rejected, the others tentative. Dots are medians over the"
         f" rounds in which a {one} took part, filled if it is selected; lines reach from the 5th to"
         " the 95th percentile."
-        f" The dashed line is the median of the greatest shadows, {bar:.2f}."
+        f" The dashed line is the median of the greatest shadows, {decimal_text(bar, 2)}."
     )
     return DecisionsSection(lead, figure, Table(columns, rows, max(len(found) - MOST_ROWS, 0)))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from treeselect.printing import decimal_text
 from treeselect.reports.figures.lines import LineFigure, line_figure
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table, table_around
@@ -38,7 +39,7 @@ def gather(material: FitMaterial) -> ImportancePath | None:
         return None
     figure = line_figure(found.sizes, found.names, found.values, found.selected, fit.k, found.more)
     rows = [
-        (f"{size:,}", *(f"{own[i]:.3f}" for own in found.values))
+        (f"{size:,}", *(decimal_text(own[i], 3) for own in found.values))
         for i, size in enumerate(found.sizes)
     ]
     return ImportancePath(

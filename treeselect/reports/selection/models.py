@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treeselect.printing import enumeration
+from treeselect.printing import decimal_text, enumeration
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table
 from treeselect.resampling.nouns import noun
@@ -31,8 +31,8 @@ def gather(material: FitMaterial) -> ModelSection | None:
             enumeration(row["terms"], 20) if row["terms"] else "none",
             f"{row['size']:,}",
             f"{row['count']:,}",
-            f"{row['frequency']:.3f}",
-            f"{row['cumulative']:.3f}",
+            decimal_text(row["frequency"], 3),
+            decimal_text(row["cumulative"], 3),
             "yes" if row["selected"] else "no",
         )
         for row in shown.to_dict("records")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.printing import enumeration, score_text
+from treeselect.printing import decimal_text, enumeration, score_text
 from treeselect.reports.figures.path import PathFigure, path_figure
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table, table_around
@@ -71,7 +71,9 @@ def _without_figure(fit: Fit) -> tuple[str, ...]:
     if not np.isfinite(score):
         return (f"{text}; it has no score.",)
     has_error = np.isfinite(row["cv_se"])
-    shown = score_text(score, row["cv_se"], "standard error") if has_error else f"{score:.3f}"
+    shown = (
+        score_text(score, row["cv_se"], "standard error") if has_error else decimal_text(score, 3)
+    )
     return f"{text}: {fit.design.response.family.score_name} {shown}.", _what_score(fit)
 
 
@@ -124,8 +126,10 @@ def _table(fit: Fit) -> Table:
     rows = []
     for row in path_table(fit).to_dict("records"):
         penalty = f"{row['tuning']:.3g}" if np.isfinite(row["tuning"]) else "∞"
-        cells = [_size(row["k"], fit), penalty, f"{row['train_score']:.3f}"]
-        cells += [f"{row['cv_score']:.3f}", f"{row['cv_se']:.3f}"] if validated else []
+        cells = [_size(row["k"], fit), penalty, decimal_text(row["train_score"], 3)]
+        cells += (
+            [decimal_text(row["cv_score"], 3), decimal_text(row["cv_se"], 3)] if validated else []
+        )
         cells += [enumeration(row["terms"]) if row["terms"] else "none"]
         rows.append(tuple(cells))
     return table_around(columns, rows, [step.size for step in fit.steps], fit.k)

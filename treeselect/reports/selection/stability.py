@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from treeselect.printing import decimal_text, interval_text
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
 from treeselect.reports.selection.terms import frequency_mark
@@ -49,7 +50,10 @@ def stability_section(stability: Stability, sentences: Sequence[str], one: str) 
             *(
                 (BY_REQUEST, "")
                 if row["term"] in kept
-                else (f"{row['frequency']:.2f}", f"{row['ci_low']:.2f} to {row['ci_high']:.2f}")
+                else (
+                    decimal_text(row["frequency"], 2),
+                    interval_text(row["ci_low"], row["ci_high"]),
+                )
             ),
         )
         for row in listed

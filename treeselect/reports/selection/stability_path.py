@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from treeselect.printing import decimal_text
 from treeselect.reports.figures.lines import LineFigure, line_figure
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, Table, table_around
@@ -41,7 +42,7 @@ def gather(material: FitMaterial) -> StabilityPathSection | None:
         return None
     k = fit.k
     rows = [
-        (f"{size:,}", *(f"{own[i]:.2f}" for own in lines.values))
+        (f"{size:,}", *(decimal_text(own[i], 2) for own in lines.values))
         for i, size in enumerate(lines.sizes)
     ]
     figure = None

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.printing import enumeration
+from treeselect.printing import decimal_text, enumeration, interval_text
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, Mark, Table, bars
+from treeselect.reports.selection.effects import effect_meaning
 from treeselect.results.effects import effect_cells, main_effects, scale_of_effects
 from treeselect.results.overview import overview_table
 from treeselect.results.recurrence import BY_REQUEST
@@ -95,7 +96,7 @@ def _importance(rows: Sequence[Row]) -> _Column:
     drawn = zip(rows, bars(values), strict=True)
     return _Column(
         "Importance",
-        tuple(f"{row['importance']:.3f}" if row["selected"] else "" for row in rows),
+        tuple(decimal_text(row["importance"], 3) if row["selected"] else "" for row in rows),
         tuple(bar if row["selected"] else None for row, bar in drawn),
     )
 
@@ -103,7 +104,7 @@ def _importance(rows: Sequence[Row]) -> _Column:
 def _frequency(rows: Sequence[Row]) -> _Column:
     return _Column(
         "Frequency",
-        tuple(BY_REQUEST if row["kept"] else f"{row['frequency']:.2f}" for row in rows),
+        tuple(BY_REQUEST if row["kept"] else decimal_text(row["frequency"], 2) for row in rows),
         tuple(None if row["kept"] else frequency_mark(row) for row in rows),
     )
 
@@ -111,7 +112,7 @@ def _frequency(rows: Sequence[Row]) -> _Column:
 def frequency_mark(row: Row) -> Mark:
     """A selection frequency with its interval."""
     low, high = float(row["ci_low"]), float(row["ci_high"])
-    text = f"{low:.2f} to {high:.2f}"
+    text = interval_text(low, high)
     return Mark(float(row["frequency"]), low, high, text, bool(row["selected"]))
 
 
@@ -147,7 +148,10 @@ def _notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
         notes.append(f"Importance: {note[0].lower()}{note[1:]}{shared}.")
     if fit.resampled is not None:
         notes.append(_frequency_note(fit, found))
-    if material.effects is not None and found["selected"].any():
+    effects = material.effects
+    if effects is not None and material.terms_have_effects:
+        notes += effect_meaning(fit, effects)
+    elif effects is not None and found["selected"].any():
         notes.append(
             f"Effect: change of the {scale_of_effects(fit)} that the model predicts, over the"
             " step of the term with the largest change."
