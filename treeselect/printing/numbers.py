@@ -14,7 +14,7 @@ _DIGITS: ContextVar[int | None] = ContextVar("digits", default=None)
 @contextmanager
 def chosen_digits(digits: int | None) -> Iterator[None]:
     """While texts are made: scores, importances, frequencies and indices, with what belongs to
-    them, have so many decimals, and effects and coefficients so many significant digits.
+    them, have so many decimals, and the largest effect and coefficients so many significant digits.
 
     Parameters
     ----------

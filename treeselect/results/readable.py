@@ -138,8 +138,8 @@ class ReadableFit(Fit):
         ----------
         digits : int, optional
             Decimals of scores, importances, selection frequencies and stability indices, with their
-            errors, differences and intervals, and significant digits of effects. From 1 to 10; by
-            default each kind of number has its own.
+            errors, differences and intervals, and significant digits of the largest effect, whose
+            decimals the others have. From 1 to 10; by default each kind of number has its own.
 
         Returns
         -------
