@@ -146,6 +146,42 @@ def test_the_answer_comes_first(fixed):
     )
 
 
+def test_what_was_asked_is_said_once_or_whole(fixed):
+    once = [name for name, _ in gathered(fixed).asked]
+    assert once == ["Data", "Family", "Kept (k)"]
+    whole = gather(fixed, written="now", versions={}, whole=True).asked
+    assert [name for name, _ in whole] == [
+        "Call", "Data", "Rows", "Family", "Method", "Kept (k)", "AUC", "Stability", "Seed",
+    ]  # fmt: skip
+    alone = gather(fixed, written="now", versions={}, sections=("asked",)).asked
+    assert alone == whole
+
+
+def test_effects_that_the_table_of_terms_has_are_not_told_again(fixed, monkeypatch):
+    first = ROUND_EFFECTS.drop_duplicates("term")
+    monkeypatch.setattr("treeselect.reports.material.effect_table", lambda fit, most: first)
+    report = gathered(fixed)
+    assert report.effects is None
+    meaning = "Effects are changes of the probability of True that the model predicts"
+    assert meaning in " ".join(report.terms.notes)
+    chosen = gather(fixed, written="now", versions={}, sections=("terms", "effects"))
+    assert chosen.effects.lead.startswith(meaning)
+    assert meaning not in " ".join(chosen.terms.notes)
+    with_intervals = first.assign(low=-0.5, high=0.5)
+    monkeypatch.setattr("treeselect.reports.material.effect_table", lambda *_: with_intervals)
+    assert gathered(fixed).effects is not None
+
+
+def test_a_section_that_is_chosen_is_printed(fixed):
+    page = page_of(fixed)
+    assert 'class="sub unprinted" aria-labelledby="sparse-forest"' in page
+    assert "in the file: Importance along the path; The sparse forest; what is folded" in page
+    chosen = gather(fixed, written="now", versions={}, sections=("sparse_forest",))
+    page = render(chosen, sections=("sparse_forest",))
+    assert 'class="sub" aria-labelledby="sparse-forest"' in page
+    assert "Not printed" not in page
+
+
 def test_what_is_kept_by_request_is_not_called_stable(fixed):
     kept = np.isin(fixed.resampled.units, ["site"])
     resampled = dataclasses.replace(fixed.resampled, assessed=~kept)
@@ -179,7 +215,7 @@ def test_a_path_of_one_step_is_a_sentence(mixed):
     )
     section = gathered(fit).path
     assert section.figure is None
-    assert section.notes[0] == "The path has one step, of 0 units: R2 0.000."
+    assert section.notes[0] == "The path has one step, of 0 terms: R2 0.000."
     assert "dashed" not in " ".join(section.notes)
     assert 'id="scores-title"' not in page_of(fit)
 
@@ -473,7 +509,7 @@ def cut_to_the_page(result, n):
     resampled = dataclasses.replace(
         result.resampled, units=names, fitted=zeros[0], assessed=~zeros[0], selected=zeros
     )
-    section = stability_section(resampled, [])
+    section = stability_section(resampled, [], "term")
     assert section.table.more == n - 30
     return Report(**{**vars(gathered(result)), "stability": section})
 
@@ -544,14 +580,14 @@ def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
     assert "What the selection does to coefficients" not in page_of(fit)
 
 
-def test_the_sets_of_many_units_are_the_most_frequent():
+def test_the_sets_of_many_units_are_the_most_frequent(fitted):
     names = tuple(f"x{i:02d}" for i in range(40))
     drawn = np.random.default_rng(0).random((50, 40)) < np.linspace(1, 0, 40)
     stability = Stability(
         units=names, fitted=drawn[0], assessed=np.ones(40, dtype=bool), selected=drawn,
         scheme="subsample", k=20, seed=1,
     )  # fmt: skip
-    material = SimpleNamespace(fit=SimpleNamespace(resampled=stability))
+    material = SimpleNamespace(fit=dataclasses.replace(fitted, resampled=stability))
     listed = models.gather(material).table
     assert listed.more == stability.n_models - len(listed.rows)
 

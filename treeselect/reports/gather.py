@@ -18,6 +18,7 @@ from treeselect.reports import comparison, selection
 from treeselect.reports.material import ContestMaterial, FitMaterial
 from treeselect.resampling.coefficient_stability import CoefficientStability
 from treeselect.resampling.labelled import as_shown
+from treeselect.resampling.nouns import noun, noun_of
 from treeselect.resampling.performance import Performance
 from treeselect.results.belonging import check_found
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 
 class Report(SimpleNamespace):
-    """All that a page says: its title, and what each section has gathered, by the section's name.
+    """All that a page says: its title, what is selected ("terms" or "units"), and what each section
+    has gathered, by the section's name.
 
     Templates know it as ``report``: ``report.stability`` is what
     ``treeselect/reports/selection/stability.py`` gathers, None if there is nothing to say.
@@ -42,6 +44,7 @@ def gather(
     performance: Performance | None = None,
     coefficients: CoefficientStability | None = None,
     sections: Sequence[str] | None = None,
+    whole: bool = False,
 ) -> Report:
     """What the report on a selection says.
 
@@ -57,6 +60,9 @@ def gather(
         Of this fit.
     sections : sequence of str, optional
         From :func:`read_sections`; all by default.
+    whole : bool
+        Whether sections say all that they have, although others say it, too: those of a template,
+        of which it is not known which it shows. Chosen ones do.
 
     Raises
     ------
@@ -70,8 +76,11 @@ def gather(
     named = labelled_names(fit.design, [*fit.selected, *_all_terms(fit)])
     fit = as_shown(fit)
     title = f"Which terms predict {fit.design.response.name}?"
-    material = FitMaterial(fit, performance, coefficients, versions, written, tuple(named))
-    return Report(title=title, **_sections(selection, material, sections))
+    material = FitMaterial(
+        fit, performance, coefficients, versions, written, tuple(named),
+        whole=whole or sections is not None,
+    )  # fmt: skip
+    return Report(title=title, nouns=noun(fit), **_sections(selection, material, sections))
 
 
 def _all_terms(fit: Fit) -> list[str]:
@@ -105,7 +114,8 @@ def gather_comparison(
         else f"Which method selects best for {found.response}?"
     )
     material = ContestMaterial(found, versions, written, named)
-    return Report(title=title, **_sections(comparison, material, sections))
+    nouns = noun_of(found.terms_of_unit, 2)
+    return Report(title=title, nouns=nouns, **_sections(comparison, material, sections))
 
 
 def read_sections(package: ModuleType, sections: Iterable[str] | None) -> tuple[str, ...] | None:

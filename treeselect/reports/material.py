@@ -43,6 +43,9 @@ class FitMaterial:
         Date and time of writing.
     names : tuple of (str, str)
         Names and labels of what is shown under a label, columns and terms.
+    whole : bool
+        Whether each section says all that it has, although others say it, too: it is not known
+        which of them the page shows.
     """
 
     fit: Fit
@@ -51,6 +54,7 @@ class FitMaterial:
     versions: Mapping[str, str]
     written: str
     names: tuple[tuple[str, str], ...] = ()
+    whole: bool = False
 
     @cached_property
     def summary(self) -> SummaryContent:
@@ -64,6 +68,15 @@ class FitMaterial:
         if not fit.selected or (fit.effect_record is None and not fit.design.has_data):
             return None
         return effect_table(fit, _MOST_EFFECTS)
+
+    @cached_property
+    def terms_have_effects(self) -> bool:
+        """Whether the table of terms alone tells the effects: it has all that there is of them, as
+        no term has several steps, and none an interval."""
+        found = self.effects
+        if self.whole or found is None:
+            return False
+        return found["term"].is_unique and bool(found["low"].isna().all())
 
 
 @dataclass(frozen=True)

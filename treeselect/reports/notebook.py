@@ -19,7 +19,7 @@ _TEMPLATE = "notebook.html.j2"
 
 def fit_html(fit: Fit) -> str:
     """HTML without a script, whose style holds for it alone."""
-    material = FitMaterial(as_shown(fit), None, None, versions={}, written="")
+    material = FitMaterial(as_shown(fit), None, None, versions={}, written="", whole=True)
     found = terms.gather(material)
     return (
         template_environment([template_folder()])

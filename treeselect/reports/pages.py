@@ -48,6 +48,7 @@ def write_report(
             performance=performance,
             coefficients=coefficients,
             sections=chosen,
+            whole=template is not None,
         )
         return render(report, template, standard=SELECTION, sections=chosen)
 

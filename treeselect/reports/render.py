@@ -27,6 +27,9 @@ SELECTION = "report.html.j2"
 COMPARISON = "comparison.html.j2"
 
 _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
+_UNPRINTED = re.compile(
+    r'<section class="[^"]*\bunprinted"[^>]*>\s*<h2 [^>]*>(.*?)</h2>', re.DOTALL
+)
 
 
 def render(
@@ -112,7 +115,8 @@ def template_environment(folders: Sequence[Path]) -> Environment:
     )
     environment.filters |= {
         "code": code, "contents": contents, "css_text": css_text, "csv_link": csv_link,
-        "file_name": file_name, "with_svg": _with_svg,
+        "file_name": file_name, "unprinted": unprinted,
+        "with_svg": _with_svg,
     }  # fmt: skip
     environment.globals["number"] = count(1).__next__  # for identifiers, of which each is one
     return environment
@@ -158,3 +162,8 @@ def contents(page: Markup) -> list[tuple[str, Markup]]:
     What a page shows of the data is escaped, so that none of it looks like a heading.
     """
     return [(anchor, Markup(text)) for anchor, text in _HEADING.findall(page)]
+
+
+def unprinted(page: Markup) -> list[Markup]:
+    """The headings of sections that are left out on paper."""
+    return [Markup(text) for text in _UNPRINTED.findall(page)]

@@ -101,9 +101,14 @@ def score_fact(result: Fit) -> tuple[str, str]:
         score = f"{plain_score(glance['train_score'])} {rows}"
         if result.step.cut_from is not None:
             score += f", of the {count_text(result.step.cut_from)} {noun(result)} before the cut"
-        if 0 < result.k < len(result.step.selected):
+        if is_selected_on_its_rows(result):
             score += "; the terms were selected on these rows: optimistic"
     return str(glance["score"]), score
+
+
+def is_selected_on_its_rows(result: Fit) -> bool:
+    """Whether something was chosen, and something left out, by the rows of the training score."""
+    return 0 < result.k < len(result.step.selected)
 
 
 def method_words(method: Method) -> str:

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from treeselect.reports.material import FitMaterial
+from treeselect.reports.selection import cards
+from treeselect.results.summary import score_fact
+
+_SAID = frozenset({"Call", "Method", "Stability", "Seed"})
+"""Facts that the answer has, or what is to be cited: the call with the seed, all options."""
 
 
 def gather(material: FitMaterial) -> tuple[tuple[str, str], ...]:
-    """The summary's facts with a row on rows after that on the data."""
-    counts, facts = material.fit.design.rows, material.summary.facts
+    """The summary's facts: those that stand nowhere else on the page, or all of them with a row on
+    rows after that on the data."""
+    facts = material.summary.facts
+    if not material.whole:
+        score = score_fact(material.fit) if cards.has_tuning_score(material) else None
+        return tuple(fact for fact in facts if fact[0] not in _SAID and fact != score)
+    after = [name for name, _ in facts].index("Data") + 1
+    return (*facts[:after], ("Rows", _rows(material)), *facts[after:])
+
+
+def _rows(material: FitMaterial) -> str:
+    counts = material.fit.design.rows
     rows = f"{counts.used:,} used"
     if counts.no_response:
         what = material.fit.design.response.parts_text
         rows += f"; {counts.no_response:,} dropped because {what} is missing"
     if counts.no_weight:
         rows += f"; {counts.no_weight:,} left out with weight 0"
-    after = [name for name, _ in facts].index("Data") + 1
-    return (*facts[:after], ("Rows", rows), *facts[after:])
+    return rows

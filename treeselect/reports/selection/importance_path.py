@@ -10,6 +10,7 @@ from treeselect.printing import decimal_text
 from treeselect.reports.figures.lines import LineFigure, line_figure
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table, table_around
+from treeselect.resampling.nouns import noun
 from treeselect.results.curves import importance_lines
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def gather(material: FitMaterial) -> ImportancePath | None:
     return ImportancePath(
         _lead(fit, found.selected),
         figure,
-        table_around(("Units (k)", *found.names), rows, found.sizes, fit.k),
+        table_around((f"{noun(fit).capitalize()} (k)", *found.names), rows, found.sizes, fit.k),
     )
 
 
@@ -52,9 +53,9 @@ def _lead(fit: Fit, solid: Sequence[bool]) -> str:
     has_trees = fit.step.ensemble is not None
     by = "in the weighted trees of" if has_trees else "by the method's own measure at"
     lead = (
-        f"Importance of the units {by} each step of the path, summing to 1 at each."
+        f"Importance of the {noun(fit)} {by} each step of the path, summing to 1 at each."
         f" The dashed upright line marks the chosen number, {fit.k:,}."
     )
     if not all(solid):
-        lead += " Dashed lines are units outside the selection."
+        lead += f" Dashed lines are {noun(fit)} outside the selection."
     return lead

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from treeselect.printing import decimal_text, enumeration
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table
+from treeselect.resampling.nouns import noun
 
 _MOST_SETS = 10
 
@@ -36,10 +37,17 @@ def gather(material: FitMaterial) -> ModelSection | None:
         )
         for row in shown.to_dict("records")
     )
-    columns = ("Set", "Units", "Resamples", "Frequency", "Cumulative", "That of the fit")
+    columns = (
+        "Set",
+        noun(material.fit).capitalize(),
+        "Resamples",
+        "Frequency",
+        "Cumulative",
+        "That of the fit",
+    )
     more = stability.n_models - len(rows)
     lead = (
-        f"How many of {stability.words} selected just these units. That of the fit is listed if any"
-        " did, wherever it stands."
+        f"How many of {stability.words} selected just these {noun(material.fit)}. That of the fit"
+        " is listed if any did, wherever it stands."
     )
     return ModelSection(lead, Table(columns, rows, more))

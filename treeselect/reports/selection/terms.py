@@ -11,6 +11,7 @@ import numpy as np
 from treeselect.printing import decimal_text, enumeration, interval_text
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, Mark, Table, bars
+from treeselect.reports.selection.effects import effect_meaning
 from treeselect.results.effects import effect_cells, main_effects, scale_of_effects
 from treeselect.results.overview import overview_table
 from treeselect.results.recurrence import BY_REQUEST
@@ -147,7 +148,10 @@ def _notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
         notes.append(f"Importance: {note[0].lower()}{note[1:]}{shared}.")
     if fit.resampled is not None:
         notes.append(_frequency_note(fit, found))
-    if material.effects is not None and found["selected"].any():
+    effects = material.effects
+    if effects is not None and material.terms_have_effects:
+        notes += effect_meaning(fit, effects)
+    elif effects is not None and found["selected"].any():
         notes.append(
             f"Effect: change of the {scale_of_effects(fit)} that the model predicts, over the"
             " step of the term with the largest change."
