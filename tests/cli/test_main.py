@@ -125,7 +125,7 @@ def test_performance_is_printed_and_written(run, folder):
     assert [row["score"] for row in tables["tidy"]] == found.scores.tolist()
     assert [row["selected"] for row in tables["tidy"]] == [["signal"]] * 3
     page = (folder / "p.html").read_text(encoding="utf-8")
-    assert page.count("Performance: selection repeated inside each fold") == 1
+    assert page.count(">Performance: selection repeated inside each fold</h2>") == 1
 
 
 def test_what_can_have_no_coefficients_is_written_without_them(folder, capsys, monkeypatch):

@@ -26,7 +26,7 @@ def test_the_nested_score_stands_in_place_of_the_tuning_score(cross_validated):
     tuning = gathered(cross_validated)[0]
     glance = cross_validated.glance().iloc[0]
     assert (tuning.head, tuning.value) == ("R2, tuning score", f"{glance['cv_score']:.3f}")
-    assert "The same folds chose the number of units" in tuning.details[0]
+    assert "The same folds chose the number of terms" in tuning.details[0]
     assert "`fit.performance()`" in tuning.details[1]
     found = cross_validated.performance(2)
     nested = gathered(cross_validated, found)[0]
@@ -61,7 +61,7 @@ def test_few_resamples_have_an_index_and_no_verdict(fitted):
     assert card.details[-1] == "A verdict takes at least 10."
 
 
-@pytest.mark.parametrize(("all_of_them", "which"), [(True, "every unit"), (False, "no unit")])
+@pytest.mark.parametrize(("all_of_them", "which"), [(True, "every term"), (False, "no term")])
 def test_undefined_stability_says_why(fitted, all_of_them, which):
     card = stability_of(fitted, selected=np.full_like(fitted.resampled.selected, all_of_them))
     assert card.value == "Not defined"

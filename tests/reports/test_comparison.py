@@ -257,7 +257,7 @@ def test_undefined_stability_is_said():
     found = made(2, (0, 4), n_units=4, rule=4)  # nothing or all four units
     report = gathered(found)
     assert report.stability is None
-    assert "Stability is not defined: every fold selected all units or none." in page_of(found)
+    assert "Stability is not defined: every fold selected all terms or none." in page_of(found)
     assert "–" in report.methods.rows[0]
     assert set(report.methods.marks.values()) == {(None, None)}
     assert report.cards[1].value == "Not defined"

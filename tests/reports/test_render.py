@@ -215,7 +215,7 @@ def test_a_path_of_one_step_is_a_sentence(mixed):
     )
     section = gathered(fit).path
     assert section.figure is None
-    assert section.notes[0] == "The path has one step, of 0 units: R2 0.000."
+    assert section.notes[0] == "The path has one step, of 0 terms: R2 0.000."
     assert "dashed" not in " ".join(section.notes)
     assert 'id="scores-title"' not in page_of(fit)
 
@@ -509,7 +509,7 @@ def cut_to_the_page(result, n):
     resampled = dataclasses.replace(
         result.resampled, units=names, fitted=zeros[0], assessed=~zeros[0], selected=zeros
     )
-    section = stability_section(resampled, [])
+    section = stability_section(resampled, [], "term")
     assert section.table.more == n - 30
     return Report(**{**vars(gathered(result)), "stability": section})
 
@@ -580,14 +580,14 @@ def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
     assert "What the selection does to coefficients" not in page_of(fit)
 
 
-def test_the_sets_of_many_units_are_the_most_frequent():
+def test_the_sets_of_many_units_are_the_most_frequent(fitted):
     names = tuple(f"x{i:02d}" for i in range(40))
     drawn = np.random.default_rng(0).random((50, 40)) < np.linspace(1, 0, 40)
     stability = Stability(
         units=names, fitted=drawn[0], assessed=np.ones(40, dtype=bool), selected=drawn,
         scheme="subsample", k=20, seed=1,
     )  # fmt: skip
-    material = SimpleNamespace(fit=SimpleNamespace(resampled=stability))
+    material = SimpleNamespace(fit=dataclasses.replace(fitted, resampled=stability))
     listed = models.gather(material).table
     assert listed.more == stability.n_models - len(listed.rows)
 

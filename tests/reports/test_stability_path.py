@@ -27,7 +27,9 @@ def stability(counts, scheme="complementary"):
 
 
 def gathered(found):
-    return gather(SimpleNamespace(fit=SimpleNamespace(resampled=found, k=1)))
+    groups = SimpleNamespace(terms=[("a",), ("<b>", "d"), ("c",)])
+    design = SimpleNamespace(arrays=SimpleNamespace(groups=groups))
+    return gather(SimpleNamespace(fit=SimpleNamespace(resampled=found, k=1, design=design)))
 
 
 def test_figure_table_and_q_values():

@@ -335,7 +335,7 @@ def test_summary_says_what_passed_where_a_bound_holds(fitted):
     text = " ".join(str(pairs.summary()).split())
     assert found.units
     assert f"Selected in 75% of the 10 resamples or more: {', '.join(found.units)}. At most" in text
-    assert f"At most {found.bound:.2g} units without signal are expected to pass" in text
+    assert f"At most {found.bound:.2g} terms without signal are expected to pass" in text
 
 
 def test_constant_terms_are_none_to_select_from():

@@ -12,10 +12,11 @@ from treeselect.engine.arrays import IntArray
 from treeselect.printing import (
     SummaryContent,
     count_text,
+    decimal_form,
+    decimal_text,
     enumeration,
     error_text,
     interval_text,
-    number_text,
     p_text,
     plain_score,
 )
@@ -98,7 +99,7 @@ def comparison_rows(found: Contest) -> tuple[tuple[str, ...], ...]:
         if len(found.runs) > 1:
             other = against.get(row["method"])
             cells += ("reference", "") if other is None else difference_cells(other)[:2]
-        cells += [number_text(row["stability"], ".2f"), f"{row['seconds']:.2g}"]
+        cells += [decimal_text(row["stability"], 2, missing="–"), f"{row['seconds']:.2g}"]
         cells += ["yes" if row["front"] else "no"] if len(found.runs) > 1 else []
         rows.append(tuple(cells))
     return tuple(rows)
@@ -116,8 +117,8 @@ def size_text(k: object, mean: float) -> str:
 def difference_cells(row: Mapping[Any, Any]) -> tuple[str, str, str]:
     """A difference with its interval and its p-value."""
     return (
-        f"{row['difference']:+.3f}",
-        interval_text(row["ci_low"], row["ci_high"], "+.3f"),
+        decimal_text(row["difference"], 3, "+"),
+        interval_text(row["ci_low"], row["ci_high"], decimal_form(3, "+")),
         p_text(row["p_value"]),
     )
 

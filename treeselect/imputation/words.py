@@ -9,7 +9,7 @@ import numpy as np
 
 from treeselect.designs.follow_up import follow_up_facts
 from treeselect.imputation.record import Imputed
-from treeselect.printing import MOST_ROWS, SummaryContent, count_text, interval_text
+from treeselect.printing import MOST_ROWS, SummaryContent, count_text, decimal_text, interval_text
 from treeselect.resampling.labelled import as_shown
 from treeselect.resampling.nouns import noun
 from treeselect.results.summary import method_words, names_note, rows_note
@@ -82,9 +82,9 @@ def _row(found: Imputed, row: pd.Series, seen: pd.DataFrame) -> tuple[str, ...]:
     cells += [row["group"]] if _is_grouped(seen) else []
     cells.append(found.fits[0].design.spec[row["term"]].kind)
     cells += [] if seen["selected"].all() else ["yes" if row["selected"] else "no"]
-    cells += [f"{row['imputations']} of {found.n_imputations}", f"{row['importance']:.3f}"]
+    cells += [f"{row['imputations']} of {found.n_imputations}", decimal_text(row["importance"], 3)]
     if found.n_resampled:
-        cells += [f"{row['frequency']:.2f}", interval_text(row["ci_low"], row["ci_high"])]
+        cells += [decimal_text(row["frequency"], 2), interval_text(row["ci_low"], row["ci_high"])]
     return tuple(cells)
 
 
@@ -107,9 +107,9 @@ def _notes(found: Imputed, n_seen: int) -> tuple[str, ...]:
         notes.append(f"{n_seen - MOST_ROWS:,} more terms that were selected are in `.tidy()`.")
     if np.isfinite(found.index):
         notes.append(
-            f"Stability index (Nogueira) of the imputations: {found.index:.2f}; 1 is the same"
-            " selection each time, 0 is chance. The seed is the same in each: what differs comes"
-            " from the imputed values."
+            f"Stability index (Nogueira) of the imputations: {decimal_text(found.index, 2)};"
+            " 1 is the same selection each time, 0 is chance. The seed is the same in each: what"
+            " differs comes from the imputed values."
         )
     notes += _resample_notes(found)
     notes.append(f"In each frame: {rows_note(found.fits[0])}")
@@ -159,7 +159,9 @@ def _resample_notes(found: Imputed) -> list[str]:
             else "No imputation selected anything, so that none was resampled."
         )
     if np.isfinite(found.resample_index):
-        notes.append(f"Stability index (Nogueira) of all resamples: {found.resample_index:.2f}.")
+        notes.append(
+            f"Stability index (Nogueira) of all resamples: {decimal_text(found.resample_index, 2)}."
+        )
     return notes
 
 

@@ -8,6 +8,8 @@ from treeselect.printing.content import MOST_ROWS, SmallTable, SummaryContent
 from treeselect.printing.numbers import (
     common_form,
     count_text,
+    decimal_form,
+    decimal_text,
     enumeration,
     error_text,
     interval_text,
@@ -26,6 +28,8 @@ __all__ = [
     "SummaryContent",
     "common_form",
     "count_text",
+    "decimal_form",
+    "decimal_text",
     "enumeration",
     "error_text",
     "interval_text",

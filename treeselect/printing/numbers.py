@@ -42,8 +42,27 @@ def number_text(value: float, form: str, missing: str = "–") -> str:
     return format(value, form) if math.isfinite(value) else missing
 
 
-def interval_text(low: float, high: float, form: str = ".2f", missing: str = "–") -> str:
-    """An interval, or a word where a limit is not known.
+def decimal_form(usual: int, sign: str = "") -> str:
+    """The format of scores, importances, frequencies and indices, and of what belongs to them:
+    so many decimals."""
+    return f"{sign}.{usual}f"
+
+
+def decimal_text(value: float, usual: int, sign: str = "", missing: str | None = None) -> str:
+    """A number of such a kind, or a word where there is none.
+
+    Examples
+    --------
+    >>> from treeselect.printing import decimal_text
+    >>> decimal_text(0.85, 2), decimal_text(-0.01, 3, "+")
+    ('0.85', '-0.010')
+    """
+    form = decimal_form(usual, sign)
+    return format(value, form) if missing is None else number_text(value, form, missing)
+
+
+def interval_text(low: float, high: float, form: str = "", missing: str = "–") -> str:
+    """An interval, by default of a frequency or an index, or a word where a limit is not known.
 
     Examples
     --------
@@ -53,6 +72,7 @@ def interval_text(low: float, high: float, form: str = ".2f", missing: str = "�
     """
     if not (math.isfinite(low) and math.isfinite(high)):
         return missing
+    form = form or decimal_form(2)
     return f"{low:{form}} to {high:{form}}"
 
 
@@ -83,12 +103,12 @@ def score_text(mean: float, standard_error: float, name: str = "s.e.") -> str:
 
 def plain_score(score: float) -> str:
     """A score with three decimals; one that is nearly 1 is not rounded to it."""
-    return ">0.999" if 0.9995 <= score < 1 else f"{score:.3f}"
+    return ">0.999" if 0.9995 <= score < 1 else decimal_text(score, 3)
 
 
 def error_text(standard_error: float) -> str:
     """A standard error with three decimals; a small one is not rounded to none."""
-    return "<0.001" if 0 < standard_error < 0.0005 else f"{standard_error:.3f}"
+    return "<0.001" if 0 < standard_error < 0.0005 else decimal_text(standard_error, 3)
 
 
 def p_text(p: float) -> str:

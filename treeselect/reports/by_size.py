@@ -11,6 +11,7 @@ from treeselect.comparison.lines import ScoreLine
 from treeselect.reports.figures.labels import distinct
 from treeselect.reports.figures.series import Series
 from treeselect.reports.parts import MOST_ROWS, Table
+from treeselect.resampling.nouns import noun_of
 
 if TYPE_CHECKING:
     from treeselect.comparison.record import Contest
@@ -44,5 +45,5 @@ def table_by_size(
     rows = [(str(size), *(cells.get((name, size), "") for name in names)) for size in sizes]
     if any((name, None) in cells for name in names):
         rows.append(("given", *(cells.get((name, None), "") for name in names)))
-    columns = ("Units (k)", *distinct(names, 12.0))
+    columns = (f"{noun_of(found.terms_of_unit, 2).capitalize()} (k)", *distinct(names, 12.0))
     return Table(columns, tuple(rows[:MOST_ROWS]), max(len(rows) - MOST_ROWS, 0))

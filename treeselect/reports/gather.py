@@ -18,6 +18,7 @@ from treeselect.reports import comparison, selection
 from treeselect.reports.material import ContestMaterial, FitMaterial
 from treeselect.resampling.coefficient_stability import CoefficientStability
 from treeselect.resampling.labelled import as_shown
+from treeselect.resampling.nouns import noun, noun_of
 from treeselect.resampling.performance import Performance
 from treeselect.results.belonging import check_found
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 
 class Report(SimpleNamespace):
-    """All that a page says: its title, and what each section has gathered, by the section's name.
+    """All that a page says: its title, what is selected ("terms" or "units"), and what each section
+    has gathered, by the section's name.
 
     Templates know it as ``report``: ``report.stability`` is what
     ``treeselect/reports/selection/stability.py`` gathers, None if there is nothing to say.
@@ -78,7 +80,7 @@ def gather(
         fit, performance, coefficients, versions, written, tuple(named),
         whole=whole or sections is not None,
     )  # fmt: skip
-    return Report(title=title, **_sections(selection, material, sections))
+    return Report(title=title, nouns=noun(fit), **_sections(selection, material, sections))
 
 
 def _all_terms(fit: Fit) -> list[str]:
@@ -112,7 +114,8 @@ def gather_comparison(
         else f"Which method selects best for {found.response}?"
     )
     material = ContestMaterial(found, versions, written, named)
-    return Report(title=title, **_sections(comparison, material, sections))
+    nouns = noun_of(found.terms_of_unit, 2)
+    return Report(title=title, nouns=nouns, **_sections(comparison, material, sections))
 
 
 def read_sections(package: ModuleType, sections: Iterable[str] | None) -> tuple[str, ...] | None:

@@ -13,7 +13,14 @@ from treeselect.designs.labels import column_labels, in_labels
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.engine.arrays import FloatArray
 from treeselect.frames.libraries import in_library
-from treeselect.printing import MOST_ROWS, Summary, SummaryContent, interval_text, number_text
+from treeselect.printing import (
+    MOST_ROWS,
+    Summary,
+    SummaryContent,
+    decimal_text,
+    interval_text,
+    number_text,
+)
 from treeselect.printing.summary import Summarised
 from treeselect.resampling.coefficients import coefficient_spread
 from treeselect.resampling.refits import Key, Refit, estimates_of, fit_terms, refit_resamples
@@ -172,7 +179,7 @@ def cells(row: Any) -> tuple[str, ...]:
     full = _number(row["full_estimate"])
     return (
         str(row["column"]),
-        f"{row['frequency']:.2f}",
+        decimal_text(row["frequency"], 2),
         full and f"{full} ({row['full_std_error']:.2g})",
         _number(row["estimate"]),
         _fixed(row["rmsd_ratio"], ".2f"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.frames.libraries import in_library
-from treeselect.printing import interval_text, p_text
+from treeselect.printing import decimal_form, decimal_text, interval_text, p_text
 from treeselect.printing.summary import Summarised
 from treeselect.resampling.paired import PairedDifference, differences, paired_difference
 
@@ -135,14 +135,19 @@ def _content(found: ConditionalImportance) -> SummaryContent:
         which = ("yes" if found.selected[unit] else "no",) if is_mixed else ()
         p_value = found.p_value(unit)
         told = p_text(p_value) if np.isfinite(p_value) else "unknown"
-        between = interval_text(lost.low, lost.high, ".3f", "unknown")
-        rows.append((found.labels.get(name, name), *which, f"{lost.mean:.3f}", between, told))
+        between = interval_text(lost.low, lost.high, decimal_form(3), "unknown")
+        rows.append(
+            (found.labels.get(name, name), *which, decimal_text(lost.mean, 3), between, told)
+        )
     return SummaryContent(
         title="Conditional importance: what the score loses without a term",
         facts=(
             ("Call", found.call),
             ("Folds", found.scheme),
-            (found.score_name, f"{found.score.mean():.3f} with the selection, on held-out rows"),
+            (
+                found.score_name,
+                f"{decimal_text(found.score.mean(), 3)} with the selection, on held-out rows",
+            ),
             ("Seed", str(found.seed)),
         ),
         columns=("Term", *(("Selected",) if is_mixed else ()), "Loss", "95% interval", "p"),

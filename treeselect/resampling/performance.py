@@ -12,7 +12,7 @@ import numpy as np
 from treeselect.arguments.checks import check_count
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.frames.libraries import in_library
-from treeselect.printing import score_text
+from treeselect.printing import decimal_text, score_text
 from treeselect.printing.summary import Summarised
 from treeselect.resampling.calibration import calibration_table
 from treeselect.resampling.cross_validation import standard_error
@@ -306,7 +306,7 @@ def _content(found: Performance) -> SummaryContent:
         (
             str(fold + 1),
             str(found.k[fold]),
-            f"{score:.3f}",
+            decimal_text(score, 3),
             f"{found.n_train[fold]:,}",
             f"{found.n_test[fold]:,}",
             _names(found.selected[fold]),
@@ -358,7 +358,7 @@ def _notes(found: Performance) -> tuple[str, ...]:
         )
     if np.isfinite(found.path_score):
         notes.append(
-            f"The path of the fit has {found.score_name} {found.path_score:.3f} at k ="
+            f"The path of the fit has {found.score_name} {decimal_text(found.path_score, 3)} at k ="
             f" {found.k_of_fit}, from folds that also chose k."
         )
     notes.append(

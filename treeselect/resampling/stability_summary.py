@@ -12,6 +12,8 @@ from treeselect.printing import (
     Summary,
     SummaryContent,
     count_text,
+    decimal_form,
+    decimal_text,
     enumeration,
     interval_text,
     percent_text,
@@ -60,7 +62,10 @@ def summarise_stability(stability: Frequencies) -> SummaryContent:
             *(
                 ("by request", "")
                 if kept[row["term"]]
-                else (f"{row['frequency']:.2f}", interval_text(row["ci_low"], row["ci_high"]))
+                else (
+                    decimal_text(row["frequency"], 2),
+                    interval_text(row["ci_low"], row["ci_high"]),
+                )
             ),
             "yes" if row["selected"] else "no",
         )
@@ -103,8 +108,9 @@ def _index(stability: Frequencies) -> str:
     index, (low, high) = stability.index, stability.index_ci
     if not np.isfinite(index):
         return "not defined, as each selected all that it could, or nothing"
-    between = f" ({interval_text(low, high)})" if f"{low:.2f}" != f"{high:.2f}" else ""
-    return f"{index:.2f}{between}; 1 is the same selection each time, 0 is chance"
+    form = decimal_form(2)
+    between = f" ({interval_text(low, high)})" if format(low, form) != format(high, form) else ""
+    return f"{decimal_text(index, 2)}{between}; 1 is the same selection each time, 0 is chance"
 
 
 def _notes(stability: Frequencies, more: int) -> tuple[str, ...]:

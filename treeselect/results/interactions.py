@@ -10,6 +10,7 @@ import numpy as np
 
 from treeselect.models.pair_probing import PairProbes, PairTerm, read_strengths
 from treeselect.models.probing import ResampledReadings
+from treeselect.printing import decimal_text, interval_text
 from treeselect.resampling.effects import (
     LEAST_RESAMPLES,
     InteractionRecord,
@@ -119,8 +120,8 @@ def _record_of(result: Fit) -> InteractionRecord:
 def strength_texts(table: pd.DataFrame) -> list[str]:
     """Size and strength of each pair in words, with the interval where there is one."""
     return [
-        f"{row['size']:.3g}, strength {row['strength']:.2f}"
-        + ("" if np.isnan(row["low"]) else f" ({row['low']:.2f} to {row['high']:.2f})")
+        f"{row['size']:.3g}, strength {decimal_text(row['strength'], 2)}"
+        + ("" if np.isnan(row["low"]) else f" ({interval_text(row['low'], row['high'])})")
         for row in table.to_dict("records")
     ]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.algorithms.shared.references import Reference, texts
-from treeselect.printing import enumeration, percent_text, score_text
+from treeselect.printing import decimal_text, enumeration, interval_text, percent_text, score_text
 from treeselect.resampling.nouns import noun
 from treeselect.results.recurrence import kept_units
 from treeselect.results.rows import RowFacts
@@ -194,10 +194,11 @@ def _stability(fit: Fit) -> list[str]:
     said = [f"The selection was repeated on {stability.words}{how}."]
     if np.isfinite(stability.index):
         low, high = stability.index_ci
-        between = f" (Monte Carlo interval {low:.2f} to {high:.2f})" if low < high else ""
+        between = f" (Monte Carlo interval {interval_text(low, high)})" if low < high else ""
         said.append(
             f"The stability index of {INDEX.short.rpartition(' ')[0]} [{INDEX.year}] was"
-            f" {stability.index:.2f}{between}; 1 is the same selection each time, 0 is chance."
+            f" {decimal_text(stability.index, 2)}{between}; 1 is the same selection each time,"
+            " 0 is chance."
         )
     kept = kept_units(stability)
     frequency = dict(zip(stability.units, stability.frequency.tolist(), strict=True))

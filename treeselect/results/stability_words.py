@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.printing import enumeration, percent_text
+from treeselect.printing import decimal_text, enumeration, percent_text
 from treeselect.resampling.fit import index_told
 from treeselect.resampling.model_frequencies import distinct_sets
 from treeselect.resampling.nouns import noun
@@ -155,5 +155,5 @@ def correlated_sentence(fit: Fit) -> str:
         return ""
     return (
         f" With {noun(fit)} standing for each other as far as they are associated (Sechidis and"
-        f" others): {index:.2f}."
+        f" others): {decimal_text(index, 2)}."
     )

@@ -16,6 +16,8 @@ from treeselect.printing import (
     MOST_ROWS,
     SummaryContent,
     count_text,
+    decimal_form,
+    decimal_text,
     interval_text,
     percent_text,
     plain_score,
@@ -99,9 +101,14 @@ def score_fact(result: Fit) -> tuple[str, str]:
         score = f"{plain_score(glance['train_score'])} {rows}"
         if result.step.cut_from is not None:
             score += f", of the {count_text(result.step.cut_from)} {noun(result)} before the cut"
-        if 0 < result.k < len(result.step.selected):
+        if is_selected_on_its_rows(result):
             score += "; the terms were selected on these rows: optimistic"
     return str(glance["score"]), score
+
+
+def is_selected_on_its_rows(result: Fit) -> bool:
+    """Whether something was chosen, and something left out, by the rows of the training score."""
+    return 0 < result.k < len(result.step.selected)
 
 
 def method_words(method: Method) -> str:
@@ -141,11 +148,14 @@ def _term_table(result: Fit) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ..
             ["" if spec.n_occurring is None else count_text(spec.n_occurring)] if has_levels else []
         )
         cells += [row["decision"]] if decided else []
-        cells += [f"{row['importance']:.3f}", _entry(row["step"])]
+        cells += [decimal_text(row["importance"], 3), _entry(row["step"])]
         if row["group"] in kept:
             cells += [BY_REQUEST, ""]
         elif resampled:
-            cells += [f"{row['frequency']:.2f}", interval_text(row["ci_low"], row["ci_high"])]
+            cells += [
+                decimal_text(row["frequency"], 2),
+                interval_text(row["ci_low"], row["ci_high"]),
+            ]
         cells += [f"{row['cost']:g}"] if priced else []
         rows.append(tuple(cells))
     return tuple(columns), tuple(rows)
@@ -266,14 +276,15 @@ def stability_notes(result: Fit) -> list[str]:
     stability = result.stability
     index, (low, high) = stability.index, stability.index_ci
     if np.isfinite(index):
+        form = decimal_form(2)
         between = (
-            f", Monte Carlo interval ({stability.words}) {low:.2f} to {high:.2f}"
-            if f"{low:.2f}" != f"{high:.2f}"
+            f", Monte Carlo interval ({stability.words}) {interval_text(low, high)}"
+            if format(low, form) != format(high, form)
             else ""
         )
         text = (
-            f"Stability index (Nogueira): {index:.2f}{between}; 1 is the same selection each time,"
-            f" 0 is chance.{correlated_sentence(result)}"
+            f"Stability index (Nogueira): {decimal_text(index, 2)}{between}; 1 is the same"
+            f" selection each time, 0 is chance.{correlated_sentence(result)}"
         )
     else:
         free = stability.assessed

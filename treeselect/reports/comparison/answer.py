@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from treeselect.comparison.verdict import Verdict, verdict
 from treeselect.comparison.words import units_text
-from treeselect.printing import enumeration
+from treeselect.printing import decimal_text, enumeration
 from treeselect.reports.material import ContestMaterial
 from treeselect.resampling.nouns import noun_of
 
@@ -14,7 +14,8 @@ def gather(material: ContestMaterial) -> tuple[str, ...]:
     found, ranked = material.found, material.ranked
     best = ranked.to_dict("records")[0]
     reached = (
-        f"{best['score']:.3f} (standard error {best['standard_error']:.3f}) with"
+        f"{decimal_text(best['score'], 3)}"
+        f" (standard error {decimal_text(best['standard_error'], 3)}) with"
         f" {units_text(best['n_selected'], found)}"
     )
     score, response = found.score_name, found.response
@@ -60,5 +61,5 @@ def _front(said: Verdict, units: str) -> tuple[str, ...]:
             if said.stablest == said.smallest
             else f", {enumeration(said.stablest)} {verb}"
         )
-        text += f"{who} the most stable ({said.highest:.2f})"
+        text += f"{who} the most stable ({decimal_text(said.highest, 2)})"
     return (f"{text}.",)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.comparison.words import span, units_text
-from treeselect.printing import enumeration, error_text, plain_score
+from treeselect.printing import decimal_text, enumeration, error_text, plain_score
 from treeselect.reports.material import ContestMaterial
 from treeselect.reports.parts import Card
 
@@ -44,7 +44,7 @@ def _stability(material: ContestMaterial) -> Card:
         f"Nogueira's index over {len(material.found.n_test):,} folds: 1 is the same selection each"
         " time, 0 is chance."
     )
-    return Card(head, f"{most:.2f}", tuple(details))
+    return Card(head, decimal_text(most, 2), tuple(details))
 
 
 def _data(found: Contest) -> Card:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from treeselect.comparison.lines import MOST_LINES
+from treeselect.printing import decimal_text
 from treeselect.reports.by_size import line_series, table_by_size
 from treeselect.reports.figures.series import SeriesFigure, series_figure
 from treeselect.reports.material import ContestMaterial
@@ -46,8 +49,11 @@ def gather(material: ContestMaterial) -> ScoreSection:
         lead += " A method whose tuning value is given is one point, at its mean number of units."
     if any(0 in (run.sizes or ()) for run in found.runs):
         lead += " Sizes at which no fold selects anything are left out: the constant model."
-    table = table_by_size(
-        found, lines, lambda row: f"{row['score']:.3f} ({row['standard_error']:.3f})"
-    )
+    table = table_by_size(found, lines, _cell)
     figure = series_figure(shown, len(lines) - len(shown), bounds=found.score_bounds)
     return ScoreSection(lead, figure, found.score_name, table)
+
+
+def _cell(row: Mapping[Hashable, Any]) -> str:
+    """A score with its standard error."""
+    return f"{decimal_text(row['score'], 3)} ({decimal_text(row['standard_error'], 3)})"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeselect.comparison.lines import MOST_LINES
-from treeselect.printing import number_text
+from treeselect.printing import decimal_text
 from treeselect.reports.by_size import line_series, table_by_size
 from treeselect.reports.figures.series import SeriesFigure, series_figure
 from treeselect.reports.material import ContestMaterial
@@ -37,7 +37,7 @@ def gather(material: ContestMaterial) -> StabilitySection | None:
         "Nogueira's index over the folds: 1 is the same selection in each, 0 is chance. It is not"
         " defined where every fold selects all units or none."
     )
-    table = table_by_size(found, lines, lambda row: number_text(row["stability"], ".2f"))
+    table = table_by_size(found, lines, lambda row: decimal_text(row["stability"], 2, missing="–"))
     figure = series_figure(
         shown, max(len(lines) - MOST_LINES, 0), bounds=(-1.0, 1.0), cover=(0.0, 1.0)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from treeselect.printing import decimal_text
 from treeselect.reports.figures.labels import distinct
 from treeselect.reports.material import ContestMaterial
 
@@ -69,4 +70,4 @@ def gather(material: ContestMaterial) -> TermMatrix | None:
 
 
 def _share(share: float) -> Share:
-    return Share(f"{share:.2f}" if share else "0", share)
+    return Share(decimal_text(share, 2) if share else "0", share)

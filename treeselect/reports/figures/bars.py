@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+from treeselect.printing import decimal_text
 from treeselect.reports.figures.forms import TICK, Figure, Form, in_both_forms
 from treeselect.reports.figures.labels import width
 from treeselect.reports.figures.rows import RowName, rows_of
@@ -66,7 +67,7 @@ def bar_figure(
     texts : sequence of str, optional
         The values in words, by default with three decimals.
     """
-    words = texts or [f"{value:.3f}" for value in values]
+    words = texts or [decimal_text(value, 3) for value in values]
     shares = [value / (full or max(values) or 1.0) for value in values]
     said = "; ".join(f"{name}: {text}" for name, text in zip(names, words, strict=True))
     return in_both_forms(partial(_bars, names, shares, words, parts), said, more)

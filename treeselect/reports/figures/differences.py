@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from treeselect.printing import interval_text
+from treeselect.printing import decimal_form, decimal_text, interval_text
 from treeselect.reports.figures.dots import DotFigure, Value, drawn_dots
 from treeselect.reports.figures.forms import in_both_forms
 
@@ -36,7 +36,7 @@ def difference_figure(
             low if math.isfinite(low) else value,
             high if math.isfinite(high) else value,
             bool(low > 0 or high < 0),
-            f"{value:+.3f} ({interval_text(low, high, '+.3f')})",
+            f"{decimal_text(value, 3, '+')} ({interval_text(low, high, decimal_form(3, '+'))})",
         )
         for name, value, low, high in zip(names, values, lows, highs, strict=True)
     ]

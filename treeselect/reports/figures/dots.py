@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+from treeselect.printing import decimal_text, interval_text
 from treeselect.reports.figures.axes import Tick, fitted_ticks, middle_in
 from treeselect.reports.figures.forms import TICK, Figure, Form, in_both_forms
 from treeselect.reports.figures.labels import width
@@ -105,7 +106,7 @@ def range_figure(
     shown = _values(names, values, lows, highs, filled)
     ends = min([*lows, mark[1]]), max([*highs, mark[1]])
     said = "; ".join(f"{v.name}: {v.text}{', selected' if v.filled else ''}" for v in shown)
-    said += f"; {mark[0]}: {mark[1]:.2f}"
+    said += f"; {mark[0]}: {decimal_text(mark[1], 2)}"
     return in_both_forms(partial(drawn_dots, shown, ends, {mark[0]: mark[1]}), said, more)
 
 
@@ -117,7 +118,14 @@ def _values(
     filled: Sequence[bool],
 ) -> list[Value]:
     return [
-        Value(name, value, low, high, bool(fill), f"{value:.2f} ({low:.2f} to {high:.2f})")
+        Value(
+            name,
+            value,
+            low,
+            high,
+            bool(fill),
+            f"{decimal_text(value, 2)} ({interval_text(low, high)})",
+        )
         for name, value, low, high, fill in zip(names, values, lows, highs, filled, strict=True)
     ]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+from treeselect.printing import decimal_text
 from treeselect.reports.figures.axes import Tick, count_axis, label_room, nice_ticks, tick_labels
 from treeselect.reports.figures.forms import Figure, Form, in_both_forms
 from treeselect.reports.figures.legends import Entry, legend_of
@@ -74,7 +75,9 @@ class _Run:
 
     @property
     def text(self) -> str:
-        return ", ".join(f"{s}: {v:.3f}" for s, v in zip(self.sizes, self.values, strict=True))
+        return ", ".join(
+            f"{s}: {decimal_text(v, 3)}" for s, v in zip(self.sizes, self.values, strict=True)
+        )
 
 
 def line_figure(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+from treeselect.printing import decimal_text
 from treeselect.reports.figures.axes import (
     Axis,
     Tick,
@@ -58,6 +59,7 @@ def path_figure(
     errors: Sequence[float] | None,
     chosen: int,
     bounds: tuple[float, float] = (-math.inf, math.inf),
+    noun: str = "term",
 ) -> PathFigure:
     """Geometry of the path.
 
@@ -73,16 +75,18 @@ def path_figure(
         Size that is marked; none of `sizes` if it was cut from the next larger one.
     bounds : (float, float)
         Least and greatest value of the score.
+    noun : str
+        What one of the selected is called.
     """
     known = [i for i, score in enumerate(scores) if math.isfinite(score)]
     halves = [e if math.isfinite(e) else 0.0 for e in errors] if errors else None
     axis = score_axis(scores, errors, bounds)
     steps = [(sizes[i], scores[i], halves[i] if halves else None) for i in known]
     said = "; ".join(
-        f"{_step_text(size, score)}{' (chosen)' if size == chosen else ''}"
+        f"{_step_text(size, score, noun)}{' (chosen)' if size == chosen else ''}"
         for size, score, _ in steps
     )
-    return in_both_forms(partial(_path, sizes, steps, axis, chosen), said)
+    return in_both_forms(partial(_path, sizes, steps, axis, chosen, noun), said)
 
 
 def _path(
@@ -90,6 +94,7 @@ def _path(
     steps: Sequence[tuple[int, float, float | None]],
     axis: Axis,
     chosen: int,
+    noun: str,
     form: Form,
 ) -> Path:
     labels = tick_labels(axis.ticks)
@@ -110,7 +115,7 @@ def _path(
             None if half is None else y(score - half),
             None if half is None else y(score + half),
             size == chosen,
-            _step_text(size, score),
+            _step_text(size, score, noun),
         )
         for size, score, half in steps
     )
@@ -130,5 +135,5 @@ def _path(
     )
 
 
-def _step_text(size: int, score: float) -> str:
-    return f"{size:,} unit{'' if size == 1 else 's'}: {score:.3f}"
+def _step_text(size: int, score: float, noun: str) -> str:
+    return f"{size:,} {noun}{'' if size == 1 else 's'}: {decimal_text(score, 3)}"

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import groupby, pairwise
 from typing import TypeAlias
 
+from treeselect.printing import decimal_text
 from treeselect.reports.figures.axes import (
     Axis,
     Tick,
@@ -212,7 +213,8 @@ def _parts(places: Sequence[tuple[float, float] | None]) -> tuple[str, ...]:
 
 def _text(one: Series) -> str:
     return ", ".join(
-        f"{size:g}: {value:.3f}" + (f" ± {error:.3f}" if math.isfinite(error) else "")
+        f"{size:g}: {decimal_text(value, 3)}"
+        + (f" ± {decimal_text(error, 3)}" if math.isfinite(error) else "")
         for size, value, error in zip(one.sizes, one.values, one.errors, strict=True)
         if math.isfinite(value)
     )

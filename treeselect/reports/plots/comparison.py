@@ -26,6 +26,7 @@ from treeselect.reports.plots.drawing import (
     short_names,
     whole_numbers,
 )
+from treeselect.resampling.nouns import noun_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +68,9 @@ def _scores(found: Contest, ax: Axes | None) -> Axes:
         drawn.append(_score_line(ax, line, i, shift, axis))
     ax.grid(axis="y", color=GRID)
     ax.set_axisbelow(True)
-    ax.set_xlabel("selected units (k); ringed: where the method is compared")
+    ax.set_xlabel(
+        f"selected {noun_of(found.terms_of_unit, 2)} (k); ringed: where the method is compared"
+    )
     ax.set_ylabel(plain(f"{found.score_name} on held-out rows"))
     more = len(found.runs) - len(lines)
     if more:
@@ -181,7 +184,7 @@ def _front(found: Contest, ax: Axes | None) -> Axes:
     _label_points(ax, names, shown["n_selected"].to_list(), shown["score"].to_list())
     more = len(table) - len(shown)
     ax.set_xlabel(
-        "selected units, mean over the folds; stability in brackets\n"
+        f"selected {noun_of(found.terms_of_unit, 2)}, mean over the folds; stability in brackets\n"
         "lines: one standard error to each side"
         + (f"\n(and {more:,} more methods)" if more else "")
     )

@@ -18,6 +18,7 @@ from treeselect.reports.plots.drawing import (
     short_names,
     whole_numbers,
 )
+from treeselect.resampling.nouns import noun
 from treeselect.results.curves import ImportanceLines, importance_lines
 from treeselect.results.tables import path_table
 
@@ -136,4 +137,4 @@ def _over_sizes(ax: Axes, result: Fit) -> None:
     ax.axvline(result.k, color=SOFT, linestyle="--", linewidth=1, zorder=0)
     ax.grid(axis="y", color=GRID)
     ax.set_axisbelow(True)
-    ax.set_xlabel("selected units (k)")
+    ax.set_xlabel(f"selected {noun(result)} (k)")

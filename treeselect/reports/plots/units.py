@@ -9,6 +9,7 @@ import numpy as np
 from treeselect.errors import OptionError, listing
 from treeselect.reports.colours import ACCENT, FAINT, GRID, SOFT
 from treeselect.reports.plots.drawing import name_rows, new_axes
+from treeselect.resampling.nouns import noun
 from treeselect.results.frequencies import selected_first
 from treeselect.results.tables import importances_of
 
@@ -118,7 +119,8 @@ def substitutes(result: Fit, ax: Axes | None) -> Axes:
     if table.empty:
         raise OptionError(
             "There is no substitute to plot.\n"
-            "  No selected unit was missing on resamples that selected another in its stead."
+            f"  No selected {noun(result, 1)} was missing on resamples that selected another in its"
+            " stead."
         )
     ax = new_axes(ax, 6.8, 1.4 + 0.3 * len(table))
     rows = np.arange(len(table))

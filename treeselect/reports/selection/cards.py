@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.printing import enumeration, error_text, plain_score
+from treeselect.printing import decimal_text, enumeration, error_text, plain_score
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Card
+from treeselect.resampling.nouns import noun
+from treeselect.results.recurrence import each_selected_all
 from treeselect.results.rows import RowFacts, row_facts
 from treeselect.results.tables import glance_table
 from treeselect.results.verdict import FEWEST, verdict_words
@@ -48,7 +50,7 @@ def _nested(material: FitMaterial) -> Card | None:
 
 
 def _tuning(fit: Fit) -> Card:
-    """The score of the folds that chose the number of units, and where to find a better one."""
+    """The score of the folds that chose the number of terms, and where to find a better one."""
     family = fit.design.response.family
     better = (
         "`fit.performance()` scores rows that had no part in what was chosen; given as"
@@ -60,7 +62,7 @@ def _tuning(fit: Fit) -> Card:
     error = _error(glance["cv_score"], glance["cv_se"])
     details = [
         f"{error}, cross-validated with the selection repeated inside each fold. The same folds"
-        " chose the number of units, so it can be slightly optimistic.",
+        f" chose the number of {noun(fit)}, so it can be slightly optimistic.",
         better,
         family.score_words,
     ]
@@ -78,27 +80,30 @@ def _stability(fit: Fit) -> Card:
     if fit.resampled is None:
         how = "`fit.resample(100)` repeats the selection on resamples of the rows."
         if not fit.groups:
-            how = "`fit.resample(100, k=1)` selects one unit on each of 100 resamples of the rows."
+            how = (
+                f"`fit.resample(100, k=1)` selects one {noun(fit, 1)} on each of 100 resamples of"
+                " the rows."
+            )
         return Card("Stability", "Not assessed", (how,))
     stability = fit.stability
     index = stability.index if stability.n_resamples > 1 else float("nan")
     head = f"Stability, k fixed at {stability.k}" if stability.fixed_size else "Stability"
     if not np.isfinite(index):
-        return Card(head, "Not defined", (_why_undefined(stability),))
+        return Card(head, "Not defined", (_why_undefined(fit, stability),))
     told = f"{stability.words}; 1 is the same selection each time, 0 is chance."
     word = verdict_words(fit, stability)
     if word:
-        return Card(head, word, (f"Index {index:.2f} on {told}",))
+        return Card(head, word, (f"Index {decimal_text(index, 2)} on {told}",))
     few = () if stability.n_resamples >= FEWEST else (f"A verdict takes at least {FEWEST}.",)
-    return Card(f"{head}: index", f"{index:.2f}", (f"On {told}", *few))
+    return Card(f"{head}: index", decimal_text(index, 2), (f"On {told}", *few))
 
 
-def _why_undefined(stability: Stability) -> str:
+def _why_undefined(fit: Fit, stability: Stability) -> str:
     if stability.n_resamples == 1:
         return "One resample tells nothing about it."
-    which = "no unit" if not stability.selected[:, stability.assessed].any() else "every unit"
+    which = "every" if each_selected_all(stability) else "no"
     beyond = " beyond those that are kept" if stability.kept.any() else ""
-    return f"Each of {stability.words} selected {which}{beyond}."
+    return f"Each of {stability.words} selected {which} {noun(fit, 1)}{beyond}."
 
 
 def _data(fit: Fit, found: RowFacts) -> Card:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from treeselect.printing import decimal_text
 from treeselect.reports.figures.labels import shorten
 from treeselect.reports.figures.squares import (
     Dots,
@@ -104,7 +105,7 @@ def _two_classes(held: HeldOut, name: str) -> ChecksSection:
         curve["false_positive_rate"].to_list(),
         curve["true_positive_rate"].to_list(),
         ("1 − specificity", "sensitivity"),
-        f"The curve, of area {together:.3f}, goes through "
+        f"The curve, of area {decimal_text(together, 3)}, goes through "
         + "; ".join(
             f"sensitivity {row['sensitivity']:.2f} at specificity {row['specificity']:.2f}"
             for row in cutoff_table(held, _CUTOFFS).to_dict("records")
@@ -122,9 +123,9 @@ def _two_classes(held: HeldOut, name: str) -> ChecksSection:
             ),
         ),
         sentences=(
-            f"The area under the curve is {together:.3f} for the predictions of all folds together;"
-            f" the mean of the folds' own areas, which compare rows of one fold only, is"
-            f" {by_fold:.3f}.",
+            f"The area under the curve is {decimal_text(together, 3)} for the predictions of all"
+            " folds together; the mean of the folds' own areas, which compare rows of one fold"
+            f" only, is {decimal_text(by_fold, 3)}.",
             *_recalibration_words(recalibration(held)),
             *_cautions(held),
         ),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from treeselect.printing import decimal_text, interval_text
 from treeselect.reports.figures.dots import DotFigure, range_figure
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
+from treeselect.resampling.nouns import noun
 from treeselect.results.tables import decision_table
 
 
@@ -41,19 +43,21 @@ def gather(material: FitMaterial) -> DecisionsSection | None:
             str(row["decision"]),
             f"{row['hits']:,}",
             f"{row['rounds']:,}",
-            f"{row['median']:.2f}",
-            f"{row['low']:.2f} to {row['high']:.2f}",
+            decimal_text(row["median"], 2),
+            interval_text(row["low"], row["high"]),
         )
         for row in found.head(MOST_ROWS).to_dict("records")
     )
-    columns = ("Unit", "Decision", "Hits", "Rounds", "Importance, median", "Middle 90%")
+    one = noun(fit, 1)
+    columns = (one.capitalize(), "Decision", "Hits", "Rounds", "Importance, median", "Middle 90%")
     n_rounds = len(fit.step.decisions.history)
     lead = (
-        f"In each of {n_rounds:,} rounds every unit that was not yet rejected competed with"
+        f"In each of {n_rounds:,} rounds every {one} that was not yet rejected competed with"
         " shuffled copies of them all, its shadows; it has a hit where it is more important than"
-        " the greatest of these. Units with more hits than chance gives are confirmed, those with"
-        " fewer rejected, the others tentative. Dots are medians over the rounds in which a unit"
-        " took part, filled if it is selected; lines reach from the 5th to the 95th percentile."
-        f" The dashed line is the median of the greatest shadows, {bar:.2f}."
+        f" the greatest of these. {noun(fit).capitalize()} with more hits than chance gives are"
+        " confirmed, those with fewer rejected, the others tentative. Dots are medians over the"
+        f" rounds in which a {one} took part, filled if it is selected; lines reach from the 5th to"
+        " the 95th percentile."
+        f" The dashed line is the median of the greatest shadows, {decimal_text(bar, 2)}."
     )
     return DecisionsSection(lead, figure, Table(columns, rows, max(len(found) - MOST_ROWS, 0)))

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from treeselect.printing import decimal_text
 from treeselect.reports.figures.lines import LineFigure, line_figure
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table, table_around
+from treeselect.resampling.nouns import noun
 from treeselect.results.curves import importance_lines
 
 if TYPE_CHECKING:
@@ -37,13 +39,13 @@ def gather(material: FitMaterial) -> ImportancePath | None:
         return None
     figure = line_figure(found.sizes, found.names, found.values, found.selected, fit.k, found.more)
     rows = [
-        (f"{size:,}", *(f"{own[i]:.3f}" for own in found.values))
+        (f"{size:,}", *(decimal_text(own[i], 3) for own in found.values))
         for i, size in enumerate(found.sizes)
     ]
     return ImportancePath(
         _lead(fit, found.selected),
         figure,
-        table_around(("Units (k)", *found.names), rows, found.sizes, fit.k),
+        table_around((f"{noun(fit).capitalize()} (k)", *found.names), rows, found.sizes, fit.k),
     )
 
 
@@ -51,9 +53,9 @@ def _lead(fit: Fit, solid: Sequence[bool]) -> str:
     has_trees = fit.step.ensemble is not None
     by = "in the weighted trees of" if has_trees else "by the method's own measure at"
     lead = (
-        f"Importance of the units {by} each step of the path, summing to 1 at each."
+        f"Importance of the {noun(fit)} {by} each step of the path, summing to 1 at each."
         f" The dashed upright line marks the chosen number, {fit.k:,}."
     )
     if not all(solid):
-        lead += " Dashed lines are units outside the selection."
+        lead += f" Dashed lines are {noun(fit)} outside the selection."
     return lead

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treeselect.printing import enumeration
+from treeselect.printing import decimal_text, enumeration
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table
+from treeselect.resampling.nouns import noun
 
 _MOST_SETS = 10
 
@@ -30,16 +31,23 @@ def gather(material: FitMaterial) -> ModelSection | None:
             enumeration(row["terms"], 20) if row["terms"] else "none",
             f"{row['size']:,}",
             f"{row['count']:,}",
-            f"{row['frequency']:.3f}",
-            f"{row['cumulative']:.3f}",
+            decimal_text(row["frequency"], 3),
+            decimal_text(row["cumulative"], 3),
             "yes" if row["selected"] else "no",
         )
         for row in shown.to_dict("records")
     )
-    columns = ("Set", "Units", "Resamples", "Frequency", "Cumulative", "That of the fit")
+    columns = (
+        "Set",
+        noun(material.fit).capitalize(),
+        "Resamples",
+        "Frequency",
+        "Cumulative",
+        "That of the fit",
+    )
     more = stability.n_models - len(rows)
     lead = (
-        f"How many of {stability.words} selected just these units. That of the fit is listed if any"
-        " did, wherever it stands."
+        f"How many of {stability.words} selected just these {noun(material.fit)}. That of the fit"
+        " is listed if any did, wherever it stands."
     )
     return ModelSection(lead, Table(columns, rows, more))

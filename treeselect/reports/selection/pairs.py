@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from treeselect.printing import enumeration
+from treeselect.printing import decimal_text, enumeration
 from treeselect.reports.figures.forms import Figure
 from treeselect.reports.figures.heat_map import HeatMap, Pair, heat_map
 from treeselect.reports.material import FitMaterial
@@ -96,7 +96,7 @@ def _table(pairs: pd.DataFrame, what: str) -> Table:
 
 
 def _share(share: float) -> str:
-    return "<0.01" if 0 < share < 0.005 else f"{share:.2f}"
+    return "<0.01" if 0 < share < 0.005 else decimal_text(share, 2)
 
 
 def _lead(fit: Fit, stability: Stability, figure: Figure[HeatMap] | None) -> str:

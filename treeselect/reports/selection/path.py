@@ -1,4 +1,4 @@
-"""How many terms: the score against the number of units."""
+"""How many terms: the score against their number."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeselect.printing import enumeration, score_text
+from treeselect.printing import decimal_text, enumeration, score_text
 from treeselect.reports.figures.path import PathFigure, path_figure
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table, table_around
+from treeselect.resampling.nouns import noun
+from treeselect.results.summary import is_selected_on_its_rows
 from treeselect.results.tables import path_table
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ def _notes(fit: Fit) -> tuple[str, ...]:
     if fit.step.cut_from is not None:
         marked += (
             ", which no step of the path has; the training score of the selection is that of the"
-            f" step with {fit.step.cut_from:,} units, from which it was cut"
+            f" step with {fit.step.cut_from:,} {noun(fit)}, from which it was cut"
         )
     return _what_score(fit), f"{marked}."
 
@@ -62,14 +64,16 @@ def _without_figure(fit: Fit) -> tuple[str, ...]:
     if len(fit.steps) > 1:
         return ("Fewer than two steps of the path have a score, so there is no figure.",)
     (row,) = path_table(fit).to_dict("records")
-    text = f"The path has one step, of {row['k']:,} unit{'' if row['k'] == 1 else 's'}"
+    text = f"The path has one step, of {row['k']:,} {noun(fit, row['k'])}"
     if fit.step.cut_from is not None:
         text += f", which was cut to {fit.k:,}"
     score = row["train_score" if fit.scores is None else "cv_score"]
     if not np.isfinite(score):
         return (f"{text}; it has no score.",)
     has_error = np.isfinite(row["cv_se"])
-    shown = score_text(score, row["cv_se"], "standard error") if has_error else f"{score:.3f}"
+    shown = (
+        score_text(score, row["cv_se"], "standard error") if has_error else decimal_text(score, 3)
+    )
     return f"{text}: {fit.design.response.family.score_name} {shown}.", _what_score(fit)
 
 
@@ -79,18 +83,19 @@ def _what_score(fit: Fit) -> str:
     if fit.scores is None:
         first = (
             f"{score} of the method's own ensemble on its training rows: it tends to rise with"
-            " every unit and does not tell how well new rows are predicted."
+            f" every {noun(fit, 1)} and does not tell how well new rows are predicted."
         )
         if fit.chosen_method.tells_out_of_bag:
-            first = (
-                f"{score} out of bag, each row predicted by the trees that have not seen it. The"
-                " units were chosen on all rows, so it is optimistic for new ones."
-            )
+            first = f"{score} out of bag, each row predicted by the trees that have not seen it."
+            if is_selected_on_its_rows(fit):
+                first += (
+                    f" The {noun(fit)} were chosen on all rows, so it is optimistic for new ones."
+                )
     else:
         first = (
             f"{score} on held-out rows, mean of {len(fit.scores.scores)} folds, with one"
-            " standard error to each side. The same folds chose the number of units, so the score"
-            " at the chosen number can be slightly optimistic."
+            f" standard error to each side. The same folds chose the number of {noun(fit)}, so"
+            " the score at the chosen number can be slightly optimistic."
         )
     return first
 
@@ -107,6 +112,7 @@ def _figure(fit: Fit) -> PathFigure | None:
         errors=path["cv_se"].to_list() if validated else None,
         chosen=fit.k,
         bounds=fit.design.response.family.score_bounds,
+        noun=noun(fit, 1),
     )
 
 
@@ -114,14 +120,16 @@ def _table(fit: Fit) -> Table:
     validated = fit.scores is not None
     score = fit.design.response.family.score_name
     tuning = fit.chosen_method.tuning_name
-    columns = ["Units (k)", tuning, f"{score}, training"]
+    columns = [f"{noun(fit).capitalize()} (k)", tuning, f"{score}, training"]
     columns += [f"{score}, cross-validated", "s.e."] if validated else []
-    columns += ["Terms"]
+    columns += ["Selected"]
     rows = []
     for row in path_table(fit).to_dict("records"):
         penalty = f"{row['tuning']:.3g}" if np.isfinite(row["tuning"]) else "∞"
-        cells = [_size(row["k"], fit), penalty, f"{row['train_score']:.3f}"]
-        cells += [f"{row['cv_score']:.3f}", f"{row['cv_se']:.3f}"] if validated else []
+        cells = [_size(row["k"], fit), penalty, decimal_text(row["train_score"], 3)]
+        cells += (
+            [decimal_text(row["cv_score"], 3), decimal_text(row["cv_se"], 3)] if validated else []
+        )
         cells += [enumeration(row["terms"]) if row["terms"] else "none"]
         rows.append(tuple(cells))
     return table_around(columns, rows, [step.size for step in fit.steps], fit.k)

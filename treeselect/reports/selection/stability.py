@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from treeselect.printing import decimal_text, interval_text
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, MOST_UNITS, Table
 from treeselect.reports.selection.terms import frequency_mark
+from treeselect.resampling.nouns import noun
 from treeselect.results.frequencies import selected_first
 from treeselect.results.recurrence import BY_REQUEST, kept_units, sizes_of_resamples
 from treeselect.results.summary import stability_notes
@@ -34,11 +36,11 @@ def gather(material: FitMaterial) -> StabilitySection | None:
         return None
     fit = material.fit
     said = [sentence for sentence in [verdict(fit, fit.stability)] if sentence]
-    return stability_section(stability, [*said, *stability_notes(fit)])
+    return stability_section(stability, [*said, *stability_notes(fit)], noun(fit, 1))
 
 
-def stability_section(stability: Stability, sentences: Sequence[str]) -> StabilitySection:
-    """Table of the selected and the most frequent other units, and what they say."""
+def stability_section(stability: Stability, sentences: Sequence[str], one: str) -> StabilitySection:
+    """Table of the selected and the most frequent others, each a term or unit; what they say."""
     kept = kept_units(stability)
     tidy = stability.table()
     listed = selected_first(tidy, MOST_UNITS, MOST_ROWS).to_dict("records")
@@ -48,7 +50,10 @@ def stability_section(stability: Stability, sentences: Sequence[str]) -> Stabili
             *(
                 (BY_REQUEST, "")
                 if row["term"] in kept
-                else (f"{row['frequency']:.2f}", f"{row['ci_low']:.2f} to {row['ci_high']:.2f}")
+                else (
+                    decimal_text(row["frequency"], 2),
+                    interval_text(row["ci_low"], row["ci_high"]),
+                )
             ),
         )
         for row in listed
@@ -56,21 +61,21 @@ def stability_section(stability: Stability, sentences: Sequence[str]) -> Stabili
     marks = tuple(None if row["term"] in kept else frequency_mark(row) for row in listed)
     inside = [bool(row["selected"]) for row in listed]
     table = Table(
-        ("Unit", "Frequency", "95% interval"),
+        (one.capitalize(), "Frequency", "95% interval"),
         rows,
         len(tidy) - len(listed),
         marks={1: marks},
         outside=() if all(inside) else tuple(not own for own in inside),
     )
-    return StabilitySection(_lead(stability), table, tuple(sentences))
+    return StabilitySection(_lead(stability, one), table, tuple(sentences))
 
 
-def _lead(stability: Stability) -> str:
+def _lead(stability: Stability, one: str) -> str:
     low, high = sizes_of_resamples(stability)
     sizes = (
-        f"{low:,} unit{'' if low == high == 1 else 's'}"
+        f"{low:,} {one}{'' if low == high == 1 else 's'}"
         if low == high
-        else f"{low:,} to {high:,} units"
+        else f"{low:,} to {high:,} {one}s"
     )
     drawn = "groups, each with all its rows," if stability.groups_name else "rows"
     how = {
@@ -79,7 +84,7 @@ def _lead(stability: Stability) -> str:
         "complementary": "the two halves of a split in turn",
     }[stability.scheme]
     return (
-        f"How often each unit was selected when the selection was repeated on"
+        f"How often each {one} was selected when the selection was repeated on"
         f" {stability.words} ({how}), {sizes} on each. Filled dots are in the selection and come"
         " first, hollow ones are not; lines are 95% intervals."
     )

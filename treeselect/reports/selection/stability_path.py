@@ -1,22 +1,28 @@
-"""Would another sample say the same of more or fewer units? And how many may be false?"""
+"""Would another sample say the same of more or fewer terms? And how many may be false?"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from treeselect.printing import decimal_text
 from treeselect.reports.figures.lines import LineFigure, line_figure
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, Table, table_around
+from treeselect.resampling.nouns import noun
 from treeselect.resampling.paths import PathLines, path_lines
 from treeselect.resampling.q_values import has_q_values
 from treeselect.resampling.stability import Stability
+
+if TYPE_CHECKING:
+    from treeselect.resampling.fit import Fit
 
 MOST_LINES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class StabilityPathSection:
-    """Frequencies by the number of units: figure, how to read it, numbers, and q-values."""
+    """Frequencies by the number selected: figure, how to read it, numbers, and q-values."""
 
     lead: str
     figure: LineFigure | None
@@ -30,27 +36,28 @@ def gather(material: FitMaterial) -> StabilityPathSection | None:
     stability = material.fit.resampled
     if stability is None or stability.along is None:
         return None
+    fit, nouns = material.fit, noun(material.fit)
     lines = path_lines(stability.along, stability.units, stability.fitted, MOST_LINES)
     if not lines.names:
         return None
-    k = material.fit.k
+    k = fit.k
     rows = [
-        (f"{size:,}", *(f"{own[i]:.2f}" for own in lines.values))
+        (f"{size:,}", *(decimal_text(own[i], 2) for own in lines.values))
         for i, size in enumerate(lines.sizes)
     ]
     figure = None
     if len(lines.sizes) > 1:
         figure = line_figure(lines.sizes, lines.names, lines.values, lines.selected, k, lines.more)
     return StabilityPathSection(
-        _lead(stability, lines, k, drawn=figure is not None),
+        _lead(fit, stability, lines, drawn=figure is not None),
         figure,
-        table_around(("Units (k)", *lines.names), rows, lines.sizes, k),
-        _q_table(stability),
-        _Q_LEAD,
+        table_around((f"{nouns.capitalize()} (k)", *lines.names), rows, lines.sizes, k),
+        _q_table(stability, noun(fit, 1)),
+        _Q_LEAD.format(one=noun(fit, 1), many=nouns),
     )
 
 
-def _q_table(stability: Stability) -> Table | None:
+def _q_table(stability: Stability, one: str) -> Table | None:
     if not has_q_values(stability):
         return None
     found = stability.q_value_table()
@@ -63,28 +70,29 @@ def _q_table(stability: Stability) -> Table | None:
         )
         for row in found.head(MOST_ROWS).to_dict("records")
     )
-    columns = ("Unit", "Expected false", "q-value", "In the fit")
+    columns = (one.capitalize(), "Expected false", "q-value", "In the fit")
     return Table(columns, rows, max(len(found) - MOST_ROWS, 0))
 
 
-def _lead(stability: Stability, lines: PathLines, k: int, *, drawn: bool) -> str:
+def _lead(fit: Fit, stability: Stability, lines: PathLines, *, drawn: bool) -> str:
+    nouns = noun(fit)
     lead = (
-        f"How often each unit was among the first so many, on the same {stability.words}; where a"
-        " path jumps over a number of units, the next larger set is cut to it."
+        f"How often each {noun(fit, 1)} was among the first so many, on the same {stability.words};"
+        f" where a path jumps over a number of {nouns}, the next larger set is cut to it."
     )
     if not drawn:
         return lead
-    lead += f" The dashed upright line marks the number of units in the fit, {k:,}."
+    lead += f" The dashed upright line marks the number of {nouns} in the fit, {fit.k:,}."
     if not all(lines.selected):
-        lead += " Dashed lines are units outside the fit."
+        lead += f" Dashed lines are {nouns} outside the fit."
     return lead
 
 
 _Q_LEAD = (
     "Integrated path stability selection (Melikechi, Dunson and Miller 2025) over the first of"
-    " these numbers of units: how many units without signal to expect if a unit and all above it"
+    " these numbers of {many}: how many {many} without signal to expect if a {one} and all above it"
     " are taken, and the least false discovery rate at which it is taken. It is assumed that no"
-    " unit without signal is selected with a greater chance than one drawn at random, which near"
-    " copies of a unit with signal are; pairs count as at most 25, since they are splits of the"
+    " {one} without signal is selected with a greater chance than one drawn at random, which near"
+    " copies of a {one} with signal are; pairs count as at most 25, since they are splits of the"
     " same rows."
 )

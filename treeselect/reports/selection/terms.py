@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.printing import enumeration
+from treeselect.printing import decimal_text, enumeration, interval_text
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import MOST_ROWS, Mark, Table, bars
 from treeselect.reports.selection.effects import effect_meaning
@@ -96,7 +96,7 @@ def _importance(rows: Sequence[Row]) -> _Column:
     drawn = zip(rows, bars(values), strict=True)
     return _Column(
         "Importance",
-        tuple(f"{row['importance']:.3f}" if row["selected"] else "" for row in rows),
+        tuple(decimal_text(row["importance"], 3) if row["selected"] else "" for row in rows),
         tuple(bar if row["selected"] else None for row, bar in drawn),
     )
 
@@ -104,7 +104,7 @@ def _importance(rows: Sequence[Row]) -> _Column:
 def _frequency(rows: Sequence[Row]) -> _Column:
     return _Column(
         "Frequency",
-        tuple(BY_REQUEST if row["kept"] else f"{row['frequency']:.2f}" for row in rows),
+        tuple(BY_REQUEST if row["kept"] else decimal_text(row["frequency"], 2) for row in rows),
         tuple(None if row["kept"] else frequency_mark(row) for row in rows),
     )
 
@@ -112,7 +112,7 @@ def _frequency(rows: Sequence[Row]) -> _Column:
 def frequency_mark(row: Row) -> Mark:
     """A selection frequency with its interval."""
     low, high = float(row["ci_low"]), float(row["ci_high"])
-    text = f"{low:.2f} to {high:.2f}"
+    text = interval_text(low, high)
     return Mark(float(row["frequency"]), low, high, text, bool(row["selected"]))
 
 
