@@ -42,6 +42,7 @@ from treeselect.resampling.choosing import (
 )
 from treeselect.resampling.fit import Call
 from treeselect.resampling.folds import Folds, Splitter
+from treeselect.resampling.nouns import noun_of
 from treeselect.result import SelectionResult
 from treeselect.results.calls import call_text, data_text
 from treeselect.running.parallel import check_n_jobs, workers_for
@@ -276,6 +277,7 @@ def select(
             for note in (
                 *_notes(found, choice.k, chosen_method, problem.groups),
                 *_fold_notes(choice.folds),
+                _resample_note(resamples, found.step.size, problem.groups),
                 chosen_method.note,
                 found.model.note,
             )
@@ -350,6 +352,16 @@ def _fold_notes(folds: Folds) -> tuple[str, ...]:
     )
 
 
+def _resample_note(resamples: int, size: int, groups: FeatureGroups) -> str | None:
+    """That resamples were asked for and none was drawn."""
+    if not resamples or size > 0:
+        return None
+    return (
+        "No resamples were drawn, as nothing is selected: `resample(100, k=1)` selects one"
+        f" {noun_of(groups.terms, 1)} on each."
+    )
+
+
 def _notes(
     found: Chosen, k: int | str | None, method: Method, groups: FeatureGroups
 ) -> tuple[str, ...]:
@@ -370,9 +382,10 @@ def _notes(
         )
     skipped = skipped_sizes(steps)
     if isinstance(k, str) and skipped:
+        which = "Sizes" if len(skipped) > 1 else "A size"
         notes.append(
-            f"Sizes that no step of the path has: {', '.join(map(str, skipped))}. The next larger"
-            " step was cut to them."
+            f"{which} that no step of the path has: {', '.join(map(str, skipped))}. The next larger"
+            f" step was cut to {'them' if len(skipped) > 1 else 'it'}."
         )
     most = most_units(groups)
     if isinstance(k, str) and step.size == most < len(groups.names):

@@ -97,6 +97,20 @@ def test_without_a_verdict_the_line_says_why(fit, n, said):
     assert said in repr(made).splitlines()[3]
 
 
+def test_what_is_promised_can_be_called(fit, mixed, tmp_path):
+    loaded = treeselect.load(fit.save(tmp_path / "fit"))
+    assert ".performance(data=data)" in repr(loaded)
+    assert ".pfer()" not in repr(loaded.stability)  # of a bootstrap
+    none = treeselect.select(
+        "dose ~ . - died", mixed.head(30), method="lasso", lam=1e6, resamples=5, seed=1
+    )
+    assert "not assessed, as nothing is selected" in repr(none)
+    assert ".plot()" not in repr(none)
+    assert any("No resamples were drawn" in note for note in none.summary().content.notes)
+    kept = treeselect.select("died ~ flag + noise", mixed, method="mrmr", k=1, keep="noise")
+    assert "optimistic" not in repr(kept)
+
+
 def test_stability_prints_what_came_up(fit):
     first, *others = repr(fit.stability).splitlines()
     assert first == "Stability on 10 bootstrap resamples"

@@ -21,6 +21,11 @@ from treeselect.results.data_fingerprint import data_fingerprint
 VERSIONS = {"treeselect": "9.9", "Python": "3.99"}
 
 
+SLIPS = (
+    r"\bnan\b|\bNone\b(?! was)|\b1 (?:terms|units|rows|sets)\b|\b0 more\b|\d\.0 (?:of|terms|rows)"
+)
+
+
 def quick(data, formula, method="mrmr", **options):
     return treeselect.select(formula, data, method=method, seed=1, **options)
 
@@ -68,7 +73,7 @@ def several(mixed, two, cross_validated, tmp_path_factory):
             ),
             None,
         ),
-        "times": (small_fit(), None),
+        "times": (small_fit("Surv(late, time, dead) ~ risky + x + z + strata(site)"), None),
         "classes, groups, kept": (
             quick(
                 mixed, "site ~ signal + copy + noise + died", k=2, keep=["noise"],
@@ -76,8 +81,11 @@ def several(mixed, two, cross_validated, tmp_path_factory):
             ),
             None,
         ),
+        "kept alone": (
+            quick(mixed, "died ~ signal + noise", k=1, keep=["noise"]).resample(2), None,
+        ),
         "none": (quick(mixed.head(30), "dose ~ . - died", "lasso", lam=1e6), None),
-        "all": (quick(mixed, "died ~ signal", k=1), None),
+        "all": (quick(mixed, "died ~ signal", k=1).resample(2), None),
         "own decision": (quick(mixed, "died ~ signal + noise", "boruta", n_trees=10), None),
         "loaded, no data": (treeselect.load(file), None),
     }  # fmt: skip
@@ -90,6 +98,13 @@ def test_paragraphs_and_limitations(several, snapshot):
         for found in [cite(fit, VERSIONS, performance)]
     }
     assert said == snapshot
+
+
+def test_no_text_of_any_fit_slips(several):
+    for kind, (fit, _) in several.items():
+        text = "\n".join((repr(fit), str(fit.summary()), fit.citation().as_text()))
+        assert not re.findall(SLIPS, text), kind
+        assert ("unit" in text) == ("groups" in kind), kind
 
 
 def test_what_is_cited_is_in_the_references_and_in_bibtex(several):

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import treeselect
-from treeselect.results.verdict import outsiders_note, size_note, verdict, verdict_words
+from treeselect.results.verdict import (
+    agreement_note,
+    outsiders_note,
+    size_note,
+    verdict,
+    verdict_words,
+)
 
 UNITS = ("a", "b", "c", "d", "e")
 
@@ -102,9 +108,18 @@ def test_unstable_where_nothing_is_steady(fit):
 def test_of_one_term_it_says_how_often(fit):
     one = np.array([True, False, True, True, True])
     assert said(drawn(fit, ("10010", 70), ("00010", 30), assessed=one)) == (
-        "Partly stable, with k fixed at 2: the only term was selected in 70 of 100 bootstrap"
-        " resamples; 1 outside the selection in at least half of them."
+        "Partly stable, with k fixed at 2: a was selected in 70 of 100 bootstrap resamples;"
+        " 1 outside the selection in at least half of them."
     )
+
+
+def test_an_index_of_one_beside_another_verdict_is_explained(fit):
+    found, same = drawn(fit, ("10010", 20)), drawn(fit, ("11000", 20))
+    assert (verdict_words(found, found.stability), found.stability.index) == ("Unstable", 1)
+    said = "The resamples agree with each other, not with the fit."
+    assert agreement_note(found, found.stability) == said
+    assert any(said in note for note in found.summary().content.notes)
+    assert agreement_note(same, same.stability) == ""
 
 
 def test_no_verdict(fit):

@@ -21,6 +21,7 @@ from treeselect.printing import (
     percent_text,
 )
 from treeselect.printing.summary import Summarised
+from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.frequencies import Frequencies
 from treeselect.running.pieces import stopped_note
 from treeselect.shown import shown
@@ -55,10 +56,11 @@ class PrintedStability(Summarised, Frequencies):
 def stability_lines(stability: Frequencies) -> tuple[str, ...]:
     """What a prompt shows."""
     title, *facts = _facts(stability)
+    bound = ", .pfer()" if no_bound(stability) is None else ""
     return (
         f"Stability on {title[1]}",
         *(f"  {name}: {value}" for name, value in facts),
-        "  More: .summary(), .tidy(), .substitutes, .models(), .pairs(), .pfer()",
+        f"  More: .summary(), .tidy(), .substitutes, .models(), .pairs(){bound}",
     )
 
 

@@ -28,15 +28,21 @@ HEINZE = Reference(
 def limitations(fit: Fit, rows: RowFacts, performance: Performance | None) -> tuple[str, ...]:
     """Sentences, the gravest first."""
     n_selected, n_terms = len(fit.selected), len(fit.design.spec.terms)
+    n_kept = int(fit.design.arrays.groups.keep.sum())
     said = [few_events(fit, rows)]
     if n_selected == 0:
         said.append("That no term was selected does not show that none of them matters.")
-    elif fit.k < len(fit.step.selected):
+    elif fit.k < len(fit.step.selected) and n_kept < fit.k:
         said += [_score(fit, performance), _others(fit)]
         said.append(
             "Tests and intervals of a model that is fitted to the selected terms on the same rows"
             " ignore the selection and are not valid."
         )
+    elif fit.k < len(fit.step.selected):
+        said += [
+            _score(fit, performance),
+            f"All selected {noun(fit)} were asked for: none was chosen by the data.",
+        ]
     elif n_terms > 1:
         said.append("All candidate terms are in the model: nothing was left out.")
     said.append(_stability(fit))

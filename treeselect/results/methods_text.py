@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeselect.algorithms.shared.references import Reference, texts
-from treeselect.printing import decimal_text, enumeration, interval_text, percent_text, score_text
+from treeselect.printing import (
+    decimal_form,
+    decimal_text,
+    enumeration,
+    interval_text,
+    percent_text,
+    score_text,
+)
 from treeselect.resampling.nouns import noun
-from treeselect.results.recurrence import kept_units
+from treeselect.results.recurrence import kept_units, undefined_words
 from treeselect.results.rows import RowFacts
 from treeselect.results.summary import options_text
 
@@ -121,6 +128,11 @@ def _which_rows(fit: Fit, rows: RowFacts) -> list[str]:
         said.append(f"Rows counted by their case weights{_named(design.weights)}.")
     if design.offset_name is not False:
         said.append(f"An offset{_named(design.offset_name)} was part of the linear predictor.")
+    if (known := design.response.follow_up) is not None:
+        if known.start is not None:
+            said.append(f"Rows were under observation from {known.start} on.")
+        if known.strata:
+            said.append(f"Baseline hazards were stratified by {enumeration(known.strata)}.")
     if (groups := fit.choice.folds.groups_name) is not False:
         of = f"of the same {groups}" if isinstance(groups, str) else "of one group"
         said.append(f"Rows {of} were kept together in folds, bags of trees and resamples.")
@@ -162,6 +174,8 @@ def _result(fit: Fit) -> str:
         unit for unit, keep in zip(groups.names, groups.keep, strict=True) if keep
     )
     asked = f", of which {enumeration(kept)} by request" if kept else ""
+    if len(kept) == n:
+        asked = ", by request"
     return f"{n:,} term{' was' if n == 1 else 's were'} selected: {names}{asked}."
 
 
@@ -194,12 +208,20 @@ def _stability(fit: Fit) -> list[str]:
     said = [f"The selection was repeated on {stability.words}{how}."]
     if np.isfinite(stability.index):
         low, high = stability.index_ci
-        between = f" (Monte Carlo interval {interval_text(low, high)})" if low < high else ""
+        form = decimal_form(2)
+        between = (
+            f" (Monte Carlo interval {interval_text(low, high)})"
+            if format(low, form) != format(high, form)
+            else ""
+        )
         said.append(
             f"The stability index of {INDEX.short.rpartition(' ')[0]} [{INDEX.year}] was"
             f" {decimal_text(stability.index, 2)}{between}; 1 is the same selection each time,"
             " 0 is chance."
         )
+    elif stability.n_resamples > 1:
+        which = undefined_words(stability, noun(fit, 1))
+        return [*said, f"Each of them selected {which}: this tells nothing about stability."]
     kept = kept_units(stability)
     frequency = dict(zip(stability.units, stability.frequency.tolist(), strict=True))
     own = [frequency[unit] for unit in fit.groups if unit not in kept]
@@ -208,7 +230,10 @@ def _stability(fit: Fit) -> list[str]:
         least, most = percent_text(low), percent_text(high)
         share = least if least == most else f"{least} to {most}"
         chosen = " that were not kept by request" if kept else ""
+        chosen = " that was not kept by request" if kept and len(own) == 1 else chosen
+        were = "was" if len(own) == 1 else "were"
         said.append(
-            f"The selected {noun(fit)}{chosen} were selected again in {share} of the resamples."
+            f"The selected {noun(fit, len(own))}{chosen} {were} selected again in {share} of the"
+            " resamples."
         )
     return said

@@ -23,6 +23,21 @@ def sizes_of_resamples(stability: Stability) -> tuple[int, int]:
     return int(size.min()), int(size.max())
 
 
+def undefined_words(stability: Stability, one: str) -> str:
+    """What each resample selected where no index is defined: "every term", "no term".
+
+    Parameters
+    ----------
+    stability : Stability
+    one : str
+        What one of the selected is called, "term" or "unit".
+    """
+    free = stability.assessed
+    every = f"every {one}" if (free | stability.kept).all() else f"every {one} that varies"
+    which = f"no {one}" if not stability.selected[:, free].any() else every
+    return f"{which} beyond those that are kept" if stability.kept.any() else which
+
+
 def each_selected_all(stability: Stability) -> bool:
     """Whether each resample selected every unit that it was free to select."""
     return bool(stability.selected[:, stability.assessed].all())

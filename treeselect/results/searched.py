@@ -148,6 +148,7 @@ def _how_many(trace: Trace, units: str) -> str:
         )
     n = trace.n_rivals
     near = "none has" if n == 0 else f"{n:,} {'has' if n == 1 else 'have'}"
+    near = "all have" if n == trace.n_judged else near
     return (
         f"Of {trace.n_judged:,} other sets of {units} that the search judged with all of its trees,"
         f" {near} an out-of-bag error at most"

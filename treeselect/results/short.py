@@ -27,15 +27,30 @@ def fit_lines(fit: Fit) -> tuple[str, ...]:
             f"  Selected: {selected}",
             f"  {name}: {score}",
             f"  Stability: {stability_text(fit)}",
-            "  More: .summary(), .report('report.html'), .plot(), .performance(), .predict(new)",
+            f"  More: {_more(fit)}",
         )
     )
+
+
+def _more(fit: Fit) -> str:
+    plot = ".plot(), " if fit.selected else ""
+    return (
+        f".summary(), .report('report.html'), {plot}.performance({data_argument(fit)}),"
+        " .predict(new)"
+    )
+
+
+def data_argument(fit: Fit, comma: str = "") -> str:
+    """What a call needs where the data were not saved with the fit: "data=data"."""
+    return "" if fit.design.has_data else f"{comma}data=data"
 
 
 def stability_text(fit: Fit) -> str:
     """The verdict, or why there is none."""
     if fit.resampled is None:
-        return "not assessed, see .resample(100)"
+        if not fit.selected:
+            return "not assessed, as nothing is selected"
+        return f"not assessed, see .resample(100{data_argument(fit, ', ')})"
     said = verdict(fit, fit.stability)
     if said:
         return said

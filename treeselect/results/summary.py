@@ -27,7 +27,7 @@ from treeselect.resampling.error_bounds import no_bound
 from treeselect.resampling.labelled import as_shown
 from treeselect.resampling.nouns import kept_of_all, noun
 from treeselect.results.effects import effect_notes, effect_tables
-from treeselect.results.recurrence import BY_REQUEST, kept_units
+from treeselect.results.recurrence import BY_REQUEST, kept_units, undefined_words
 from treeselect.results.searched import search_notes, search_tables
 from treeselect.results.stability_words import (
     correlated_sentence,
@@ -37,7 +37,7 @@ from treeselect.results.stability_words import (
     recurrence_sentence,
 )
 from treeselect.results.tables import glance_table, tidy_table
-from treeselect.results.verdict import outsiders_note, size_note, verdict
+from treeselect.results.verdict import agreement_note, outsiders_note, size_note, verdict
 from treeselect.running.pieces import stopped_note
 
 if TYPE_CHECKING:
@@ -108,7 +108,8 @@ def score_fact(result: Fit) -> tuple[str, str]:
 
 def is_selected_on_its_rows(result: Fit) -> bool:
     """Whether something was chosen, and something left out, by the rows of the training score."""
-    return 0 < result.k < len(result.step.selected)
+    kept = int(result.design.arrays.groups.keep.sum())
+    return kept < result.k < len(result.step.selected)
 
 
 def method_words(method: Method) -> str:
@@ -282,19 +283,16 @@ def stability_notes(result: Fit) -> list[str]:
             if format(low, form) != format(high, form)
             else ""
         )
+        agree = agreement_note(result, stability)
         text = (
             f"Stability index (Nogueira): {decimal_text(index, 2)}{between}; 1 is the same"
-            f" selection each time, 0 is chance.{correlated_sentence(result)}"
+            " selection each time, 0 is chance."
+            f"{f' {agree}' if agree else ''}{correlated_sentence(result)}"
         )
     else:
-        free = stability.assessed
-        one = noun(result, 1)
-        every = f"every {one}" if (free | stability.kept).all() else f"every {one} that varies"
-        which = f"no {one}" if not stability.selected[:, free].any() else every
-        beyond = " beyond those that are kept" if stability.kept.any() else ""
+        which = undefined_words(stability, noun(result, 1))
         text = (
-            f"Stability index (Nogueira): not defined, as {stability.words} all selected"
-            f" {which}{beyond}."
+            f"Stability index (Nogueira): not defined, as {stability.words} all selected {which}."
         )
     said = [
         _partial_note(stability),

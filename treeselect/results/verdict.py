@@ -156,7 +156,7 @@ def verdict(fit: Fit, stability: Stability) -> str:
             return f"{begin}: {(_of_lost if many else _of_parts)(units, stability, one)}."
         case Answer.STABLE:
             n = len(units.inside)
-            which = f"the only {one}" if n == 1 else f"each of the {n} {one}s"
+            which = units.inside[0] if n == 1 else f"each of the {n} {one}s"
             return f"{begin}: {which} was selected {_often(stability)}."
         case Answer.BUT_FOR_PLACES:
             return f"{begin}, but for {_of_places(units, stability, one)}."
@@ -184,7 +184,7 @@ def _judged(fit: Fit, stability: Stability) -> Standing | None:
 
 def _of_lost(units: Standing, stability: Stability, one: str) -> str:
     lost, n = units.lost, len(units.inside)
-    which = f"the only {one}" if n == 1 else f"{len(lost)} of {n} {one}s"
+    which = lost[0] if n == 1 else f"{len(lost)} of {n} {one}s"
     were = "was" if len(lost) == 1 else "were"
     never = sum(units.count[unit] == 0 for unit in lost)
     if never == len(lost):
@@ -207,7 +207,7 @@ def _of_parts(units: Standing, stability: Stability, one: str) -> str:
     n, n_steady, rarest = len(units.inside), len(units.steady), units.rarest
     found = f"{units.count[rarest]:,}" if units.count[rarest] else "none"
     if n == 1:
-        only = f"the only {one} was"
+        only = f"{rarest} was"
         said = f"{only} selected {_often(stability)}" if n_steady else f"{only} selected in {found}"
         said += "" if n_steady else f" of {stability.words}"
     else:
@@ -222,6 +222,14 @@ def _of_parts(units: Standing, stability: Stability, one: str) -> str:
 
 def _often(stability: Stability) -> str:
     return f"in at least {percent_text(STEADY)} of {stability.words}"
+
+
+def agreement_note(fit: Fit, stability: Stability) -> str:
+    """Why the index is 1.00 where the verdict is not "stable"; empty elsewhere."""
+    units = _judged(fit, stability)
+    if units is None or units.answer is Answer.STABLE or f"{stability.index:.2f}" != "1.00":
+        return ""
+    return "The resamples agree with each other, not with the fit."
 
 
 def size_note(fit: Fit, stability: Stability) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from treeselect.printing import enumeration
 from treeselect.reports.material import FitMaterial
 from treeselect.resampling.nouns import noun
-from treeselect.results.recurrence import each_selected_all
+from treeselect.results.recurrence import undefined_words
 from treeselect.results.stability_words import place_sentences
 from treeselect.results.verdict import verdict
 
@@ -44,7 +44,7 @@ def _stability(fit: Fit, stability: Stability) -> list[str]:
     index = stability.index if stability.n_resamples > 1 else float("nan")
     if (said := verdict(fit, stability)) or np.isfinite(index):
         return [said, *place_sentences(stability)]
-    which = f"{'every' if each_selected_all(stability) else 'no'} {noun(fit, 1)}"
+    which = undefined_words(stability, noun(fit, 1))
     return [
         f"Each of {stability.n_resamples:,} resamples selected {which}, which tells nothing about"
         " stability."

@@ -10,10 +10,11 @@ from treeselect.printing import decimal_text, enumeration, error_text, plain_sco
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Card
 from treeselect.resampling.nouns import noun
-from treeselect.results.recurrence import each_selected_all
+from treeselect.results.recurrence import undefined_words
 from treeselect.results.rows import RowFacts, row_facts
+from treeselect.results.short import data_argument
 from treeselect.results.tables import glance_table
-from treeselect.results.verdict import FEWEST, verdict_words
+from treeselect.results.verdict import FEWEST, agreement_note, verdict_words
 
 if TYPE_CHECKING:
     from treeselect.resampling.fit import Fit
@@ -42,7 +43,7 @@ def _nested(material: FitMaterial) -> Card | None:
         return None
     details = [
         f"{_error(found.mean, found.standard_error)}, mean of {len(found.scores):,} folds. Neither"
-        " the terms nor their number were chosen on the rows that are scored.",
+        " the terms nor their number was chosen on the rows that are scored.",
         found.score_words,
     ]
     head = f"{found.score_name}, nested"
@@ -53,8 +54,8 @@ def _tuning(fit: Fit) -> Card:
     """The score of the folds that chose the number of terms, and where to find a better one."""
     family = fit.design.response.family
     better = (
-        "`fit.performance()` scores rows that had no part in what was chosen; given as"
-        " `performance=`, it stands here."
+        f"`fit.performance({data_argument(fit)})` scores rows that had no part in what"
+        " was chosen; given as `performance=`, it stands here."
     )
     glance = glance_table(fit).iloc[0]
     if not np.isfinite(glance["cv_score"]):
@@ -78,11 +79,12 @@ def _error(mean: float, standard_error: float) -> str:
 
 def _stability(fit: Fit) -> Card:
     if fit.resampled is None:
-        how = "`fit.resample(100)` repeats the selection on resamples of the rows."
+        data = data_argument(fit, ", ")
+        how = f"`fit.resample(100{data})` repeats the selection on resamples of the rows."
         if not fit.groups:
             how = (
-                f"`fit.resample(100, k=1)` selects one {noun(fit, 1)} on each of 100 resamples of"
-                " the rows."
+                f"`fit.resample(100, k=1{data})` selects one {noun(fit, 1)} on each of 100"
+                " resamples of the rows."
             )
         return Card("Stability", "Not assessed", (how,))
     stability = fit.stability
@@ -93,7 +95,8 @@ def _stability(fit: Fit) -> Card:
     told = f"{stability.words}; 1 is the same selection each time, 0 is chance."
     word = verdict_words(fit, stability)
     if word:
-        return Card(head, word, (f"Index {decimal_text(index, 2)} on {told}",))
+        said = (f"Index {decimal_text(index, 2)} on {told}", agreement_note(fit, stability))
+        return Card(head, word, tuple(text for text in said if text))
     few = () if stability.n_resamples >= FEWEST else (f"A verdict takes at least {FEWEST}.",)
     return Card(f"{head}: index", decimal_text(index, 2), (f"On {told}", *few))
 
@@ -101,9 +104,7 @@ def _stability(fit: Fit) -> Card:
 def _why_undefined(fit: Fit, stability: Stability) -> str:
     if stability.n_resamples == 1:
         return "One resample tells nothing about it."
-    which = "every" if each_selected_all(stability) else "no"
-    beyond = " beyond those that are kept" if stability.kept.any() else ""
-    return f"Each of {stability.words} selected {which} {noun(fit, 1)}{beyond}."
+    return f"Each of {stability.words} selected {undefined_words(stability, noun(fit, 1))}."
 
 
 def _data(fit: Fit, found: RowFacts) -> Card:

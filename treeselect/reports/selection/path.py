@@ -82,7 +82,7 @@ def _what_score(fit: Fit) -> str:
     score = fit.design.response.family.score_name
     if fit.scores is None:
         first = (
-            f"{score} of the method's own ensemble on its training rows: it tends to rise with"
+            f"{score} of the method's own model on its training rows: it tends to rise with"
             f" every {noun(fit, 1)} and does not tell how well new rows are predicted."
         )
         if fit.chosen_method.tells_out_of_bag:

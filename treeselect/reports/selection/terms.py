@@ -163,7 +163,7 @@ def _frequency_note(fit: Fit, found: pd.DataFrame) -> str:
     text = f"Frequency: share of {fit.stability.words} that selected it; lines are 95% intervals"
     if not np.all(found["selected"]):
         text += (
-            ". Hollow dots are terms outside the selection: those that resamples selected in more"
-            " than one inside, in half or more, or in its place"
+            ". Hollow dots are terms outside the selection that more resamples selected than one"
+            " inside, that at least half of them selected, or that came in the place of one inside"
         )
     return f"{text}."
