@@ -1,4 +1,7 @@
-"""``compare()``, and what it returns, with all that can be done with it."""
+"""``compare()``, and what it returns, with all that can be done with it.
+
+Each method is a call of the module that does the work; the file is long for what they document.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from treeselect.algorithms.shared.method import deciding
-from treeselect.arguments.checks import USUAL_SIZE, read_seed
+from treeselect.arguments.checks import USUAL_SIZE, check_digits, read_seed
 from treeselect.arguments.paths import file_path
 from treeselect.comparison.record import Contest
 from treeselect.comparison.running import (
@@ -303,8 +306,14 @@ class Comparison(Summarised, Tabled, Contest):
         """
         return in_library(self.term_table(), self.library)
 
-    def summary(self) -> Summary:
+    def summary(self, *, digits: int | None = None) -> Summary:
         """Printed summary; its first line says that the selection was repeated in each fold.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals of scores and stability indices, with their errors, differences and intervals.
+            From 1 to 10; by default each kind of number has its own.
 
         Returns
         -------
@@ -313,9 +322,10 @@ class Comparison(Summarised, Tabled, Contest):
             in notebooks.
         """
         from treeselect.comparison.words import summarise_comparison
-        from treeselect.printing import Summary
+        from treeselect.printing import Summary, chosen_digits
 
-        return Summary(summarise_comparison(self))
+        with chosen_digits(check_digits(digits)):
+            return Summary(summarise_comparison(self))
 
     def plot(self, kind: str = "scores", *, ax: Axes | None = None) -> Axes:
         """Draw one figure with matplotlib, an optional extra.
@@ -348,6 +358,7 @@ class Comparison(Summarised, Tabled, Contest):
         template: str | os.PathLike[str] | None = None,
         *,
         sections: Iterable[str] | None = None,
+        digits: int | None = None,
     ) -> Path:
         """Write the comparison as one HTML file that needs nothing else.
 
@@ -362,6 +373,8 @@ class Comparison(Summarised, Tabled, Contest):
             Which sections follow the answer, in this order, such as ``["methods", "scores"]``; all
             by default. Their names are those of the blocks of ``templates/comparison.html.j2``.
             Not together with `template`.
+        digits : int, optional
+            As of :meth:`summary`.
 
         Returns
         -------
@@ -374,10 +387,12 @@ class Comparison(Summarised, Tabled, Contest):
             If the file can't be written, there is no such template or section, or the template
             can't be rendered.
         """
+        from treeselect.printing import chosen_digits
         from treeselect.reports.pages import write_comparison
 
         own = None if template is None else file_path(template, name="template")
-        return write_comparison(self, file_path(path), own, sections)
+        with chosen_digits(check_digits(digits)):
+            return write_comparison(self, file_path(path), own, sections)
 
     def _column(self) -> ModelColumn:
         if len(self.runs) < 2:

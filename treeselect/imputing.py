@@ -10,6 +10,7 @@ from treeselect.algorithms.registry import method_text
 from treeselect.arguments.checks import (
     USUAL_METHOD,
     USUAL_SIZE,
+    check_digits,
     check_resamples,
     read_seed,
 )
@@ -246,8 +247,14 @@ class ImputedSelection(Summarised, Imputed):
 
         return pool_glm(self)
 
-    def summary(self) -> Summary:
+    def summary(self, *, digits: int | None = None) -> Summary:
         """Printed summary.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals of importances, frequencies and stability indices, with their intervals. From 1
+            to 10; by default each kind of number has its own.
 
         Returns
         -------
@@ -256,9 +263,10 @@ class ImputedSelection(Summarised, Imputed):
             in notebooks.
         """
         from treeselect.imputation.words import summarise_imputed
-        from treeselect.printing import Summary
+        from treeselect.printing import Summary, chosen_digits
 
-        return Summary(summarise_imputed(self))
+        with chosen_digits(check_digits(digits)):
+            return Summary(summarise_imputed(self))
 
     def __repr__(self) -> str:
         return (

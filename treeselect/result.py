@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeselect.arguments.checks import check_flag, read_seed
+from treeselect.arguments.checks import check_digits, check_flag, read_seed
 from treeselect.arguments.paths import file_path
 from treeselect.designs.modeldata import ModelData
 from treeselect.designs.scoring import Scoring
@@ -1021,6 +1021,7 @@ class SelectionResult(ReadableFit):
         performance: Performance | None = None,
         coefficients: CoefficientStability | None = None,
         sections: Iterable[str] | None = None,
+        digits: int | None = None,
     ) -> Path:
         """Write an HTML report: one file that opens without a network.
 
@@ -1043,6 +1044,8 @@ class SelectionResult(ReadableFit):
             ``["terms", "path", "stability"]``; by default all that have something to say. Their
             names are those of the blocks of ``templates/report.html.j2``; a name that is none is
             answered with a list. Not together with `template`.
+        digits : int, optional
+            As of :meth:`summary`, and significant digits of coefficients.
 
         Returns
         -------
@@ -1055,10 +1058,12 @@ class SelectionResult(ReadableFit):
             If the file can't be written, there is no such template or section or the template
             can't be rendered, or `performance` or `coefficients` are not those of this fit.
         """
+        from treeselect.printing import chosen_digits
         from treeselect.reports.pages import write_report
 
         own = None if template is None else file_path(template, name="template")
-        return write_report(self, file_path(path), own, performance, coefficients, sections)
+        with chosen_digits(check_digits(digits)):
+            return write_report(self, file_path(path), own, performance, coefficients, sections)
 
     def __repr__(self) -> str:
         from treeselect.results.short import fit_lines

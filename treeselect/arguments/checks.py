@@ -26,6 +26,9 @@ USUAL_SIZE: Any = NotGiven("1se")
 USUAL_METHOD = "exchange"
 """The name of the method that selects unless another is given."""
 
+MOST_DIGITS = 10
+"""Most digits of numbers in print."""
+
 MOST_RESAMPLES = 100_000
 """Most resamples of a fit."""
 
@@ -89,6 +92,11 @@ def check_count(name: str, value: object, *, least: int, most: int | None = None
             f"`{name}` must be a whole number, {bounds}.\n  Found: {described(value)}."
         )
     return found
+
+
+def check_digits(value: object) -> int | None:
+    """Digits of numbers in print, from 1 to 10; None for those that they have by themselves."""
+    return None if value is None else check_count("digits", value, least=1, most=MOST_DIGITS)
 
 
 def check_resamples(value: object) -> int:

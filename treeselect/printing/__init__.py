@@ -6,6 +6,7 @@ LaTeX, Markdown, HTML or an object of great_tables. This file is the face of the
 
 from treeselect.printing.content import MOST_ROWS, SmallTable, SummaryContent
 from treeselect.printing.numbers import (
+    chosen_digits,
     common_form,
     count_text,
     decimal_form,
@@ -18,6 +19,8 @@ from treeselect.printing.numbers import (
     percent_text,
     plain_score,
     score_text,
+    significant,
+    significant_text,
 )
 from treeselect.printing.summary import Summary
 
@@ -26,6 +29,7 @@ __all__ = [
     "SmallTable",
     "Summary",
     "SummaryContent",
+    "chosen_digits",
     "common_form",
     "count_text",
     "decimal_form",
@@ -38,4 +42,6 @@ __all__ = [
     "percent_text",
     "plain_score",
     "score_text",
+    "significant",
+    "significant_text",
 ]

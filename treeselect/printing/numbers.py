@@ -3,7 +3,55 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_DIGITS: ContextVar[int | None] = ContextVar("digits", default=None)
+"""What somebody chose for the texts that are being made, in this thread alone."""
+
+
+@contextmanager
+def chosen_digits(digits: int | None) -> Iterator[None]:
+    """While texts are made: scores, importances, frequencies and indices, with what belongs to
+    them, have so many decimals, and the largest effect and coefficients so many significant digits.
+
+    Parameters
+    ----------
+    digits : int or None
+        From :func:`treeselect.arguments.checks.check_digits`; None leaves what is chosen already.
+    """
+    if digits is None:
+        yield
+        return
+    before = _DIGITS.set(digits)
+    try:
+        yield
+    finally:
+        _DIGITS.reset(before)
+
+
+def significant(usual: int) -> int:
+    """Significant digits of an effect or a coefficient."""
+    return _DIGITS.get() or usual
+
+
+def significant_text(value: float, usual: int, sign: str = "") -> str:
+    """An effect or a coefficient. What stands before the point is whole where digits were chosen:
+    37, not 4e+01.
+
+    Examples
+    --------
+    >>> from treeselect.printing import chosen_digits, significant_text
+    >>> significant_text(0.03649, 3), significant_text(36.49, 3, "+")
+    ('0.0365', '+36.5')
+    >>> with chosen_digits(1):
+    ...     significant_text(0.03649, 3), significant_text(36.49, 3, "+")
+    ('0.04', '+36')
+    """
+    text = f"{value:{sign}.{significant(usual)}g}"
+    is_long = _DIGITS.get() is not None and "e+" in text and abs(value) < 1e6
+    return f"{value:{sign}.0f}" if is_long else text
 
 
 def count_text(n: float) -> str:
@@ -44,21 +92,40 @@ def number_text(value: float, form: str, missing: str = "–") -> str:
 
 def decimal_form(usual: int, sign: str = "") -> str:
     """The format of scores, importances, frequencies and indices, and of what belongs to them:
-    so many decimals."""
-    return f"{sign}.{usual}f"
+    so many decimals, unless somebody chose."""
+    return f"{sign}.{_DIGITS.get() or usual}f"
 
 
 def decimal_text(value: float, usual: int, sign: str = "", missing: str | None = None) -> str:
     """A number of such a kind, or a word where there is none.
 
+    Where few decimals were chosen it is told from 0 and from 1 all the same.
+
     Examples
     --------
-    >>> from treeselect.printing import decimal_text
+    >>> from treeselect.printing import chosen_digits, decimal_text
     >>> decimal_text(0.85, 2), decimal_text(-0.01, 3, "+")
     ('0.85', '-0.010')
+    >>> with chosen_digits(1):
+    ...     decimal_text(0.85, 2), decimal_text(0.97, 2), decimal_text(0.0004, 3)
+    ('0.8', '>0.9', '<0.1')
     """
-    form = decimal_form(usual, sign)
+    digits, form = _DIGITS.get(), decimal_form(usual, sign)
+    if digits is not None and math.isfinite(value):
+        return _told_apart(value, digits, sign)
     return format(value, form) if missing is None else number_text(value, form, missing)
+
+
+def _told_apart(value: float, digits: int, sign: str) -> str:
+    """A number with decimals that were chosen: only 0 is printed as 0, and nothing below 1 as 1;
+    a change too small to be seen has no sign."""
+    text = f"{value:{sign}.{digits}f}"
+    if sign or value <= 0:
+        return text.lstrip("+-") if float(text) == 0 else text
+    least = 10.0**-digits
+    if float(text) == 0:
+        return f"<{least:.{digits}f}"
+    return f">{1 - least:.{digits}f}" if value < 1 <= float(text) else text
 
 
 def interval_text(low: float, high: float, form: str = "", missing: str = "–") -> str:
@@ -102,13 +169,15 @@ def score_text(mean: float, standard_error: float, name: str = "s.e.") -> str:
 
 
 def plain_score(score: float) -> str:
-    """A score with three decimals; one that is nearly 1 is not rounded to it."""
-    return ">0.999" if 0.9995 <= score < 1 else decimal_text(score, 3)
+    """A score, by default with three decimals; one that is nearly 1 is not rounded to it."""
+    near = _DIGITS.get() is None and 0.9995 <= score < 1
+    return ">0.999" if near else decimal_text(score, 3)
 
 
 def error_text(standard_error: float) -> str:
-    """A standard error with three decimals; a small one is not rounded to none."""
-    return "<0.001" if 0 < standard_error < 0.0005 else decimal_text(standard_error, 3)
+    """A standard error, by default with three decimals; a small one is not rounded to none."""
+    small = _DIGITS.get() is None and 0 < standard_error < 0.0005
+    return "<0.001" if small else decimal_text(standard_error, 3)
 
 
 def p_text(p: float) -> str:

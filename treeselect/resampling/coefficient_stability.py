@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.arguments.checks import check_digits
 from treeselect.designs.labels import column_labels, in_labels
 from treeselect.designs.modeldata import INTERCEPT, ModelData
 from treeselect.engine.arrays import FloatArray
@@ -17,9 +18,10 @@ from treeselect.printing import (
     MOST_ROWS,
     Summary,
     SummaryContent,
+    chosen_digits,
     decimal_text,
-    interval_text,
     number_text,
+    significant_text,
 )
 from treeselect.printing.summary import Summarised
 from treeselect.resampling.coefficients import coefficient_spread
@@ -103,20 +105,29 @@ class CoefficientStability(Summarised):
         """The table with its columns as they are called in print."""
         return self.table.assign(column=list(self.labels))
 
-    def summary(self) -> Summary:
-        """Printed summary."""
+    def summary(self, *, digits: int | None = None) -> Summary:
+        """Printed summary.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Significant digits of coefficients with their errors and intervals, and decimals of
+            frequencies. From 1 to 10; by default each kind of number has its own.
+        """
+        with chosen_digits(check_digits(digits)):
+            return Summary(self._content())
+
+    def _content(self) -> SummaryContent:
         shown = self.printed.head(MOST_ROWS)
         more = len(self.table) - len(shown)
         notes = list(self.notes())
         notes += [f"{more:,} more coefficients in `.tidy()`."] if more else []
-        return Summary(
-            SummaryContent(
-                title="Stability of the coefficients",
-                facts=self.facts(),
-                columns=HEAD,
-                rows=tuple(cells(row) for row in shown.to_dict("records")),
-                notes=tuple(notes),
-            )
+        return SummaryContent(
+            title="Stability of the coefficients",
+            facts=self.facts(),
+            columns=HEAD,
+            rows=tuple(cells(row) for row in shown.to_dict("records")),
+            notes=tuple(notes),
         )
 
     def facts(self) -> tuple[tuple[str, str], ...]:
@@ -180,17 +191,24 @@ def cells(row: Any) -> tuple[str, ...]:
     return (
         str(row["column"]),
         decimal_text(row["frequency"], 2),
-        full and f"{full} ({row['full_std_error']:.2g})",
+        full and f"{full} ({significant_text(row['full_std_error'], 2)})",
         _number(row["estimate"]),
         _fixed(row["rmsd_ratio"], ".2f"),
         _fixed(100 * row["relative_conditional_bias"], "+.0f"),
         _number(row["median"]),
-        interval_text(row["ci_low"], row["ci_high"], ".2g", ""),
+        _between(row["ci_low"], row["ci_high"]),
     )
 
 
 def _number(value: float) -> str:
-    return _fixed(value, ".3g")
+    """An estimate, nothing where it is missing, and never minus nothing."""
+    return significant_text(value + 0.0, 3) if np.isfinite(value) else ""
+
+
+def _between(low: float, high: float) -> str:
+    if not np.isfinite([low, high]).all():
+        return ""
+    return f"{significant_text(low, 2)} to {significant_text(high, 2)}"
 
 
 def _fixed(value: float, form: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treeselect.arguments.checks import check_digits
 from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.frames.libraries import in_library
 from treeselect.printing import decimal_form, decimal_text, interval_text, p_text
@@ -101,8 +102,14 @@ class ConditionalImportance(Summarised):
             self.library,
         )
 
-    def summary(self) -> Summary:
+    def summary(self, *, digits: int | None = None) -> Summary:
         """Printed summary.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals of scores and losses, with their intervals. From 1 to 10; by default each kind
+            of number has its own.
 
         Returns
         -------
@@ -110,9 +117,10 @@ class ConditionalImportance(Summarised):
             Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
             in notebooks.
         """
-        from treeselect.printing import Summary
+        from treeselect.printing import Summary, chosen_digits
 
-        return Summary(_content(self))
+        with chosen_digits(check_digits(digits)):
+            return Summary(_content(self))
 
     def __repr__(self) -> str:
         n = len(self.units)

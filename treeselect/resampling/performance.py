@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeselect.arguments.checks import check_count
+from treeselect.arguments.checks import check_count, check_digits
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.frames.libraries import in_library
 from treeselect.printing import decimal_text, score_text
@@ -268,8 +268,14 @@ class Performance(Summarised):
         """
         return in_library(confusion_table(self.held_out), self.library)
 
-    def summary(self) -> Summary:
+    def summary(self, *, digits: int | None = None) -> Summary:
         """Printed summary; its first line says that the selection was repeated in each fold.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals of scores and of the standard error. From 1 to 10; by default each kind of
+            number has its own.
 
         Returns
         -------
@@ -277,12 +283,13 @@ class Performance(Summarised):
             Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
             in notebooks.
         """
-        from treeselect.printing import Summary
+        from treeselect.printing import Summary, chosen_digits
 
         named = tuple(
             tuple(self.labels.get(name, name) for name in terms) for terms in self.selected
         )
-        return Summary(_content(dataclasses.replace(self, selected=named)))
+        with chosen_digits(check_digits(digits)):
+            return Summary(_content(dataclasses.replace(self, selected=named)))
 
     def __repr__(self) -> str:
         return (

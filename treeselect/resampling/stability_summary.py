@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treeselect.arguments.checks import check_digits
 from treeselect.printing import (
     MOST_ROWS,
     Summary,
     SummaryContent,
+    chosen_digits,
     count_text,
     decimal_form,
     decimal_text,
@@ -31,9 +33,17 @@ _MOST_NAMES = 6
 class PrintedStability(Summarised, Frequencies):
     """How stability prints."""
 
-    def summary(self) -> Summary:
-        """Printed summary: sizes, frequencies with their intervals, the stability index."""
-        return Summary(summarise_stability(self._in_labels()))
+    def summary(self, *, digits: int | None = None) -> Summary:
+        """Printed summary: sizes, frequencies with their intervals, the stability index.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals of frequencies and of the stability index, with their intervals. From 1 to 10;
+            by default each kind of number has its own.
+        """
+        with chosen_digits(check_digits(digits)):
+            return Summary(summarise_stability(self._in_labels()))
 
     def __repr__(self) -> str:
         return "\n".join(map(shown, stability_lines(self._in_labels())))

@@ -12,7 +12,7 @@ import numpy as np
 from treeselect.engine.arrays import FloatArray, IntArray
 from treeselect.engine.rounding import falling
 from treeselect.models.probing import ResampledReadings, read_model
-from treeselect.printing import MOST_ROWS, SmallTable
+from treeselect.printing import MOST_ROWS, SmallTable, significant
 from treeselect.resampling.effects import (
     BY_LEVEL,
     DOWN,
@@ -214,10 +214,11 @@ def _numbers(row: Mapping[Hashable, Any], digits: int) -> tuple[str, str]:
     return f"{round(row['effect'], digits) + 0.0:+,.{digits}f}", interval
 
 
-def decimals(largest: float) -> int:
-    """Decimals that give a number three digits."""
+def decimals(largest: float, digits: int | None = None) -> int:
+    """Decimals that give a number so many digits, by default those of an effect."""
     exponent = int(f"{largest:e}".partition("e")[2])
-    return min(max(0, 2 - exponent), 9)
+    digits = significant(3) if digits is None else digits
+    return min(max(0, digits - 1 - exponent), 6 + digits)
 
 
 def effect_tables(result: Fit) -> tuple[SmallTable, ...]:

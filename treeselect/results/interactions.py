@@ -10,7 +10,7 @@ import numpy as np
 
 from treeselect.models.pair_probing import PairProbes, PairTerm, read_strengths
 from treeselect.models.probing import ResampledReadings
-from treeselect.printing import decimal_text, interval_text
+from treeselect.printing import decimal_text, interval_text, significant_text
 from treeselect.resampling.effects import (
     LEAST_RESAMPLES,
     InteractionRecord,
@@ -120,7 +120,7 @@ def _record_of(result: Fit) -> InteractionRecord:
 def strength_texts(table: pd.DataFrame) -> list[str]:
     """Size and strength of each pair in words, with the interval where there is one."""
     return [
-        f"{row['size']:.3g}, strength {decimal_text(row['strength'], 2)}"
+        f"{significant_text(row['size'], 3)}, strength {decimal_text(row['strength'], 2)}"
         + ("" if np.isnan(row["low"]) else f" ({interval_text(row['low'], row['high'])})")
         for row in table.to_dict("records")
     ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from treeselect.arguments.checks import check_choice
+from treeselect.arguments.checks import check_choice, check_digits
 from treeselect.designs.weights import check_offset
 from treeselect.engine.arrays import FloatArray
 from treeselect.engine.rounding import at_least, largest_in_row
@@ -131,8 +131,15 @@ class ReadableFit(Fit):
 
         return with_column(data, "fitted", fitted)
 
-    def summary(self) -> Summary:
+    def summary(self, *, digits: int | None = None) -> Summary:
         """Printed summary.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals of scores, importances, selection frequencies and stability indices, with their
+            errors, differences and intervals, and significant digits of the largest effect, whose
+            decimals the others have. From 1 to 10; by default each kind of number has its own.
 
         Returns
         -------
@@ -140,10 +147,11 @@ class ReadableFit(Fit):
             Prints as text; ``as_text()``, ``as_latex()``, ``as_markdown()``, ``as_gt()``, and HTML
             in notebooks.
         """
-        from treeselect.printing import Summary
+        from treeselect.printing import Summary, chosen_digits
         from treeselect.results.summary import summarise
 
-        return Summary(summarise(self))
+        with chosen_digits(check_digits(digits)):
+            return Summary(summarise(self))
 
     # --- inside ---
 

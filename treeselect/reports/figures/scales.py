@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from treeselect.printing import significant_text
 from treeselect.reports.figures.labels import ems, shorten
 from treeselect.results.curves import Curve, CurvePoint
 
@@ -31,8 +32,13 @@ def short_scale(scale: str, most: float) -> str:
 
 def point_text(point: CurvePoint) -> str:
     """A point in words."""
-    interval = "" if point.low is None else f", {point.low:+.3g} to {point.high:+.3g}"
-    return f"{point.label}: {point.effect:+.3g}{interval} ({point.share:.1%} of the rows)"
+
+    def text(effect: float) -> str:
+        return significant_text(effect, 3, "+")
+
+    low, high = point.low, point.high
+    interval = "" if low is None or high is None else f", {text(low)} to {text(high)}"
+    return f"{point.label}: {text(point.effect)}{interval} ({point.share:.1%} of the rows)"
 
 
 def curve_sentence(curve: Curve) -> str:
@@ -41,6 +47,6 @@ def curve_sentence(curve: Curve) -> str:
     highest = max(curve.points, key=lambda p: p.effect)
     return (
         f"Effect of {curve.term} on the {curve.scale}, about its mean:"
-        f" lowest, {lowest.effect:+.3g}, at {lowest.label};"
-        f" highest, {highest.effect:+.3g}, at {highest.label}."
+        f" lowest, {significant_text(lowest.effect, 3, '+')}, at {lowest.label};"
+        f" highest, {significant_text(highest.effect, 3, '+')}, at {highest.label}."
     )

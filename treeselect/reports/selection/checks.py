@@ -262,7 +262,7 @@ def _recalibration_words(found: Recalibration | None) -> list[str]:
         else:
             meaning = "the interval includes 0, as of predictions right on average"
         ends = found.intercept, found.intercept_low, found.intercept_high
-        at, low, high = (_fixed(end, decimals(max(map(abs, ends)))) for end in ends)
+        at, low, high = (_fixed(end, decimals(max(map(abs, ends)), digits=3)) for end in ends)
         said.append(
             f"Calibration in the large {at} ({low} to {high}), the intercept with the slope held at"
             f" 1: {meaning}."
@@ -375,7 +375,8 @@ def _by(by_class: pd.DataFrame) -> Table:
         (
             str(row["class"]),
             f"{row['n']:,.6g}",
-            *(_share(row[name]) for name in ("recall", "precision", "area")),
+            *(_share(row[name]) for name in ("recall", "precision")),
+            decimal_text(row["area"], 3, missing="–"),
         )
         for row in by_class.head(MOST_ROWS).to_dict("records")
     )
