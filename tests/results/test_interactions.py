@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import treeselect
+from treeselect.engine.ensembles.interaction import beyond_both, strength
 from treeselect.errors import DataError, OptionError
 from treeselect.models.pair_probing import read_resampled_strengths, read_strengths
 from treeselect.resampling import assessing
@@ -150,3 +151,10 @@ def test_pairs_are_ranked_by_size_not_by_strength(data):
     own = {*zip(found["term"], found["other"], found["strength"], strict=True)}
     strength = {frozenset({term, other}): value for term, other, value in own}
     assert strength[frozenset({"small", "other"})] > strength[frozenset({"x1", "x2"})]
+
+
+def test_what_rounding_leaves_is_no_interaction():
+    first, second, share = np.array([0.1, 0.7, 1.3]) / 3, np.array([1 / 3, 0.2]), np.full(6, 1 / 6)
+    mean = (first[:, None] + second).reshape(-1, 1)
+    assert beyond_both(mean, share, (3, 2)).any()
+    assert strength(mean, share, (3, 2)) == (0.0, 0.0)

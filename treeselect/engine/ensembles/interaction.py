@@ -49,6 +49,6 @@ def strength(mean: FloatArray, share: FloatArray, sizes: tuple[int, int]) -> tup
     total = float((share @ centred**2).sum())
     beyond = float((share @ beyond_both(mean, share, sizes) ** 2).sum())
     nothing = 1e-20 * float((share @ mean**2).sum())  # what rounding leaves
-    if total <= nothing:
+    if min(total, beyond) <= nothing:
         return 0.0, 0.0
     return min(1.0, float(np.sqrt(beyond / total))), float(np.sqrt(beyond))
