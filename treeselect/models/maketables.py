@@ -6,6 +6,7 @@ with ``__maketables_``: :class:`Tabled` has them, for whatever knows its column.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -68,8 +69,9 @@ class Tabled:
 
     __slots__ = ()
 
+    @abstractmethod
     def _column(self) -> ModelColumn:
-        raise NotImplementedError
+        """What is shown of the model."""
 
     @property
     def __maketables_coef_table__(self) -> pd.DataFrame:

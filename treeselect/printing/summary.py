@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -122,9 +123,9 @@ class Summarised:
 
     __slots__ = ()
 
+    @abstractmethod
     def summary(self) -> Summary:
         """Printed summary."""
-        raise NotImplementedError
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
