@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from treeselect.printing import enumeration
 from treeselect.resampling.labelled import as_shown
 from treeselect.resampling.nouns import kept_of_all
+from treeselect.results.recurrence import each_selected_all
 from treeselect.results.summary import score_fact
 from treeselect.results.verdict import FEWEST, verdict
 from treeselect.shown import shown
@@ -56,4 +57,6 @@ def stability_text(fit: Fit) -> str:
         return said
     if fit.stability.n_resamples < FEWEST:
         return f"{fit.stability.words}, too few for a verdict"
-    return f"no verdict: on {fit.stability.words} nothing could vary, or nothing did"
+    if each_selected_all(fit.stability):
+        return f"no verdict, as {fit.stability.words} all selected whatever they could"
+    return "no verdict, as the data chose nothing"
