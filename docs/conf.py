@@ -28,6 +28,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "extensions.mathml",
+    "extensions.vignette_pages",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "gallery/*.md", "extensions"]
@@ -39,6 +40,7 @@ suppress_warnings = ["toc.not_readable", "myst.xref_missing"]
 
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_dmath_allow_digits = False
+myst_dmath_double_inline = True
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"
