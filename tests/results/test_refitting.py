@@ -342,7 +342,7 @@ def test_trees_and_shapes_of_boosted_trees(trial, tmp_path):
 
 def test_boosted_trees_of_an_empty_selection_are_a_constant(trial, tmp_path):
     result = treeselect.select("size ~ noise", trial, lam=1e9, **QUICK).refit("boosting")
-    assert result.model.description == "a constant"
+    assert result.model.description == "the null model"
     assert result.predict(trial).tolist() == pytest.approx([trial["size"].mean()] * 200)
     loaded = treeselect.load(result.save(tmp_path / "fit"))
     assert loaded.predict(trial).equals(result.predict(trial))
@@ -439,7 +439,7 @@ def test_models_that_can_not_be(trial, model, response, options, said):
 def test_too_few_rows_for_the_columns(trial):
     data = trial.assign(x=np.where(np.arange(len(trial)) < 4, trial["noise"], np.nan))
     result = select("size", data, keep=["x", "site"])
-    with pytest.raises(DataError, match="more rows than columns"):
+    with pytest.raises(DataError, match="more complete cases than columns"):
         result.refit("glm")
 
 

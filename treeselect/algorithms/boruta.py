@@ -108,7 +108,7 @@ class Boruta(RankingForest):
     n_trees: int = 100
 
     name: ClassVar[str] = "boruta"
-    title: ClassVar[str] = "Shadow features (Boruta)"
+    title: ClassVar[str] = "Boruta (shadow features)"
     references: ClassVar[tuple[Reference, ...]] = (
         Reference(
             ("M. B. Kursa", "W. R. Rudnicki"),

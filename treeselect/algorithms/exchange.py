@@ -100,11 +100,11 @@ class ExchangeSearch(Method):
             pages="33117-33123",
         ),
     )
-    paper: ClassVar[str] = f"treeselect's own; after {texts(references)}"
+    paper: ClassVar[str] = f"treeselect's own method, based on {texts(references)}"
     tuning_name: ClassVar[str] = "left"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
-    left_out: ClassVar[str] = "the others are constant, or lower the out-of-bag error no further"
+    left_out: ClassVar[str] = "the others are constant, or do not lower the out-of-bag error"
 
     def __post_init__(self) -> None:
         check_number(self, "left", above=0.0, most=1.0, optional=True)

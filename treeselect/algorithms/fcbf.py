@@ -91,8 +91,7 @@ class FCBF(RefinedMethod):
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
     left_out: ClassVar[str] = (
-        "each of the others tells nothing of the response, or no more than a stronger unit tells of"
-        " it"
+        "by symmetrical uncertainty, the others are irrelevant to the response or redundant"
     )
 
     def __post_init__(self) -> None:

@@ -111,7 +111,7 @@ class ForeignSelector(RefinedMethod):
     standardise: bool = True
 
     tuning_name: ClassVar[str] = "columns"
-    left_out: ClassVar[str] = "the selector finds no use for the others"
+    left_out: ClassVar[str] = "the selector does not select the others"
     splits_exactly: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = True
@@ -131,15 +131,15 @@ class ForeignSelector(RefinedMethod):
             and not (isinstance(asked, str) and asked in ("auto", OWN))
         ):
             raise MethodError(
-                "`columns` of ForeignSelector must be a whole number of at least 1, 'own', or None."
-                f"\n  Found: {described(asked)}."
+                "`columns` of ForeignSelector must be a whole number of at least 1, 'auto', 'own'"
+                f" or None.\n  Found: {described(asked)}."
             )
         object.__setattr__(self, "columns", asked)
         if is_number and not self.words.size:
             raise MethodError(
-                f"{self.name} can't be told how many columns to take.\n"
-                f"  Found: `columns={asked}`; it has none of the parameters {listing(SIZES)}. Give"
-                " a number of units, `k`, instead."
+                f"`columns` can't be a number for {self.name}, which has none of the parameters"
+                f" {listing(SIZES)}.\n"
+                f"  Found: `columns={asked}`. Set `k`, the number of terms, instead."
             )
 
     def __repr__(self) -> str:
@@ -180,15 +180,11 @@ class ForeignSelector(RefinedMethod):
     @property
     def note(self) -> str:
         """How the selector saw the terms."""
-        scale = (
-            "all with mean 0 and variance 1 (`standardise=False` leaves them as they are)"
-            if self.standardise
-            else "as they are"
-        )
+        scale = "all columns standardised" if self.standardise else "no column standardised"
         return (
-            f"{self.name} saw columns: missing numbers at the median with an indicator, an"
-            f" indicator for each level of a factor, {scale}. A unit is in if any of its columns"
-            " is. A forest on the selected terms predicts."
+            f"{self.name} was fitted to coded columns: missing numbers set to the median, with an"
+            f" indicator; an indicator for each factor level; {scale}. A term (or group) is"
+            f" selected if any of its columns is. {self.name} does not predict; the final model does."
         )
 
     @property
@@ -275,7 +271,7 @@ class ForeignSelector(RefinedMethod):
     def _check_problem(self, problem: Problem) -> None:
         if isinstance(self.selector, Words):
             raise MethodError(
-                f"{self.name} selected here, and is not kept in model files, which hold no code.\n"
+                f"Can't select again with {self.name}, as model files don't store selectors.\n"
                 f"  It was {self.words.text}. Fit again with it as `method`."
             )
         refuse_costs(self.selector, problem.groups)
@@ -283,8 +279,8 @@ class ForeignSelector(RefinedMethod):
         takes_it = problem.family.loss.is_squared or problem.family.has_times
         if problem.offset is not None and not takes_it:
             raise MethodError(
-                f"{self.name} has no part for an `offset` of a {problem.family.name} response.\n"
-                "  Leave it out, or take a method that knows it, such as `exchange`."
+                f"{self.name} can't use an `offset` with a {problem.family.name} response.\n"
+                "  Leave it out, or choose a method that can, such as `exchange`."
             )
 
     def _columns(self, task: Task) -> LinearColumns:
@@ -306,9 +302,7 @@ class ForeignSelector(RefinedMethod):
             y = y - problem.offset[rows]
         copies, shares = self._copies(task.weights.of(rows))
         x = columns.x if copies is None else np.repeat(columns.x, copies, axis=0)
-        scaled = (
-            "\n  Columns had mean 0 and variance 1; `standardise=False` leaves them as they are."
-        )
+        scaled = "\n  The columns were standardised; `standardise=False` passes them unchanged."
         return ColumnSearch(
             self.selector,
             x,
@@ -330,10 +324,10 @@ class ForeignSelector(RefinedMethod):
         times = weight / weight.min()
         if np.abs(times - np.rint(times)).max() > _WHOLE * times.max():
             raise MethodError(
-                f"{self.name} takes no `weights` that are not multiples of the least one, which"
-                " copies of rows can stand for.\n"
+                f"`weights` must be multiples of the smallest one, as {self.name} has no"
+                " `sample_weight`.\n"
                 f"  Found: weights from {weight.min():g} to {weight.max():g}. Leave them out, or"
-                " take a method that knows them."
+                " choose a method that takes weights, such as `exchange`."
             )
         return np.rint(times).astype(np.int64), None
 

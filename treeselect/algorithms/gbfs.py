@@ -333,7 +333,7 @@ def _read_discounts(given: Any) -> Discounts:
         found = finite(factor)
         if not names or found is None or not 0 <= found <= 1:
             raise MethodError(
-                "`discounts` of GBFS must give a factor from 0 to 1 for each pair of units.\n"
+                "`discounts` of GBFS must give a factor from 0 to 1 for each pair of terms.\n"
                 f"  Found: {described(pair)}: {described(factor)}."
             )
     return tuple((str(pair[0]), str(pair[1]), float(factor)) for pair, factor in listed)
@@ -347,7 +347,7 @@ def _numbered(method: GBFS, names: Sequence[str]) -> dict[tuple[int, int], float
         if name not in number:
             close = near(name, names)
             raise MethodError(
-                f"Can't find the unit {quoted(name)}, named in `discounts`.\n"
-                f"  {did_you_mean(close) if close else f'Units: {listing(names)}.'}"
+                f"Can't find {quoted(name)}, named in `discounts`.\n"
+                f"  {did_you_mean(close) if close else f'Available: {listing(names)}.'}"
             )
     return {(number[a], number[b]): factor for a, b, factor in listed}

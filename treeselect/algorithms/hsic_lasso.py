@@ -122,7 +122,7 @@ class HSICLasso(RefinedMethod):
     splits_exactly: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = True
-    left_out: ClassVar[str] = "the others add nothing to them"
+    left_out: ClassVar[str] = "the others do not improve the fit"
 
     def __post_init__(self) -> None:
         super().__post_init__()

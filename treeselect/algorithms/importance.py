@@ -77,7 +77,7 @@ class ForestImportance(RankingForest):
     threshold: float | None = None
 
     name: ClassVar[str] = "importance"
-    title: ClassVar[str] = "Forest importance"
+    title: ClassVar[str] = "Random forest importance"
     references: ClassVar[tuple[Reference, ...]] = (
         Reference(
             ("L. Breiman",),

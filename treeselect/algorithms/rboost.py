@@ -141,9 +141,7 @@ class RBoost(RefinedMethod):
         check_choice(self, "ties", ("used", "random"))
         check_flag(self, "screen")
         check_choice(self, "form", ("auto", "reweighting", "gradient"))
-        refuse_together(
-            self, criterion="entropy", gain="uncentred", way='Use `criterion="gini"` for it.'
-        )
+        refuse_together(self, criterion="entropy", gain="uncentred", way='Use `criterion="gini"`.')
         refuse_together(self, form="gradient", ties="random", way='Use `ties="used"`.')
 
     def path(self, task: Task) -> tuple[Step, ...]:

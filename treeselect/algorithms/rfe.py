@@ -66,7 +66,7 @@ class RecursiveElimination(RankingForest):
     n_trees: int = 200
 
     name: ClassVar[str] = "rfe"
-    title: ClassVar[str] = "Recursive elimination by forests (RFE)"
+    title: ClassVar[str] = "Recursive feature elimination with random forests (RFE)"
     references: ClassVar[tuple[Reference, ...]] = (
         Reference(
             ("I. Guyon", "J. Weston", "S. Barnhill", "V. Vapnik"),

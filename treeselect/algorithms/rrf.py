@@ -60,9 +60,7 @@ class _RegularisedForest(RefinedMethod):
         check_choice(self, "gain", ("uncentred", "decrease"))
         check_choice(self, "ties", ("used", "random"))
         check_flag(self, "screen")
-        refuse_together(
-            self, criterion="entropy", gain="uncentred", way='Use `gain="decrease"`, its decrease.'
-        )
+        refuse_together(self, criterion="entropy", gain="uncentred", way='Use `gain="decrease"`.')
 
     def _rules(self) -> ForestRules:
         return ForestRules(

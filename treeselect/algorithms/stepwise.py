@@ -111,7 +111,7 @@ class Stepwise(RefinedMethod):
         ),
     )
     tuning_name: ClassVar[str] = "penalty"
-    left_out: ClassVar[str] = "the others explain nothing more"
+    left_out: ClassVar[str] = "the others do not improve the fit"
     splits_exactly: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False
@@ -179,8 +179,8 @@ class Search:
         if rules.direction == "backward" and columns.x.shape[1] >= len(self._rows) - 1:
             raise MethodError(
                 '`direction="backward"` needs more rows than columns.\n'
-                f"  Found: {len(self._rows):,} rows and {columns.x.shape[1]:,} columns. Go forward,"
-                " or begin with fewer terms."
+                f"  Found: {len(self._rows):,} rows and {columns.x.shape[1]:,} columns. Use"
+                ' `direction="forward"`, or start with fewer terms.'
             )
 
     def criterion(self, fit: GlmFit) -> float:

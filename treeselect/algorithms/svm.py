@@ -103,7 +103,7 @@ class SVMRFE(RefinedMethod):
     epsilon: float = 0.1
 
     name: ClassVar[str] = "svm_rfe"
-    title: ClassVar[str] = "Recursive elimination by a linear SVM (SVM-RFE)"
+    title: ClassVar[str] = "Recursive feature elimination with a linear SVM (SVM-RFE)"
     references: ClassVar[tuple[Reference, ...]] = (
         Reference(
             ("I. Guyon", "J. Weston", "S. Barnhill", "V. Vapnik"),

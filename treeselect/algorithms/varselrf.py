@@ -93,7 +93,7 @@ class VarSelRF(RankingForest):
     kind: Kind = "permutation"
 
     name: ClassVar[str] = "varselrf"
-    title: ClassVar[str] = "Elimination by out-of-bag error (varSelRF)"
+    title: ClassVar[str] = "Backward elimination by out-of-bag error (varSelRF)"
     references: ClassVar[tuple[Reference, ...]] = (
         Reference(
             ("R. Diaz-Uriarte", "S. Alvarez de Andres"),

@@ -123,7 +123,7 @@ def test_constraints_shape_the_selection(data):
     ("function", "says"),
     [
         (lambda weights: [weights >= 0], "TypeError"),
-        (lambda weights: [True], "True is no constraint of cvxpy"),
+        (lambda weights: [True], "True isn't a cvxpy constraint"),
         (lambda weights: 3, "not iterable"),
         (lambda: [], "TypeError"),
     ],
@@ -138,7 +138,7 @@ def test_constraints_hold_along_a_path_and_are_not_kept_in_files(data, tmp_path)
     assert "colour" not in fit.selected
     assert fit.k == 3
     again = treeselect.load(fit.save(tmp_path / "fit", include_data=True))
-    with pytest.raises(MethodError, match="not kept in files"):
+    with pytest.raises(MethodError, match="model files don't store"):
         again.resample(2)
 
 
@@ -222,9 +222,12 @@ def test_sizes_that_the_path_skips_are_named(data):
         ({"best_subset": True, "loss": "hinge"}, "It needs a ridge"),
         ({"best_subset": True, "refit": None}, "fit the training rows too well"),
         ({"forest": np.zeros(3)}, "must be one of 'bag-boosting'"),
-        ({"best_subset": True, "sketch": 50, "sketch_kind": "gaussian"}, "What is proved holds"),
+        (
+            {"best_subset": True, "sketch": 50, "sketch_kind": "gaussian"},
+            "Optimality can be proved",
+        ),
         ({"best_subset": 1}, "`best_subset` of ControlBurn must be True or False"),
-        ({"loss": "hinge", "ridge": 0.1}, "it is no linear program"),
+        ({"loss": "hinge", "ridge": 0.1}, "no longer a linear program"),
         ({"loss": "hinge", "refit": None}, "no probabilities"),
         ({"loss": "huber"}, "`loss` of ControlBurn must be 'family' or 'hinge'"),
         ({"refit": None, "n_trees": 5}, "`refit=None` and `n_trees=5` together"),
