@@ -17,7 +17,7 @@ from treeselect.algorithms import plugins
 from treeselect.errors import MethodError, ModelFileError, TreeselectWarning
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "methods.md"
+PAGE = ROOT / "docs" / "extending.md"
 
 RUN = """
 import sys, numpy as np, pandas as pd, treeselect
