@@ -36,10 +36,10 @@ from treeselect.errors import MethodError
 from treeselect.models.forest import REFITTED_TREES
 
 _APART = (
-    ("best_subset", "lam", "One fixes the number of terms, the other penalises it."),
+    ("best_subset", "lam", "One fixes the number of terms; the other penalises it."),
     ("best_subset", "prune", "A best subset is the best of its size without a backward pass."),
     ("best_subset", "constraints", "The search doesn't support constraints."),
-    ("best_subset", "loss", "The search needs a ridge penalty, the hinge loss allows none."),
+    ("best_subset", "loss", "It needs a ridge penalty, which the hinge loss doesn't allow."),
     ("best_subset", "sketch_kind", PROVED),
     ("best_subset", "refit", TOO_WELL),
     ("loss", "ridge", "With a ridge penalty, the hinge loss is no longer a linear program."),
