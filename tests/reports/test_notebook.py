@@ -49,7 +49,7 @@ def test_html_has_no_script_and_no_raw_name(fit):
 
 def test_a_fit_shows_the_first_screen_of_its_report(fit):
     page = fit._repr_html_()
-    assert '<p class="answer">Forest importance keeps 3 of 5 terms for died' in page
+    assert '<p class="answer">Random forest importance keeps 3 of 5 terms for died' in page
     assert page.count('<p class="value">') == 3
     assert "<caption>Selected terms" in page
 
@@ -78,7 +78,7 @@ def test_the_style_reaches_nothing_else():
 def test_a_fit_prints_five_lines(fit, capsys):
     print(fit)
     first, selected, score, stability, more = capsys.readouterr().out.splitlines()
-    assert first == "Forest importance for died: 2 of 4 units (3 of 5 terms)"
+    assert first == "Random forest importance for died: 2 of 4 units (3 of 5 terms)"
     assert selected.startswith("  Selected: ")
     assert "<b>|site" in selected
     assert score.startswith("  AUC: ")

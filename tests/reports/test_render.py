@@ -361,8 +361,8 @@ def test_learned_numbers_are_those_of_the_tables(fitted):
     assert f"<title>{pair['term']} × {pair['other']}: {pair['size']:.3g}, strength" in page
     for row in fitted.trees().head(15).itertuples():
         assert f'<th scope="row">{row.tree}</th><td>{row.weight:.3f}</td>' in page
-    assert "Predictions are those of a forest of 20 trees, refitted on the selection." in page
-    assert "and does not predict: the forest refitted" in page
+    assert "a random forest of 20 trees on the selected terms." in page
+    assert "and does not predict: predictions come from the random forest" in page
     assert "probability of True" in page
 
 
@@ -373,8 +373,8 @@ def test_the_sparse_forest_may_predict_by_itself(mixed):
     page = page_of(fit)
     assert f"Predictions are those of the sparse forest of {len(fit.trees())} weighted" in page
     assert "does not predict" not in page
-    assert "refitted on the selection" not in page
-    assert "Importance: how much the trees that use a unit move the prediction" in page
+    assert "random forest of" not in page
+    assert "Importance: share of the weighted trees&#39; standard deviations" in page
     assert "How the linear predictor changes with each term" in page
 
 
