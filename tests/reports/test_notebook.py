@@ -115,7 +115,7 @@ def test_stability_prints_what_came_up(fit):
     first, *others = repr(fit.stability).splitlines()
     assert first == "Stability on 10 bootstrap resamples"
     assert [line.split(":")[0].strip() for line in others] == [
-        "Selected on each (k)", "In the fit", "Most frequent others", "Stability index", "More",
+        "Number of units (k)", "Selected by the fit", "Most frequent others", "Stability index", "More",
     ]  # fmt: skip
     summary = fit.stability.summary()
     assert len(summary.content.rows) == 4
@@ -125,7 +125,7 @@ def test_stability_prints_what_came_up(fit):
 def test_kept_units_have_no_frequency(mixed):
     fit = treeselect.select("died ~ signal + noise", mixed, method="mrmr", k=1, keep="noise")
     rows = fit.resample(2).stability.summary().content.rows
-    assert ("noise", "by request", "", "yes") in rows
+    assert ("noise", "forced in", "", "yes") in rows
 
 
 def test_nothing_that_prints_dumps_an_array(fit):
