@@ -26,7 +26,7 @@ def test_the_nested_score_stands_in_place_of_the_tuning_score(cross_validated):
     tuning = gathered(cross_validated)[0]
     glance = cross_validated.glance().iloc[0]
     assert (tuning.head, tuning.value) == ("R2, cross-validated", f"{glance['cv_score']:.3f}")
-    assert "The same folds chose the number of terms" in tuning.details[0]
+    assert "the same folds chose the number of terms" in tuning.details[0]
     assert "`fit.performance()`" in tuning.details[1]
     found = cross_validated.performance(2)
     nested = gathered(cross_validated, found)[0]
