@@ -49,7 +49,10 @@ def test_html_has_no_script_and_no_raw_name(fit):
 
 def test_a_fit_shows_the_first_screen_of_its_report(fit):
     page = fit._repr_html_()
-    assert '<p class="answer">Random forest importance keeps 3 of 5 terms for died' in page
+    assert (
+        '<p class="answer">Random forest importance selected 3 of 5 candidate terms to predict died'
+        in page
+    )
     assert page.count('<p class="value">') == 3
     assert "<caption>Selected terms" in page
 
@@ -57,7 +60,7 @@ def test_a_fit_shows_the_first_screen_of_its_report(fit):
 def test_nothing_selected_is_shown(mixed):
     empty = treeselect.select("died ~ noise", mixed, method="lasso", lam=1e9, seed=1)
     assert empty.selected == ()
-    assert "keeps none of one term" in empty._repr_html_()
+    assert "did not select the only candidate term" in empty._repr_html_()
     assert repr(empty).splitlines()[1] == "  Selected: nothing"
 
 
