@@ -153,7 +153,7 @@ def _notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
         notes += effect_meaning(fit, effects)
     elif effects is not None and found["selected"].any():
         notes.append(
-            f"Effect: change of the {scale_of_effects(fit)} that the model predicts, over the"
+            f"Effect: change in {scale_of_effects(fit)} as predicted by the final model, over the"
             " step of the term with the largest change."
         )
     return notes
