@@ -92,7 +92,7 @@ def test_units_that_no_tree_uses_are_not_made_up(mixed):
     """The exact copy of `signal` never wins a tie, so a sixth unit can't be had."""
     fit = treeselect.select("died ~ . - dose", mixed, k=6, **FAST)
     assert fit.k == 5
-    assert "Asked for 6 units, but no more than 5 enter the path" in str(fit.summary()).replace(
+    assert "The call requests 6 terms, but only 5 enter the path" in str(fit.summary()).replace(
         "\n ", ""
     )
 

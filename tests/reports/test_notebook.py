@@ -49,7 +49,10 @@ def test_html_has_no_script_and_no_raw_name(fit):
 
 def test_a_fit_shows_the_first_screen_of_its_report(fit):
     page = fit._repr_html_()
-    assert '<p class="answer">Forest importance keeps 3 of 5 terms for died' in page
+    assert (
+        '<p class="answer">Random forest importance selected 3 of 5 candidate terms to predict died'
+        in page
+    )
     assert page.count('<p class="value">') == 3
     assert "<caption>Selected terms" in page
 
@@ -57,7 +60,7 @@ def test_a_fit_shows_the_first_screen_of_its_report(fit):
 def test_nothing_selected_is_shown(mixed):
     empty = treeselect.select("died ~ noise", mixed, method="lasso", lam=1e9, seed=1)
     assert empty.selected == ()
-    assert "keeps none of one term" in empty._repr_html_()
+    assert "did not select the only candidate term" in empty._repr_html_()
     assert repr(empty).splitlines()[1] == "  Selected: nothing"
 
 
@@ -79,12 +82,13 @@ def test_a_fit_prints_five_lines(fit, capsys):
     print(fit)
     first, selected, score, stability, more = capsys.readouterr().out.splitlines()
     assert (
-        first == "Forest importance selected 2 of 4 candidate units (3 of 5 terms) to predict died"
+        first
+        == "Random forest importance selected 2 of 4 candidate units (3 of 5 terms) to predict died"
     )
     assert selected.startswith("  Selected: ")
     assert "<b>|site" in selected
     assert score.startswith("  AUC: ")
-    assert score.endswith("; the terms were selected on these rows: optimistic")
+    assert score.endswith(" (optimistic: the units were selected on the same rows)")
     assert "of 10 bootstrap resamples" in stability
     assert ".summary()" in more
 
@@ -117,7 +121,8 @@ def test_stability_prints_what_came_up(fit):
     first, *others = repr(fit.stability).splitlines()
     assert first == "Stability on 10 bootstrap resamples"
     assert [line.split(":")[0].strip() for line in others] == [
-        "Selected on each (k)", "In the fit", "Most frequent others", "Stability index", "More",
+        "Number of units (k)", "Selected by the fit", "Most frequent others", "Stability index",
+        "More",
     ]  # fmt: skip
     summary = fit.stability.summary()
     assert len(summary.content.rows) == 4
@@ -127,7 +132,7 @@ def test_stability_prints_what_came_up(fit):
 def test_kept_units_have_no_frequency(mixed):
     fit = treeselect.select("died ~ signal + noise", mixed, method="mrmr", k=1, keep="noise")
     rows = fit.resample(2).stability.summary().content.rows
-    assert ("noise", "by request", "", "yes") in rows
+    assert ("noise", "forced in", "", "yes") in rows
 
 
 def test_nothing_that_prints_dumps_an_array(fit):
