@@ -1,4 +1,4 @@
-"""What pictures of shapes have in common: the scale of effects, and points in words."""
+"""Shared by panels of partial dependence: the scale of effects, and points in words."""
 
 from __future__ import annotations
 
@@ -24,10 +24,18 @@ class Effects:
         return (effect - self.ticks[0]) / (self.ticks[-1] - self.ticks[0])
 
 
+def definite(scale: str) -> str:
+    """A scale in a sentence: "the mean response", but "P(survived = 1)" without an article."""
+    return scale if scale.startswith("P(") else f"the {scale}"
+
+
 def short_scale(scale: str, most: float) -> str:
-    """Of a scale too long for so many ems the class is shortened, not what it is."""
-    what, of, label = scale.partition(" of ")
-    return f"{what}{of}{shorten(label, most - sum(map(ems, what + of)))}"
+    """A scale that fits into `most` ems: the class is shortened first."""
+    is_probability = scale.startswith("P(")
+    what, sign, label = scale.partition(" = " if is_probability else " of ")
+    end = ")" if is_probability else ""
+    room = most - sum(map(ems, what + sign + end))
+    return shorten(f"{what}{sign}{shorten(label.removesuffix(end), max(room, 2.0))}{end}", most)
 
 
 def point_text(point: CurvePoint) -> str:
@@ -38,15 +46,15 @@ def point_text(point: CurvePoint) -> str:
 
     low, high = point.low, point.high
     interval = "" if low is None or high is None else f", {text(low)} to {text(high)}"
-    return f"{point.label}: {text(point.effect)}{interval} ({point.share:.1%} of the rows)"
+    return f"{point.label}: {text(point.effect)}{interval} ({point.share:.1%} of rows)"
 
 
 def curve_sentence(curve: Curve) -> str:
-    """A curve in a sentence, for those who do not see it."""
+    """A curve in a sentence, for readers who can't see it."""
     lowest = min(curve.points, key=lambda p: p.effect)
     highest = max(curve.points, key=lambda p: p.effect)
     return (
-        f"Effect of {curve.term} on the {curve.scale}, about its mean:"
+        f"Centred partial dependence of {definite(curve.scale)} on {curve.term}:"
         f" lowest, {significant_text(lowest.effect, 3, '+')}, at {lowest.label};"
         f" highest, {significant_text(highest.effect, 3, '+')}, at {highest.label}."
     )

@@ -69,14 +69,14 @@ def _scores(found: Contest, ax: Axes | None) -> Axes:
     ax.grid(axis="y", color=GRID)
     ax.set_axisbelow(True)
     ax.set_xlabel(
-        f"selected {noun_of(found.terms_of_unit, 2)} (k); ringed: where the method is compared"
+        f"number of {noun_of(found.terms_of_unit, 2)} (k); ring: size at which a method is compared"
     )
     ax.set_ylabel(plain(f"{found.score_name} on held-out rows"))
     more = len(found.runs) - len(lines)
     if more:
         drawn += ax.plot([], [], " ", label=f"and {more:,} more")
     ax.legend(handles=drawn, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    ax.set_title("Mean over the folds, one standard error to each side", loc="left", fontsize=10)
+    ax.set_title("Mean over the folds ± one standard error", loc="left", fontsize=10)
     return ax
 
 
@@ -127,7 +127,7 @@ def _differences(found: Contest, ax: Axes | None) -> Axes:
     apart = ((shown["ci_low"] > 0) | (shown["ci_high"] < 0)).to_numpy()
     for inside, fill in ((True, ACCENT), (False, "white")):
         own = apart == inside
-        label = "the interval leaves out 0" if inside else "it does not"
+        label = "interval excludes 0" if inside else "interval includes 0"
         if own.any():
             ax.plot(
                 shown["difference"][own],
@@ -142,7 +142,7 @@ def _differences(found: Contest, ax: Axes | None) -> Axes:
     ax.set_ylim(len(shown) - 0.4, -0.6)
     more = len(table) - len(shown)
     ax.set_xlabel(
-        plain(f"{found.score_name} less that of {found.best}, with 95% intervals")
+        plain(f"{found.score_name} minus {found.score_name} of {found.best}, with 95% intervals")
         + (f"\n(and {more:,} more methods)" if more else "")
     )
     return ax
@@ -158,7 +158,7 @@ def _front(found: Contest, ax: Axes | None) -> Axes:
     whole_numbers(ax, shown["n_selected"].to_list())
     for inside, fill in ((True, ACCENT), (False, "white")):
         rows = shown[shown["front"] == inside]
-        label = "on the front" if inside else "not on it"
+        label = "on the Pareto front" if inside else "not on the front"
         ax.plot(
             rows["n_selected"],
             rows["score"],
@@ -184,9 +184,8 @@ def _front(found: Contest, ax: Axes | None) -> Axes:
     _label_points(ax, names, shown["n_selected"].to_list(), shown["score"].to_list())
     more = len(table) - len(shown)
     ax.set_xlabel(
-        f"selected {noun_of(found.terms_of_unit, 2)}, mean over the folds; stability in brackets\n"
-        "lines: one standard error to each side"
-        + (f"\n(and {more:,} more methods)" if more else "")
+        f"mean number of {noun_of(found.terms_of_unit, 2)} over the folds (stability in brackets)\n"
+        "lines: ± one standard error" + (f"\n(and {more:,} more methods)" if more else "")
     )
     ax.set_ylabel(plain(f"{found.score_name} on held-out rows"))
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
