@@ -42,7 +42,7 @@ def test_select_reports_and_predict_gives_survival(folder, monkeypatch, capsys):
     ("arguments", "says"),
     [
         (("--type", "survival"), "`times`"),
-        (("--type", "survival", "--times", "soon"), "`--times` must be numbers between commas"),
+        (("--type", "survival", "--times", "soon"), "`--times` must be comma-separated numbers"),
         (("--times", "100"), "`times`"),
     ],
 )

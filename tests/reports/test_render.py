@@ -179,7 +179,7 @@ def test_a_section_that_is_chosen_is_printed(fixed):
     chosen = gather(fixed, written="now", versions={}, sections=("sparse_forest",))
     page = render(chosen, sections=("sparse_forest",))
     assert 'class="sub" aria-labelledby="sparse-forest"' in page
-    assert "Not printed" not in page
+    assert "not printed" not in page
 
 
 def test_what_is_kept_by_request_is_not_called_stable(fixed):
@@ -347,7 +347,7 @@ def test_nothing_selected(mixed):
     assert "selected none of 6 candidate terms to predict dose" in page
     assert "Nothing is selected at this penalty." in page
 
-    assert "What the model has learned" not in page
+    assert "Final model" not in page
 
 
 def test_learned_numbers_are_those_of_the_tables(fitted):
@@ -573,7 +573,7 @@ def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
     assert found.response in report.coefficients.lead
     page = fit.report(tmp_path / "r.html", coefficients=found).read_text()
     assert "How selection affects the coefficients" in page
-    assert "What came together" in page
+    assert "Terms selected together" in page
     assert "<b>" not in page
     assert "<script" not in page
     assert "&lt;b&gt;York" in page
