@@ -361,8 +361,8 @@ def test_learned_numbers_are_those_of_the_tables(fitted):
     assert f"<title>{pair['term']} × {pair['other']}: {pair['size']:.3g}, strength" in page
     for row in fitted.trees().head(15).itertuples():
         assert f'<th scope="row">{row.tree}</th><td>{row.weight:.3f}</td>' in page
-    assert "Predictions are those of a forest of 20 trees, refitted on the selection." in page
-    assert "but does not predict: the forest refitted" in page
+    assert "The final model is a random forest of 20 trees on the selected terms." in page
+    assert "but does not predict: predictions come from the random forest" in page
     assert "probability of True" in page
 
 
@@ -371,10 +371,10 @@ def test_the_sparse_forest_may_predict_by_itself(mixed):
         "dose ~ . - died", mixed, method="controlburn", k=2, seed=1, forests=1, refit=None
     )
     page = page_of(fit)
-    assert f"Predictions are those of the sparse forest of {len(fit.trees())} weighted" in page
+    assert f"The final model is the sparse forest of {len(fit.trees())} weighted" in page
     assert "does not predict" not in page
-    assert "refitted on the selection" not in page
-    assert "Importance: how much the trees that use a unit move the prediction" in page
+    assert "random forest of" not in page
+    assert "Importance: share of the weighted trees&#39; standard deviations" in page
     assert "Centred partial dependence of the linear predictor on each term" in page
 
 
