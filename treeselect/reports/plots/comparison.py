@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from treeselect.arguments.checks import check_choice
 from treeselect.comparison.lines import MOST_LINES, ScoreLine, score_lines
 from treeselect.errors import OptionError, listing
@@ -16,6 +14,7 @@ from treeselect.reports.colours import ACCENT, COLOURS, GRID, SOFT
 from treeselect.reports.figures.axes import Axis, score_axis
 from treeselect.reports.figures.labels import spread
 from treeselect.reports.plots.drawing import (
+    dots,
     error_bars,
     mark,
     name_rows,
@@ -121,22 +120,12 @@ def _differences(found: Contest, ax: Axes | None) -> Axes:
     table = found.difference_table().sort_values("difference", ascending=False, kind="stable")
     shown = table.head(_MOST_ROWS)
     ax = new_axes(ax, 6.4, 1.4 + 0.28 * len(shown))
-    rows = np.arange(len(shown))
+    rows = range(len(shown))
     ax.axvline(0.0, color=SOFT, linewidth=1, linestyle="--")
     ax.hlines(rows, shown["ci_low"], shown["ci_high"], color=ACCENT)
-    apart = ((shown["ci_low"] > 0) | (shown["ci_high"] < 0)).to_numpy()
-    for inside, fill in ((True, ACCENT), (False, "white")):
-        own = apart == inside
-        label = "interval excludes 0" if inside else "interval includes 0"
-        if own.any():
-            ax.plot(
-                shown["difference"][own],
-                rows[own],
-                "o",
-                color=ACCENT,
-                markerfacecolor=fill,
-                label=label,
-            )
+    apart = (shown["ci_low"] > 0) | (shown["ci_high"] < 0)
+    labels = "interval excludes 0", "interval includes 0"
+    dots(ax, shown["difference"].to_list(), rows, apart.to_list(), labels)
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     name_rows(ax, shown["method"].to_list())
     ax.set_ylim(len(shown) - 0.4, -0.6)
@@ -156,19 +145,8 @@ def _front(found: Contest, ax: Axes | None) -> Axes:
     axis = score_axis(scores, errors, found.score_bounds)
     score_heights(ax, axis)
     whole_numbers(ax, shown["n_selected"].to_list())
-    for inside, fill in ((True, ACCENT), (False, "white")):
-        rows = shown[shown["front"] == inside]
-        label = "on the Pareto front" if inside else "not on the front"
-        ax.plot(
-            rows["n_selected"],
-            rows["score"],
-            "o",
-            color=ACCENT,
-            markerfacecolor=fill,
-            markersize=7,
-            label=label,
-            clip_on=False,
-        )
+    sizes, labels = shown["n_selected"].to_list(), ("on the Pareto front", "not on the front")
+    dots(ax, sizes, scores, shown["front"].to_list(), labels)
     below, above = error_bars(scores, errors, axis)
     lows = [score - length for score, length in zip(scores, below, strict=True)]
     highs = [score + length for score, length in zip(scores, above, strict=True)]

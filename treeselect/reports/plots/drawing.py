@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from treeselect.arguments.scalars import described
 from treeselect.errors import MissingPackageError, OptionError
+from treeselect.reports.colours import ACCENT
 from treeselect.reports.figures.axes import Axis, count_axis
 from treeselect.reports.figures.labels import distinct
 from treeselect.shown import shown
@@ -88,6 +89,28 @@ def error_bars(
     below = [min(e, v - axis.low) for v, e in zip(values, errors, strict=True)]
     above = [min(e, axis.high - v) for v, e in zip(values, errors, strict=True)]
     return below, above
+
+
+def dots(
+    ax: Axes,
+    x: Sequence[float],
+    y: Sequence[float],
+    filled: Sequence[bool],
+    labels: tuple[str, str],
+) -> None:
+    """Dots, filled and hollow, with a label in the legend for each kind that occurs."""
+    for inside, colour, label in zip((True, False), (ACCENT, "white"), labels, strict=True):
+        own = [i for i, is_filled in enumerate(filled) if is_filled == inside]
+        if own:
+            ax.plot(
+                [x[i] for i in own],
+                [y[i] for i in own],
+                "o",
+                color=ACCENT,
+                markerfacecolor=colour,
+                label=label,
+                clip_on=False,
+            )
 
 
 def name_rows(ax: Axes, names: Sequence[str]) -> None:

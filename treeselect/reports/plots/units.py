@@ -8,7 +8,7 @@ import numpy as np
 
 from treeselect.errors import OptionError, listing
 from treeselect.reports.colours import ACCENT, FAINT, GRID, SOFT
-from treeselect.reports.plots.drawing import name_rows, new_axes
+from treeselect.reports.plots.drawing import dots, name_rows, new_axes
 from treeselect.resampling.nouns import noun
 from treeselect.results.frequencies import selected_first
 from treeselect.results.tables import importances_of
@@ -95,20 +95,10 @@ def stability(result: Fit, ax: Axes | None) -> Axes:
 
 def _frequencies(ax: Axes, table: pd.DataFrame) -> None:
     """Dots with intervals, those of the selection filled."""
-    rows = np.arange(len(table))
+    rows = range(len(table))
     ax.hlines(rows, table["ci_low"], table["ci_high"], color=ACCENT, zorder=1)
-    for inside, fill in ((True, ACCENT), (False, "white")):
-        shown = table["selected"].to_numpy() == inside
-        label = "frequency, selected" if inside else "frequency, not selected"
-        ax.plot(
-            table["frequency"][shown],
-            rows[shown],
-            "o",
-            color=ACCENT,
-            markerfacecolor=fill,
-            label=label,
-            clip_on=False,
-        )
+    labels = "frequency, selected", "frequency, not selected"
+    dots(ax, table["frequency"].to_list(), rows, table["selected"].to_list(), labels)
     name_rows(ax, table["term"].to_list())
     ax.set_xlim(0.0, 1.0)
 
