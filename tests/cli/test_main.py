@@ -253,7 +253,7 @@ def test_compare_prints_the_summary_and_writes_report_and_tables(run, folder):
     assert "Comparison of methods: selection repeated inside each fold" in done.stdout
     assert done.stdout.endswith("Report: compared.html\nTables: compared.json\n")
     page = (folder / "compared.html").read_text(encoding="utf-8")
-    assert "Which method selects best for died?" in page
+    assert "Which method predicts died best?" in page
     assert all(text in page for text in ("Peng", "Yuan", "Breiman"))  # the papers
 
     tables = json.loads((folder / "compared.json").read_text(encoding="utf-8"))

@@ -151,8 +151,8 @@ def test_the_answer_names_what_is_alike_worse_smallest_and_most_stable():
         found, [[0.5, 0.6, 0.8], [0.5, 0.7, 0.65], [0.5, 0.5, 0.8]], [[1, 2, 4]] * 3
     )
     assert gathered(found).answer == (
-        "Of 3 methods, method0 predicts died best on held-out rows: mean AUC 0.800 (standard error"
-        " 0.000), using 4 terms.",
+        "Of 3 methods, method0 has the best mean AUC for predicting died on held-out rows: 0.800"
+        " (standard error 0.000), using 4 terms.",
         "By the 95% intervals of the paired differences, method2 does not differ detectably from"
         " it; method1 scores lower.",
         "On the Pareto front of score, number of terms and stability are method0, method2 and"
@@ -227,7 +227,7 @@ def test_a_difference_that_is_the_same_in_every_fold_has_no_interval():
 def test_one_method_has_no_differences():
     report = gathered(made(1))
     assert report.differences is None
-    assert report.title == "How well does method0 select for died?"
+    assert report.title == "How well does method0 predict died?"
     assert len(report.answer) == 1
     assert "Paired differences" not in page_of(made(1))
 
@@ -292,7 +292,7 @@ def test_templates_can_be_copied(four, tmp_path):
     own = tmp_path / "mine.html.j2"
     own.write_text((template_folder() / COMPARISON).read_text(encoding="utf-8"), encoding="utf-8")
     page = four.report(str(tmp_path / "a.html"), template=str(own)).read_text(encoding="utf-8")
-    assert "Which method selects best for died?" in page
+    assert "Which method predicts died best?" in page
 
 
 def test_a_template_chooses_sections_and_their_order(four, tmp_path):
@@ -310,7 +310,9 @@ def test_a_template_chooses_sections_and_their_order(four, tmp_path):
 def test_what_can_t_be_written(four, tmp_path):
     with pytest.raises(OptionError, match="Can't find the folder"):
         four.report(tmp_path / "no" / "out.html")
-    with pytest.raises(OptionError, match=r"Can't find the template.*\n  Copy `comparison\.html"):
+    with pytest.raises(
+        OptionError, match=r"Can't find the template.*\n  Start with a copy of `comparison\.html"
+    ):
         four.report(tmp_path / "out.html", template=tmp_path / "none.j2")
     broken = tmp_path / "broken.j2"
     broken.write_text("{{ report.nonsense }}", encoding="utf-8")

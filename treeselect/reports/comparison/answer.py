@@ -25,8 +25,8 @@ def gather(material: ContestMaterial) -> tuple[str, ...]:
             f" {reached}.",
         )
     first = (
-        f"Of {len(ranked)} methods, {best['method']} predicts {response} best on held-out rows:"
-        f" mean {score} {reached}."
+        f"Of {len(ranked)} methods, {best['method']} has the best mean {score} for predicting"
+        f" {response} on held-out rows: {reached}."
     )
     said = verdict(ranked, material.differences)
     return first, _told_apart(said), *_front(said, noun_of(found.terms_of_unit, 2))

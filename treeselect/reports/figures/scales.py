@@ -9,18 +9,18 @@ from treeselect.reports.figures.labels import ems, shorten
 from treeselect.results.curves import Curve, CurvePoint
 
 PANEL = 320
-"""Width of a picture, in pixels: two stand side by side on a desk, one on a phone."""
+"""Width of a panel in pixels: two side by side on wide screens, one on a phone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """Round values of the effect, and their labels."""
+    """Ticks of the effect, and their labels."""
 
     ticks: tuple[float, ...]
     labels: tuple[str, ...]
 
     def share(self, effect: float) -> float:
-        """Where an effect stands, from 0 to 1."""
+        """Position of an effect, from 0 to 1."""
         return (effect - self.ticks[0]) / (self.ticks[-1] - self.ticks[0])
 
 

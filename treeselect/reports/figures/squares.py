@@ -16,7 +16,7 @@ SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 class Dots(NamedTuple):
-    """Values with intervals, which are missing where none is known, and what is said of each."""
+    """Values with intervals, which may be missing, and descriptions."""
 
     x: Sequence[float]
     y: Sequence[float]
@@ -159,7 +159,7 @@ def level_figure(dots: Dots, labels: tuple[str, str]) -> SquareFigure:
 
 
 def _marks(frame: _Frame, dots: Dots) -> tuple[Mark, ...]:
-    """Dots; without an interval where none is known."""
+    """Dots, without an interval where it is unknown."""
     return tuple(
         Mark(
             frame.across(x),

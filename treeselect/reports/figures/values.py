@@ -1,4 +1,4 @@
-"""The axis of a variable's values: linear, of logarithms, or of ranks if a few values would fill
+"""The axis of a variable's values: linear, logarithmic, or of ranks if a few values would fill
 most of it."""
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ValueAxis:
 
     @property
     def note(self) -> str:
-        """What must be said of the axis."""
+        """A note on the axis, empty for a linear one."""
         return {"linear": "", "log": "log scale", "rank": "rank scale"}[self.kind]
 
     def place(self, value: float) -> float:
@@ -165,7 +165,7 @@ def _sorted_out(axis: ValueAxis, room: float) -> list[tuple[float, str]]:
 
 
 def density(places: Sequence[float], shares: Sequence[float]) -> list[tuple[float, float, float]]:
-    """A strip of bars that shows where the rows are.
+    """A strip of bars that shows the distribution of the rows.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def gather(material: FitMaterial) -> PairSection | None:
     figure = None
     if len(found.units) > 1:
         inside = [unit in set(fit.groups) for unit in found.units]
-        text = pair_sentence(stability) or "No pair deviates from independence."
+        text = pair_sentence(stability) or "No pair deviates detectably from independence."
         figure = heat_map(found.units, inside, _cells(found), text)
         pairs = pairs[pairs["term"].isin(found.units) & pairs["other"].isin(found.units)]
     return PairSection(_lead(fit, stability, figure), figure, _table(pairs, noun(fit, 1)))

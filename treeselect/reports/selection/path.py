@@ -121,7 +121,8 @@ def _table(fit: Fit) -> Table:
     validated = fit.scores is not None
     score = fit.design.response.family.score_name
     tuning = fit.chosen_method.tuning_name
-    columns = [f"{noun(fit).capitalize()} (k)", tuning, f"{score}, training"]
+    rows_of = "out of bag" if fit.chosen_method.tells_out_of_bag else "training"
+    columns = [f"{noun(fit).capitalize()} (k)", tuning, f"{score}, {rows_of}"]
     columns += [f"{score}, cross-validated", "s.e."] if validated else []
     columns += ["Selected"]
     rows = []
