@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from treeselect.printing import significant_text
 from treeselect.reports.figures.labels import ems, shorten
-from treeselect.results.curves import Curve, CurvePoint
+from treeselect.results.curves import Curve, CurvePoint, definite
 
 PANEL = 320
 """Width of a panel in pixels: two side by side on wide screens, one on a phone."""
@@ -24,18 +24,16 @@ class Effects:
         return (effect - self.ticks[0]) / (self.ticks[-1] - self.ticks[0])
 
 
-def definite(scale: str) -> str:
-    """A scale in a sentence: "the mean response", but "P(survived = 1)" without an article."""
-    return scale if scale.startswith("P(") else f"the {scale}"
-
-
 def short_scale(scale: str, most: float) -> str:
-    """A scale that fits into `most` ems: the class is shortened first."""
-    is_probability = scale.startswith("P(")
-    what, sign, label = scale.partition(" = " if is_probability else " of ")
-    end = ")" if is_probability else ""
-    room = most - sum(map(ems, what + sign + end))
-    return shorten(f"{what}{sign}{shorten(label.removesuffix(end), max(room, 2.0))}{end}", most)
+    """A scale in at most so many ems: if it is too long, the class is shortened first."""
+    if scale.startswith("P("):
+        what, of, label = scale[:-1].partition(" = ")
+        end = ")"
+    else:
+        what, of, label = scale.partition(" of ")
+        end = ""
+    room = most - sum(map(ems, what + of + end))
+    return f"{what}{of}{shorten(label, room)}{end}" if room > 4 else shorten(scale, most)
 
 
 def point_text(point: CurvePoint) -> str:

@@ -10,10 +10,10 @@ import numpy as np
 
 from treeselect.reports.colours import COLOURS, FAINT, PALE, SOFT
 from treeselect.reports.figures.levels import share_text
-from treeselect.reports.figures.scales import definite, short_scale
+from treeselect.reports.figures.scales import short_scale
 from treeselect.reports.figures.values import FEW, ValueAxis, density, value_axis, value_ticks
 from treeselect.reports.plots.drawing import mark, name_rows, new_axes, plain, short_names
-from treeselect.results.curves import MISSING, Curve, curves
+from treeselect.results.curves import MISSING, Curve, curves, definite, of_all_classes
 from treeselect.results.maps import shape_map
 
 if TYPE_CHECKING:
@@ -35,10 +35,7 @@ def shape(result: Fit, term: str, ax: Axes | None) -> Axes:
     ax = new_axes(ax, 6.4 if len(found) == 1 else 8.6, rows)
     more = f" ({first.more:,} rarer levels not shown)" if first.more else ""
     variable = plain(first.variable) + unit + more
-    what = plain(definite(first.scale))
-    if len(found) > 1:
-        is_linear = first.scale.startswith("linear")
-        what = "the linear predictors" if is_linear else "the class probabilities"
+    what = plain(definite(first.scale) if len(found) == 1 else of_all_classes(first.scale))
     if first.is_number:
         _numbers(ax, found, variable)
         ax.set_ylabel(f"centred effect on {what}")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treeselect.reports.figures.panels import Panel, panels, share_scale
-from treeselect.reports.figures.scales import definite
 from treeselect.reports.material import FitMaterial
 from treeselect.reports.parts import Table
 from treeselect.results.curves import (
@@ -16,7 +15,9 @@ from treeselect.results.curves import (
     CurvePoint,
     CurveRow,
     curve_rows,
+    definite,
     has_curve,
+    of_all_classes,
 )
 from treeselect.results.effects import decimals
 
@@ -118,10 +119,7 @@ def _lead(fit: Fit, rows: tuple[CurveRow, ...], eligible: int) -> str:
 
 def _plain_scale(found: list[Curve]) -> str:
     scales = {curve.scale for curve in found}
-    scale = found[0].scale
-    if len(scales) > 1:
-        return "the linear predictor" if scale.startswith("linear") else "the class probabilities"
-    return definite(scale)
+    return definite(found[0].scale) if len(scales) == 1 else of_all_classes(found[0].scale)
 
 
 def _table(rows: tuple[CurveRow, ...]) -> Table:
