@@ -70,10 +70,13 @@ def add_problem(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scoring",
         metavar="SCORE",
-        help="a scikit-learn scorer such as neg_log_loss; for times to an event, such as uno_c",
+        help="score: a scikit-learn scorer such as neg_log_loss or, for times to an event, uno_c",
     )
     parser.add_argument(
-        "--keep", metavar="TERM", action="append", help="term to force in; may be repeated"
+        "--keep",
+        metavar="TERM",
+        action="append",
+        help="term that is always included; may be repeated",
     )
     parser.add_argument(
         "--label",
