@@ -194,6 +194,15 @@ def test_what_is_kept_by_request_is_not_called_stable(fixed):
     assert frequency["site"] == "forced in"
 
 
+def test_terms_that_are_always_included_are_marked(mixed):
+    fit = treeselect.select(
+        "died ~ signal + noise + site", mixed, method="mrmr", k=2, keep="site", seed=1
+    )
+    answer = gathered(fit).answer[0]
+    assert "site (always included)" in answer
+    assert answer.count("always included") == 1
+
+
 def test_a_size_between_two_steps_is_marked(fixed):
     cut = dataclasses.replace(
         fixed.steps[3], selected=np.isin(fixed.resampled.units, ["signal", "site", "noise"]),

@@ -183,7 +183,12 @@ def _add_predict(commands: Any) -> None:
         metavar="T1,T2,...",
         help="comma-separated times for --type survival and cumulative_hazard: one column for each",
     )
-    predict.add_argument("--output", "-o", metavar="FILE.csv", help="file for the predictions (default: standard output)")
+    predict.add_argument(
+        "--output",
+        "-o",
+        metavar="FILE.csv",
+        help="file for the predictions (default: standard output)",
+    )
     predict.add_argument(
         "--guard-formulas",
         action="store_true",
