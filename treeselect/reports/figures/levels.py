@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treeselect.reports.figures.axes import Tick
+from treeselect.reports.figures.axes import Frame, Tick
 from treeselect.reports.figures.forms import TICK
 from treeselect.reports.figures.labels import folded, shorten, width
 from treeselect.reports.figures.rows import RowName
@@ -40,14 +40,12 @@ class LevelDot:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class LevelPanel:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelPanel(Frame):
     """The effects of levels.
 
     Attributes
     ----------
-    width, height : int
-    left, right, top, bottom : float
     title, label : str
         Name of the term, whole and shortened.
     scale_label : str
@@ -57,7 +55,6 @@ class LevelPanel:
     dots : tuple of LevelDot
     zero : float
         Position of effect 0.
-    x_ticks : tuple of Tick
     shares_x : float
         Where the shares of the rows end.
     more : int
@@ -67,19 +64,12 @@ class LevelPanel:
     is_number : bool
     """
 
-    width: int
-    height: int
-    left: float
-    right: float
-    top: float
-    bottom: float
     title: str
     label: str
     scale_label: str
     x_label: str
     dots: tuple[LevelDot, ...]
     zero: float
-    x_ticks: tuple[Tick, ...]
     shares_x: float
     more: int
     text: str

@@ -6,7 +6,14 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treeselect.reports.figures.axes import Tick, label_room, middle_in, nice_ticks, tick_labels
+from treeselect.reports.figures.axes import (
+    Frame,
+    Tick,
+    label_room,
+    middle_in,
+    nice_ticks,
+    tick_labels,
+)
 from treeselect.reports.figures.forms import NAME, TICK
 from treeselect.reports.figures.labels import distinct, shorten, width
 from treeselect.reports.figures.levels import LevelPanel, level_panel
@@ -44,14 +51,12 @@ class Speck:
     high: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NumberPanel:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberPanel(Frame):
     """The curve of a number.
 
     Attributes
     ----------
-    width, height : int
-    left, right, top, bottom : float
     title, label : str
         Name of the term, whole and shortened.
     scale_label : str
@@ -71,18 +76,12 @@ class NumberPanel:
         Position of effect 0.
     missing_from : float or None
         Where the space for missing values begins.
-    x_ticks, y_ticks : tuple of Tick
+    y_ticks : tuple of Tick
     text : str
         The curve in a sentence.
     is_number : bool
     """
 
-    width: int
-    height: int
-    left: float
-    right: float
-    top: float
-    bottom: float
     title: str
     label: str
     scale_label: str
@@ -95,7 +94,6 @@ class NumberPanel:
     rows: str
     zero: float
     missing_from: float | None
-    x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     text: str
     is_number: bool = True

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
-from treeselect.reports.figures.axes import Tick, middle_in, nice_ticks, tick_labels
+from treeselect.reports.figures.axes import Frame, Tick, middle_in, nice_ticks, tick_labels
 from treeselect.reports.figures.forms import NAME, TICK, Figure, Form, in_both_forms
 from treeselect.reports.figures.labels import distinct, shorten, spread, width
 
@@ -85,23 +85,16 @@ class DrawnGroup:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Survival:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survival(Frame):
     """Survival curves; `marker` is the position of the horizon."""
 
     form: Form
-    width: int
-    height: int
-    left: float
-    right: float
-    top: float
-    bottom: float
     groups: tuple[DrawnGroup, ...]
     marker: float
     horizon: str
     horizon_x: float
     x_label: str
-    x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
     heading_y: float
 
