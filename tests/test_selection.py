@@ -274,7 +274,11 @@ def test_method_object_and_published_form(mixed):
         ),
         ({"method": "controlburn", "tolerance": 0.0}, MethodError, "finite number above 0"),
         ({"method": "controlburn", "adaptive": 1}, MethodError, "must be True or False"),
-        ({"keep": ["noise", "flag"], "k": 1}, OptionError, "number of kept units, 2"),
+        (
+            {"keep": ["noise", "flag"], "k": 1},
+            OptionError,
+            "number of terms forced in by `keep`, 2",
+        ),
         ({"weights": "dosis"}, OptionError, "Can't find the column"),
         ({"weights": [1, 2]}, OptionError, "one value per row"),
     ],

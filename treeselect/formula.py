@@ -154,7 +154,7 @@ def _term(term: Any, names: Identifiers) -> Term:
 def _unreadable(text: str, error: Exception, restore: Callable[[str], str]) -> FormulaError:
     said = str(error).split("\n")[0].replace("⧛", "").replace("⧚", "")
     if "context marker" in said:
-        said = "A parenthesis, bracket or brace has no partner."
+        said = "Unmatched parenthesis, bracket or brace."
     said = shortened(restore(said)) or type(error).__name__
     return FormulaError(f"Can't read the formula.\n  {shortened(text)}\n  {said}")
 
@@ -196,14 +196,14 @@ def _check_removals(
         for name in sorted(lost):
             close = near(name, kept)
             raise FormulaError.at(
-                f"Can't remove {quoted(name)}: the terms before it do not have it.",
+                f"Can't remove {quoted(name)}: it is not among the terms before it.",
                 text,
                 name,
                 did_you_mean(close)
                 if close
                 else f"Terms before it: {listing(kept)}."
                 if kept
-                else "No term stands before it: write removals last, as in `y ~ . - x`.",
+                else "There are no terms before it: write removals last, as in `y ~ . - x`.",
             )
 
 
@@ -362,7 +362,7 @@ def formulaic_matrix(
             frame, context=values, ensure_full_rank=full_rank, na_action="ignore"
         )
     if len(matrix) != len(frame):
-        raise FormulaError(f"formulaic lost rows of the formula {text!r}.")
+        raise FormulaError(f"formulaic dropped rows of the formula {text!r}.")
     number = {frozenset(f.name for f in term.factors): i for i, term in enumerate(terms)}
     term_of = [-1] * matrix.shape[1]
     for term, places in matrix.model_spec.term_indices.items():

@@ -206,7 +206,7 @@ def test_number_of_resamples(fitted, n):
 def test_scheme_and_size_are_checked(fitted):
     with pytest.raises(OptionError, match="`scheme` must be one of"):
         fitted.resample(3, scheme="jackknife")
-    with pytest.raises(OptionError, match="`k` must be at most the number of units, 6"):
+    with pytest.raises(OptionError, match="`k` must be at most the number of candidate terms, 6"):
         fitted.resample(3, k=7)
     assert fitted.resample(3, k=1, scheme="subsample").stability.selected.sum() == 3
 

@@ -53,7 +53,7 @@ def load(name: str) -> pd.DataFrame:
     """
     if not is_one_of(name, _LOADERS):
         raise DataError(
-            "`name` must be that of a data set.\n"
+            "`name` must be the name of a data set.\n"
             f"{found_near(name, _LOADERS, f'Data sets: {listing(_LOADERS)}.')}"
         )
     return _LOADERS[name]()

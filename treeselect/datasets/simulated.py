@@ -172,9 +172,11 @@ def simulate_noisy_copies(
             )
     for name in columns:
         if name == response:
-            raise DataError(f"{quoted(name)} must not be copied: it is the response.")
+            raise DataError(f"`columns` must not contain the response, {quoted(name)}.")
         if not is_numeric_dtype(data[name]):
-            raise DataError(f"{quoted(name)} must be numeric to be copied, not {data[name].dtype}.")
+            raise DataError(
+                f"The column {quoted(name)} must be numeric.\n  Found: {data[name].dtype}."
+            )
     copies = check_count("copies", copies, least=0, most=_MOST_COPIES)
     noise = check_number("noise", noise, least=0.0, most=_MOST_NOISE)
     rng = np.random.default_rng(read_seed(seed))
@@ -184,7 +186,9 @@ def simulate_noisy_copies(
         names = [f"{name}_copy{i}" for i in range(1, copies + 1)]
         for copy in names:
             if copy in result.columns:
-                raise DataError(f"Can't add column {quoted(copy)}: there is one of that name.")
+                raise DataError(
+                    f"Can't add the column {quoted(copy)}: `data` already has one of that name."
+                )
             result[copy] = data[name] + noise * rng.standard_normal(len(data))
         truth.append(frozenset({name, *names}))
     result[response] = data[response]

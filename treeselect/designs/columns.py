@@ -153,7 +153,7 @@ def _check_combinations(term: Term, specs: Sequence[FactorSpec]) -> None:
     if n >= 2**62:
         raise DataError(
             f"The term {quoted(term.name)} must have at most 2**62 combinations of levels.\n"
-            f"  Found: {n:.3g}. Write its factors as terms of their own."
+            f"  Found: {n:.3g}. Write its factors as separate terms."
         )
 
 
@@ -165,8 +165,8 @@ def _check_size(spec: TermSpec, n_rows: int) -> None:
         raise DataError(
             f"The term {quoted(spec.term.name)} must have at most {_MOST_COLUMNS:,} columns and"
             f" {_MOST_VALUES:,} values.\n"
-            f"  Found: {n_columns:,} columns of {n_rows:,} rows. Trees find interactions by"
-            " themselves: write its factors as terms of their own."
+            f"  Found: {n_columns:,} columns of {n_rows:,} rows. Trees model interactions without"
+            " product terms: write its factors as separate terms."
         )
 
 
@@ -266,8 +266,8 @@ def _check_finite(spec: TermSpec, product: FloatArray) -> None:
     if n_rows:
         raise DataError(
             f"The products of {quoted(spec.term.name)} must be finite.\n"
-            f"  Found: {n_rows:,} row{'s' if n_rows > 1 else ''} with a product above 1.8e308, the"
-            " largest number.\n"
+            f"  Found: {n_rows:,} row{'s' if n_rows > 1 else ''} with a product beyond 1.8e308, the"
+            " largest floating-point number.\n"
             "  Rescale the variables first, for example `I(x / 1e200)`."
         )
 
@@ -317,9 +317,9 @@ def one_hot(spec: TermSpec, columns: Sequence[NDArray[Any]]) -> Mapping[str, NDA
     sizes = [len(factor.names) for factor in spec.factors]
     if math.prod(sizes) > _MOST_COLUMNS:
         raise DataError(
-            f"The term {quoted(spec.term.name)} must stand for at most {_MOST_COLUMNS:,} columns of"
-            f" zeros and ones.\n  Found: {math.prod(sizes):,}. Leave the term out, or write its"
-            " factors as terms of their own."
+            f"The term {quoted(spec.term.name)} must expand to at most {_MOST_COLUMNS:,} columns.\n"
+            f"  Found: {math.prod(sizes):,}. Leave the term out, or write its factors as separate"
+            " terms."
         )
     number = {c: i for i, c in enumerate(spec.combinations or ())}
     for reverse in itertools.product(*(range(size) for size in reversed(sizes))):

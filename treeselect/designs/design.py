@@ -110,14 +110,16 @@ def check_size(k: object, groups: FeatureGroups) -> int:
     """The number as Python's; an OptionError unless so many units can be selected."""
     size = check_count("k", k, least=1)
     n_units, n_kept = len(groups.names), int(groups.keep.sum())
+    noun = "units" if any(len(terms) > 1 for terms in groups.terms) else "terms"
     if size > n_units:
         raise OptionError(
-            f"`k` must be at most the number of units, {n_units}.\n  Found: {described(size)}."
+            f"`k` must be at most the number of candidate {noun}, {n_units}.\n"
+            f"  Found: {described(size)}."
         )
     if size < n_kept:
         raise OptionError(
-            f"`k` must be at least the number of kept units, {n_kept}: they count.\n"
-            f"  Found: {size}."
+            f"`k` must be at least the number of {noun} forced in by `keep`, {n_kept}, which count"
+            f" towards it.\n  Found: {size}."
         )
     return size
 

@@ -214,8 +214,8 @@ BINOMIAL = Family(
 )
 
 DEVIANCE_WORDS = (
-    "D2: share of the deviance that the predictions explain, of the deviance around the best"
-    " constant for the rows that are scored; 1 is perfect, below 0 worse than that constant."
+    "D2: proportion of deviance explained, relative to the best constant for the scored rows; 1 is"
+    " perfect, below 0 is worse than that constant."
 )
 
 POISSON = Family(
@@ -234,9 +234,9 @@ POISSON = Family(
 
 
 HARRELL_WORDS = (
-    "C: Harrell's concordance, the share of the pairs of rows (of one stratum, if there are strata)"
-    " of which it is known who had the event first, whose predicted risks have that order; equal"
-    " risks count half."
+    "C: Harrell's concordance, the share of comparable pairs of rows (within strata, if any) in"
+    " which the row with the earlier event has the higher predicted risk; ties in risk count one"
+    " half."
 )
 
 COX = Family(

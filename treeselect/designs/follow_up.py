@@ -68,9 +68,9 @@ def follow_up_facts(known: FollowUp | None) -> tuple[tuple[str, str], ...]:
     share = known.n_events / known.n_rows
     facts = [("Events", f"{known.n_events:,} in {known.n_rows:,} rows ({100 * share:.1f}%)")]
     if known.start is not None:
-        facts.append(("Follow-up", f"rows are under observation from {known.start} on"))
+        facts.append(("Follow-up", f"rows are at risk after {known.start}"))
     elif known.n_events == known.n_rows:
-        facts.append(("Follow-up", "every row until its event"))
+        facts.append(("Follow-up", "every row ends in an event"))
     elif known.median is None:
         facts.append(("Follow-up", "median not reached (reverse Kaplan-Meier)"))
     else:

@@ -67,7 +67,7 @@ def _read_label(name: str, label: object) -> str:
     if not isinstance(label, str) or is_broken(label):
         raise OptionError(
             f"The label of {quoted(name)} in `labels` must be text.\n"
-            f"  Found: {described(label)}. None, or empty text, stands for no label."
+            f"  Found: {described(label)}. None or empty text means no label."
         )
     return one_line(label)
 
@@ -78,7 +78,7 @@ def _unknown(name: object, known: list[str]) -> OptionError:
     close = near(text, known)
     return OptionError(
         f"Can't find {quoted(text)}, named in `labels`, among the columns and terms.\n"
-        f"  {did_you_mean(close) if close else f'There are: {listing(known)}.'}"
+        f"  {did_you_mean(close) if close else f'Columns and terms: {listing(known)}.'}"
     )
 
 

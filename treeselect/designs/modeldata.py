@@ -147,9 +147,9 @@ class ModelData:
             return read_offset(self.offset_name, frame)
         if self.offset_name != (given is not None):
             raise OptionError(
-                "`offset` must be given: the model was fitted with an array of it."
+                "`offset` must be given: the model was fitted with an offset array."
                 if self.offset_name
-                else "`offset` must not be given: the model was fitted without an array of it."
+                else "`offset` must not be given: the model was fitted without an offset array."
             )
         return read_offset(given, frame)
 
@@ -170,8 +170,8 @@ class ModelData:
         for name, given in (("weights", weights), ("offset", offset)):
             if given is not None:
                 raise OptionError(
-                    f"`{name}` must be given together with `data`, or left out: the model has those"
-                    f" of the fit.\n  Found: {described(given)}."
+                    f"`{name}` must be given together with `data`, or left out: the model already"
+                    f" has the values of the fit.\n  Found: {described(given)}."
                 )
         self.check_data()
         return self
@@ -206,7 +206,7 @@ class ModelData:
         if absent:
             raise NewDataError(
                 "`data` must have the columns of the response.\n"
-                f"  Missing: {listing(absent)}. Give the data of the fit."
+                f"  Missing: {listing(absent)}. Pass the data that the model was fitted to."
             )
         formula = self.spec.formula
         given: str | Sequence[float] | None = weights
@@ -214,11 +214,12 @@ class ModelData:
             given = self.weights
         if weights is not None and self.weights is not True:
             raise OptionError(
-                "`weights` must not be given: the model was fitted without an array of them."
+                "`weights` must not be given: the model was fitted without an array of weights."
             )
         if self.weights is True and weights is None:
             raise OptionError(
-                "`weights` must be given with `data`: the model was fitted with an array of them."
+                "`weights` must be given with `data`: the model was fitted with an array of"
+                " weights."
             )
         every = read_weights(given, frame)
         response = response_with_weight(formula, frame, every, self.response.family.name)
@@ -227,17 +228,23 @@ class ModelData:
         used = frame.iloc[response.rows].reset_index(drop=True)
         columns = self.spec.encode(used)
         found = row_counts(every, response)
-        if found != self.rows or response.classes != self.response.classes:
+        if found != self.rows:
             raise NewDataError(
-                "`data` must be the data of the fit.\n"
+                "`data` must be the data that the model was fitted to.\n"
                 f"  Found: {found.used:,} rows with a response and a weight, {found.no_response:,}"
                 f" without a response; the fit had {self.rows.used:,} and"
                 f" {self.rows.no_response:,}."
             )
+        if response.classes != self.response.classes:
+            raise NewDataError(
+                "`data` must be the data that the model was fitted to.\n"
+                f"  Found: the classes {listing(response.classes, 6)}; the fit had"
+                f" {listing(self.response.classes, 6)}."
+            )
         if response.follow_up != self.response.follow_up:
             raise NewDataError(
-                "`data` must be the data of the fit.\n"
-                "  Found: other times, events or strata, in as many rows."
+                "`data` must be the data that the model was fitted to.\n"
+                "  Found: different times, events or strata, in the same number of rows."
             )
         arrays = dataclasses.replace(self.arrays, columns=columns, binned=self.arrays.bin(columns))
         return dataclasses.replace(
@@ -350,6 +357,7 @@ class ModelData:
         """Raise a DataError if the rows are not here."""
         if not self.has_data:
             raise DataError(
-                "Can't do this without the data of the fit, which were not saved.\n"
-                "  Pass them as `data=` where it is an argument, or save with `include_data=True`."
+                "Can't do this without the data of the fit, which were not saved with the model.\n"
+                "  Pass them as `data=` where that is an argument, or save the model with"
+                " `include_data=True`."
             )

@@ -117,8 +117,8 @@ def read_response(
     if family == "cox":
         raise OptionError(
             '`family="cox"` needs times to an event.\n'
-            f"  Found: the response {quoted(term.name)}. Write `Surv(time, event)` on the left of"
-            " the formula."
+            f"  Found: the response {quoted(term.name)}. Write `Surv(time, event)` on the left-hand"
+            " side of the formula."
         )
     columns = {name: read_column(frame[name], name, needed=True) for name in term.variables}
     values = evaluate(term.factors[0], columns, {})
@@ -127,7 +127,7 @@ def read_response(
     if isinstance(values, Basis):
         raise FormulaError(
             f"The response {quoted(term.name)} must be one column.\n  {shown(formula.text)}\n"
-            f"  Found: {len(values.fields)}. A spline or polynomial belongs on the right."
+            f"  Found: {len(values.fields)}. Splines and polynomials belong on the right-hand side."
         )
     return _numbers(term.name, values, family)
 
@@ -164,8 +164,9 @@ def response_with_weight(
     except DataError as error:
         left_out = len(frame) - len(rows)
         raise DataError(
-            f"{error}\n  That is among the rows with a positive weight; {left_out:,} with a weight"
-            f" of 0 {'are' if left_out > 1 else 'is'} left out."
+            f"{error}\n  This applies to the rows with a positive weight; {left_out:,}"
+            f" row{'s' if left_out > 1 else ''} with weight 0"
+            f" {'are' if left_out > 1 else 'is'} left out."
         ) from None
     return dataclasses.replace(found, rows=rows[found.rows])
 
@@ -175,12 +176,12 @@ def _times(
 ) -> Response:
     if family not in ("auto", COX.name):
         raise OptionError(
-            f"`family={family!r}` needs one column on the left of the formula.\n"
+            f"`family={family!r}` needs a single column on the left-hand side of the formula.\n"
             f"  Found: {quoted(formula.response.name)}, times to an event. Leave `family` out, or"
             ' write `family="cox"`.'
         )
     y, rows, levels = read_times(formula, frame)
-    reason = "times until an event" if family == "auto" else "as asked"
+    reason = "time to event" if family == "auto" else "as specified"
     found = _response(formula.response.name, y, rows, len(frame), COX, reason, ())
     return dataclasses.replace(found, follow_up=follow_up_of(formula, y, weight[rows], levels))
 
@@ -193,7 +194,7 @@ def _classes(name: str, labels: Labels, family: str) -> Response:
         )
     rows = np.flatnonzero(labels.codes >= 0)
     present, y = np.unique(labels.codes[rows], return_inverse=True)
-    kind = "a category" if labels.declared else "text"
+    kind = "categorical" if labels.declared else "text"
     classes = tuple(labels.levels[c] for c in present)
     reason = f"{quoted(name)} is {kind} with {_COUNTS.get(len(classes), len(classes))} classes"
     return _class_response(name, classes, y, rows, len(labels.codes), family, reason)
@@ -207,20 +208,22 @@ def _numbers(name: str, numbers: Numbers, family: str) -> Response:
     y = numbers.values[rows]
     distinct = np.unique(y)
     if not len(distinct):
-        raise DataError(f"The response {quoted(name)} must have known values.\n  Found: none.")
+        raise DataError(
+            f"The response {quoted(name)} must have non-missing values.\n  Found: none."
+        )
     zero_one = bool(np.isin(distinct, (0.0, 1.0)).all())
     if family in ("gaussian", "poisson") or (family == "auto" and not zero_one):
         _check_numbers(name, y, distinct, family)
-        reason = f"{quoted(name)} is numeric" if family == "auto" else "as asked"
+        reason = f"{quoted(name)} is numeric" if family == "auto" else "as specified"
         kind = POISSON if family == "poisson" else GAUSSIAN
         return _response(name, y, rows, len(numbers.values), kind, reason, ())
     classes = tuple(bool(v) if numbers.is_bool else _plain(v) for v in distinct)
     reason = (
-        f"{quoted(name)} holds truth values"
+        f"{quoted(name)} is logical"
         if numbers.is_bool
-        else f"{quoted(name)} is 0 and 1"
+        else f"{quoted(name)} is 0 or 1"
         if zero_one
-        else "as asked"
+        else "as specified"
     )
     at = np.searchsorted(distinct, y)
     return _class_response(name, classes, at, rows, len(numbers.values), family, reason)
@@ -236,19 +239,19 @@ def _check_numbers(
     if np.abs(y).max() > _LARGEST:
         raise DataError(
             f"The response {quoted(name)} must be at most {_LARGEST:g} in absolute value.\n"
-            f"  Found: {y[np.argmax(np.abs(y))]:g}. Give it in other units."
+            f"  Found: {y[np.argmax(np.abs(y))]:g}. Rescale it."
         )
     if np.abs(y).max() < _SMALLEST:
         raise DataError(
             f"The response {quoted(name)} must reach {_SMALLEST:g} in absolute value.\n"
-            f"  Found: {np.abs(y).max():g} at most. Give it in other units."
+            f"  Found: {np.abs(y).max():g} at most. Rescale it."
         )
     odd = np.flatnonzero((y < 0) | (y != np.floor(y)))
     if family == "poisson" and len(odd):
         raise OptionError(
-            '`family="poisson"` needs counts: whole numbers, at least 0.\n'
-            f"  Found: {y[odd[0]]:g} in {quoted(name)}. Rates become counts again if they are"
-            " multiplied by their exposure, whose logarithm is then the `offset`."
+            '`family="poisson"` needs counts: non-negative whole numbers.\n'
+            f"  Found: {y[odd[0]]:g} in {quoted(name)}. To model rates, multiply them by the"
+            " exposure and pass its logarithm as `offset`."
         )
 
 
@@ -267,10 +270,10 @@ def _class_response(
 ) -> Response:
     """Classes numbered in their order."""
     if len(classes) < 2:
-        found = f"only {classes[0]!r}" if classes else "no known value"
+        found = f"only {classes[0]!r}" if classes else "only missing values"
         raise DataError(
             f"The response {quoted(name)} must have at least two classes.\n  Found: {found}.\n"
-            "  Nothing can explain a response that does not vary: check which rows are in `data`."
+            "  Check which rows are in `data`."
         )
     if len(classes) > 2 and family == "binomial":
         raise OptionError(
@@ -281,7 +284,7 @@ def _class_response(
     if len(classes) > MOST_CLASSES:
         raise DataError(
             f"The response {quoted(name)} must have at most {MOST_CLASSES} classes.\n"
-            f"  Found: {len(classes)}. Is it an identifier, or a number as text?"
+            f"  Found: {len(classes)}. Is it an identifier, or a number stored as text?"
         )
     kind = BINOMIAL if len(classes) == 2 else multinomial(len(classes))
     return _response(name, y.astype(np.float64), rows, n_rows, kind, reason, classes)

@@ -111,25 +111,25 @@ class CustomScore:
 
     def _failed(self, error: Exception, truth: NDArray[Any]) -> OptionError:
         """The error for a scorer that fails, with what it says or needs."""
-        kind = f"{self.n_classes} classes" if self.n_classes else "a response of numbers"
+        kind = f"{self.n_classes} classes" if self.n_classes else "a numeric response"
         if self.time_fields:
-            kind = "times to an event, which is the relative risk"
-        way = "Give another, or leave it out for the family's own."
+            kind = "times to an event, which are relative risks"
+        way = "Use another score, or leave `scoring` out for the family's default."
         said = said_by(error)
         found = f"which says: {said}"
         if isinstance(error, AttributeError) and "predict_proba" in said:
-            found = "which needs probabilities of classes; the model gives the mean response."
+            found = "which needs class probabilities; the model predicts the mean response."
         elif isinstance(error, AttributeError) and "decision_function" in said:
-            found = "which needs `decision_function`; the model gives probabilities."
-            way = "Give a scorer of these, such as `neg_log_loss`, or leave it out."
+            found = "which needs `decision_function`; the model predicts probabilities."
+            way = "Use a score of probabilities, such as `neg_log_loss`, or leave `scoring` out."
         present = len(np.unique(truth))
         if self.n_classes and present < self.n_classes:
             way = (
-                f"These {len(truth)} rows hold {present} of the {self.n_classes} classes: give"
-                " other `folds`, or a score that is defined without the others, such as `accuracy`."
+                f"These {len(truth)} rows contain {present} of the {self.n_classes} classes: change"
+                " `folds`, or use a score that is defined without the others, such as `accuracy`."
             )
         return OptionError(
-            f"`scoring` must be a score of what the model predicts for {kind}.\n"
+            f"`scoring` must be a score of the model's predictions for {kind}.\n"
             f"  Found: {quoted(self.name)}, {found}\n  {way}"
         )
 
@@ -300,9 +300,9 @@ def _find(scoring: object) -> tuple[str, Callable[..., float], bool]:
         names = get_scorer_names()
         if scoring not in names:
             close = near(scoring, names)
-            advice = did_you_mean(close) if close else "`roc_auc` and `r2` are two of them."
+            advice = did_you_mean(close) if close else "Examples: `roc_auc`, `r2`."
             if scoring in KINDS:
-                advice = "That is a score of times to an event, `Surv(time, event)`."
+                advice = "That score is for times to an event, `Surv(time, event)`."
             raise _no_scorer(scoring, advice)
         return scoring, get_scorer(scoring), True
     if not callable(scoring):
@@ -317,7 +317,7 @@ def _find(scoring: object) -> tuple[str, Callable[..., float], bool]:
 
 def _no_scorer(scoring: object, advice: str) -> OptionError:
     return OptionError(
-        "`scoring` must be the name of a scorer of scikit-learn, or a function"
+        "`scoring` must be the name of a scikit-learn scorer, or a function"
         f" `scorer(y_true, prediction)`.\n  Found: {described(scoring)}. {advice}".rstrip()
     )
 

@@ -56,9 +56,9 @@ def strata_of(follow_up: FollowUp, formula: ParsedFormula, frame: pd.DataFrame) 
     if unseen:
         raise NewDataError(
             f"The strata of {listing(follow_up.strata)} must be those of the fit.\n"
-            f"  Unseen: {listing(unseen)}.\n"
-            "  A stratum has a baseline hazard of its own, which only its rows can tell. Leave"
-            ' these rows out, or ask for `type="response"`, which needs no stratum.'
+            f"  New: {listing(unseen)}.\n"
+            "  Each stratum has its own baseline hazard, which can't be estimated without its rows."
+            ' Leave these rows out, or use `type="response"`, which needs no stratum.'
         )
     return np.asarray(lookup[inverse.ravel()])
 

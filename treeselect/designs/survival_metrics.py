@@ -38,7 +38,7 @@ class SurvivalMetric:
             If rows have a start or a stratum.
         """
         if len(truth.dtype.names or ()) > 2:
-            raise TypeError("it knows nothing of starts and strata")
+            raise TypeError("it does not handle start times or strata")
         if self.needs_training:
             found = self.function(training, truth, risk)
         else:

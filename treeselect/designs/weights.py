@@ -137,7 +137,7 @@ def read_weights(
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         raise OptionError(
-            f"Case weights ({name}) must be known, finite and at least 0.\n"
+            f"Case weights ({name}) must be non-negative, finite and not missing.\n"
             f"  Found: {values[row]:g} in row {row} (counted from 0), {int(bad.sum())} such"
             f" row{'s' if bad.sum() > 1 else ''} in all.\n"
             "  A weight of 0 leaves a row out."
@@ -179,15 +179,15 @@ def check_offset(offset: FloatArray | None, rows: IntArray) -> None:
     bad = rows[~np.isfinite(offset[rows])]
     if len(bad):
         raise OptionError(
-            "The offset must be known and finite wherever the response is known.\n"
+            "The offset must be finite and not missing wherever the response is not missing.\n"
             f"  Found: {offset[bad[0]]:g} in row {bad[0]} (counted from 0), {len(bad)} such"
             f" row{'s' if len(bad) > 1 else ''} in all.\n"
-            "  A log exposure needs an exposure above 0; drop the rows without one."
+            "  The logarithm of an exposure is finite only above 0; drop rows without exposure."
         )
     largest = np.abs(offset[rows]).max(initial=0.0)
     if largest > _LARGEST:
         raise OptionError(
-            f"The offset must be at most {_LARGEST:g} in size.\n"
+            f"The offset must be at most {_LARGEST:g} in absolute value.\n"
             f"  Found: {largest:g}. It is on the scale of the linear predictor."
         )
 

@@ -43,7 +43,7 @@ class EncodedFile(os.PathLike[str]):
             ) from None
         if not is_csv(Path(self.path)):
             raise OptionError(
-                "`encoding` must be given for CSV files only: others know their own.\n"
+                "`encoding` must be given for CSV files only: other formats record their own.\n"
                 f"  Found: {quoted(self.path)}."
             )
 
@@ -90,7 +90,7 @@ def read_csv(path: Path, encoding: str = UTF8) -> pd.DataFrame:
         raise DataError(
             f"The rows of {quoted(str(path))} must not have more values than its header has"
             " names.\n"
-            "  Name every column. If the first one holds names of rows, read it first:"
+            "  Name every column. If the first column holds row names, read the file yourself:"
             f" `pandas.read_csv({str(path)!r}, index_col=0)`."
         ) from error
     _check_header(path, frame, header.iloc[0])
@@ -103,7 +103,7 @@ def _check_header(path: Path, frame: pd.DataFrame, names: pd.Series[str]) -> Non
     each character, which is UTF-8 with a NUL behind each letter."""
     if any("\0" in name for name in names):
         raise DataError(
-            f"The header of {quoted(str(path))} must not hold NUL characters.\n"
+            f"The header of {quoted(str(path))} must not contain NUL characters.\n"
             f"  Found: {listing(names, most=5)}.\n  {_way_out(path, _marked(path))}"
         )
     separator = next((sign for sign in ";\t|" if sign in str(names[0])), None)
@@ -111,7 +111,7 @@ def _check_header(path: Path, frame: pd.DataFrame, names: pd.Series[str]) -> Non
         raise DataError(
             f"The columns of {quoted(str(path))} must be separated by commas.\n"
             f"  Found: one column, {names[0]!r}.\n"
-            f"  Read it first: `pandas.read_csv({str(path)!r}, sep={separator!r})`."
+            f"  Read the file yourself: `pandas.read_csv({str(path)!r}, sep={separator!r})`."
         )
     twice = sorted({name for name in names[names.duplicated()] if name})
     if twice and len(names) == frame.shape[1]:
@@ -137,7 +137,7 @@ def _undecodable(path: Path, encoding: str, error: UnicodeError) -> DataError:
         found = f"byte 0x{byte:02x} at position {at:,} (line {line:,})"
         guess = _guess(path, encoding, beyond_ascii)
         if beyond_ascii and guess is None:
-            found += ", after other characters that are; the file mixes encodings or is damaged"
+            found += ", after valid non-ASCII characters; the file mixes encodings or is damaged"
     return DataError(
         f"Can't read the file {quoted(str(path))} as {encoding}.\n"
         f"  Found: {found}.\n  {_way_out(path, guess)}"
@@ -148,10 +148,10 @@ def _way_out(path: Path, guess: str | None) -> str:
     read = f"pandas.read_csv({str(path)!r}, encoding="
     if guess is None:
         return (
-            f"Read it with its own encoding, for example `{read}'cp1252')`, or lose what can't be"
-            f" read: `{read}'utf-8', encoding_errors='replace')`."
+            f"Read it in its own encoding, for example `{read}'cp1252')`, or replace unreadable"
+            f" characters: `{read}'utf-8', encoding_errors='replace')`."
         )
-    return f"It may be {guess}: `{read}{guess!r})`, or `--encoding {guess}` on the command line."
+    return f"It may be in {guess}: `{read}{guess!r})`, or `--encoding {guess}` on the command line."
 
 
 def _guess(path: Path, tried: str, beyond_ascii: bool) -> str | None:

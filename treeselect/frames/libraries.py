@@ -101,8 +101,8 @@ def with_column(data: Any, name: str, compute: Callable[[Any], Sequence[Any]]) -
 def _check_new(name: str, names: Iterable[str]) -> None:
     if name in names:
         raise OptionError(
-            f"`data` must not have a column {quoted(name)}: the fitted values get that name.\n"
-            "  Rename it."
+            f"`data` must not have a column {quoted(name)}: the fitted values take that name.\n"
+            "  Rename the column."
         )
 
 
