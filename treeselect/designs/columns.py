@@ -39,7 +39,7 @@ _MOST_VALUES = 250_000_000
 
 @dataclass(frozen=True, slots=True)
 class FactorSpec:
-    """What was learned of one factor of a term.
+    """What was learned about one factor of a term.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class FactorSpec:
 
 @dataclass(frozen=True, slots=True)
 class TermSpec:
-    """What was learned of one term.
+    """What was learned about one term.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class TermSpec:
         For an interaction of several factors with labels: the combinations of level numbers that
         occur, in order; None otherwise. Factors count in alphabetical order here.
     n_occurring : int or None
-        Levels that occur in the data, of those that there are; None for a number.
+        Number of levels that occur in the data; None for a number.
     """
 
     term: Term
@@ -128,7 +128,7 @@ class TermSpec:
 
 
 def learn(term: Term, values: Sequence[Values]) -> TermSpec:
-    """What has to be known of a term to make the same columns of other data."""
+    """What has to be known about a term to make the same columns from other data."""
     specs = tuple(
         _learn_factor(factor, value) for factor, value in zip(term.factors, values, strict=True)
     )
@@ -148,7 +148,7 @@ def learn(term: Term, values: Sequence[Values]) -> TermSpec:
 
 
 def _check_combinations(term: Term, specs: Sequence[FactorSpec]) -> None:
-    """The number of a combination must be a whole number of the machine."""
+    """The number of a combination must fit into 64 bits."""
     n = math.prod(len(spec.levels) for spec in specs if spec.levels)
     if n >= 2**62:
         raise DataError(
@@ -185,7 +185,7 @@ def _learn_factor(factor: Factor, values: Values) -> FactorSpec:
 
 
 def conform(values: Values, spec: FactorSpec) -> Values | None:
-    """Values of other data in the form that was learned, or None if they are of another kind.
+    """Values of other data in the form that was learned, or None if they are of another type.
 
     Labels get the codes of the learned levels, :data:`UNSEEN` if they are none of them.
     """

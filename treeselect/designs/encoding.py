@@ -61,7 +61,7 @@ class DesignSpec:
         What the transforms of each factor learned, by the factor's name.
     units : Units
     new_levels : {"error", "missing", "other"}
-        What to do with labels that were not there when the model was fitted: refuse them, treat
+        What to do with levels that did not occur when the model was fitted: refuse them, treat
         them as missing, or treat them as none of the known levels.
     """
 
@@ -137,7 +137,7 @@ class DesignSpec:
         self, spec: FactorSpec, columns: Mapping[str, Numbers | Labels], term: Term
     ) -> Values:
         if not has_learned(spec.factor, self.state[spec.factor.name]):
-            # Of a column without a value nothing was learned: new data must not teach it.
+            # Nothing was learned from a column without values: new data must not change that.
             n_rows = len(missing_rows({v: columns[v] for v in spec.factor.variables}))
             columns = {**columns, **{v: Numbers(np.full(n_rows, np.nan)) for v in term.variables}}
         try:
@@ -242,7 +242,7 @@ def build_design(
     ----------
     formula : ParsedFormula
     frame : pandas.DataFrame
-        Checked, without rows that are not to be used.
+        Checked, without the rows that are not used.
     units : Units
     weight : ndarray, shape (n_rows,), optional
         How often each row counts where numbers are binned, above 0; once by default. What
@@ -253,12 +253,12 @@ def build_design(
     coded : CodedColumns
     spec : DesignSpec
     notes : list of str
-        What a reader of the summary should know of the columns.
+        Notes on the columns for readers of the summary.
 
     Raises
     ------
     DataError
-        If a column can't be used; text that looks like an identifier among them.
+        If a column can't be used, or is text that looks like an identifier.
     """
     spec, values = learn_design(formula, frame, units, new_levels=new_levels)
     names: list[str] = []
@@ -294,8 +294,8 @@ def learn_design(
 ) -> tuple[DesignSpec, dict[str, Values]]:
     """What :func:`build_design` learns, and the values of every factor, by its name.
 
-    Only the terms' own columns are looked at, never the response: what is learned may be shared by
-    folds and resamples.
+    It depends only on the columns of the terms, never on the response: what is learned may be
+    shared by folds and resamples.
     """
     names = dict.fromkeys(v for term in formula.terms for v in term.variables)
     columns = {name: read_column(frame[name], name) for name in names}
@@ -321,7 +321,7 @@ def _kind(column: Numbers | Labels) -> str:
 
 
 def _check_identifiers(formula: ParsedFormula, values: Mapping[str, Values]) -> None:
-    """A text key as a factor would fit every row by itself."""
+    """Refuse text that identifies rows: as a factor it would fit each row separately."""
     suspects: dict[str, tuple[Factor, int, int]] = {}
     for factor in (f for term in formula.terms for f in term.factors if f.is_plain):
         column = values[factor.name]  # C(x) would say that it is meant as a factor

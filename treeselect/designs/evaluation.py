@@ -40,7 +40,7 @@ class Basis:
     Attributes
     ----------
     fields : tuple of str
-        By which the columns are told apart.
+        Names that distinguish the columns.
     columns : tuple of ndarray of float64, each of shape (n_rows,)
         NaN is missing.
     """
@@ -59,8 +59,8 @@ def evaluate(
 ) -> Values:
     """Values of a factor.
 
-    The expression sees only the rows in which all of its columns are known: formulaic's own
-    transforms either lose the others or lose everything because of them.
+    The expression is evaluated only in rows where none of its columns is missing: formulaic's own
+    transforms either drop the other rows or fail because of them.
 
     Parameters
     ----------

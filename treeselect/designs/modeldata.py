@@ -1,4 +1,4 @@
-"""The encoded data of one fit: what is kept so that later calls need no data argument."""
+"""The encoded data of one fit, kept so that later calls need no data argument."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INTERCEPT = "Intercept"
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """What became of the rows of the data.
+    """How many rows of the data are used, and why others are not.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class RowCounts:
 
 
 def row_counts(weights: RowWeights, response: Response) -> RowCounts:
-    """What became of all rows, by their weights and the response of those that have one."""
+    """How many rows are used, by their weights and the response."""
     return RowCounts(len(response.rows), response.n_dropped, int((~weights.used).sum()))
 
 
@@ -79,15 +79,15 @@ class ModelData:
         Column of the data with the offset; else whether there is one, which was an array.
     rows : RowCounts
     notes : tuple of str
-        What a reader should know of the data.
+        Notes on the data for readers of the summary.
     sources : pandas.DataFrame
         The columns behind the terms, for :meth:`model_matrix`.
     library : str
         Library of the user's data, in which tables are given.
     labels : mapping of str to str
-        What columns and terms are called where people read them, by name; see ``designs.labels``.
+        What columns and terms are called in print, by name; see ``designs.labels``.
     words : mapping of str to str
-        The same of a design whose terms bear their labels already, for columns behind them.
+        The same for the columns of a design whose terms already have their labels as names.
     """
 
     arrays: CodedColumns
@@ -117,8 +117,8 @@ class ModelData:
         return self.row_weights.values
 
     def word_for(self, column: str) -> str:
-        """What a column of the data is called beside the terms: its name, or its label in a design
-        that is in labels."""
+        """What a column of the data is called in print: its name, or its label in a design from
+        ``designs.labels.in_labels``."""
         return self.words.get(column, column)
 
     def terms_of(self, units: Iterable[str]) -> tuple[str, ...]:
@@ -156,14 +156,14 @@ class ModelData:
     def again(
         self, data: Any, weights: Sequence[float] | None, offset: Sequence[float] | None
     ) -> ModelData:
-        """The same with its rows, which are those of `data` if they are given.
+        """The same with its rows, which are taken from `data` if it is given.
 
         Raises
         ------
         OptionError
             If weights or an offset are given without data, or do not fit them.
         DataError
-            If the rows are not here and not given, or are not those of the fit.
+            If there are no rows and `data` is not given, or `data` is not the data of the fit.
         """
         if data is not None:
             return self.with_data(data, weights, offset)

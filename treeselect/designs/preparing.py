@@ -1,4 +1,4 @@
-"""What a user asks, apart from the method: formula and data to what is modelled."""
+"""From the user's formula and data to what is modelled."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def prepare(
     request: Request, frame: pd.DataFrame, in_data: Mapping[str, str] | None = None
 ) -> ModelData:
-    """Read what is asked of a frame.
+    """Read a user's request for a frame.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def prepare(
     Raises
     ------
     FormulaError
-        If the formula can't be read, names what is not there, or would run code.
+        If the formula can't be read, names an unknown column, or would run code.
     DataError
         If the data can't be used as they are.
     OptionError

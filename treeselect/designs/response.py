@@ -37,7 +37,7 @@ _SMALLEST = 1e-70
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The response of the rows where it is known.
+    """The response of the rows where it is observed.
 
     Attributes
     ----------
@@ -52,11 +52,11 @@ class Response:
     reason : str
         How the family was found.
     classes : tuple
-        The classes, as the user has them, of two the positive one last; empty for numbers.
+        The classes as in the user's data, the positive one of two last; empty for numbers.
     n_dropped : int
         Rows with a weight that are left out because the response, or a stratum, is missing.
     follow_up : FollowUp or None
-        What should be known of times to an event; None for other responses.
+        Facts about times to an event; None for other responses.
     """
 
     name: str
@@ -70,8 +70,8 @@ class Response:
 
     @property
     def family_text(self) -> str:
-        """The family with the reason for it; of two classes the positive one, of times what is
-        fitted."""
+        """The family with the reason for it; for two classes the positive class, for times to an
+        event the likelihood."""
         text = f"{self.family.name} ({self.reason})"
         if self.follow_up is not None:
             return f"{text}; Cox partial likelihood"
@@ -85,7 +85,8 @@ class Response:
 
     @property
     def in_linear_models(self) -> str:
-        """Its name, and which class coefficients speak of, or are compared with, or the strata."""
+        """Its name, with the positive class or the reference class of the coefficients, or the
+        strata."""
         if self.follow_up is not None and self.follow_up.strata:
             return f"{self.name}; strata: {', '.join(self.follow_up.strata)}"
         if not self.classes:
@@ -98,17 +99,17 @@ class Response:
 def read_response(
     formula: ParsedFormula, frame: pd.DataFrame, family: str, weight: WeightArray
 ) -> Response:
-    """Evaluate the left-hand side and settle the family.
+    """Evaluate the left-hand side and determine the family.
 
-    Text, truth values, categories and numbers that are only 0 and 1 are classes. Of two, the
-    positive one is 1, True, the last category, else the second in sorted order.
+    Text, logical values, categories and numbers that are only 0 or 1 are classes. The positive
+    class of two is 1, True, the last category, or the second in sorted order.
 
     Raises
     ------
     OptionError
         If `family` is unknown or does not fit the response.
     DataError
-        If there is one class only, no variation, nothing known, or too many classes.
+        If there is one class only, no variation, no observed value, or too many classes.
     """
     check_choice("family", family, FAMILIES)
     term = formula.response
@@ -138,7 +139,7 @@ def response_with_weight(
     weights: RowWeights,
     family: str,
 ) -> Response:
-    """The response of the rows with a weight above 0; the others are as if they were not there.
+    """The response of the rows with a weight above 0; the others are ignored.
 
     Parameters
     ----------
@@ -150,8 +151,8 @@ def response_with_weight(
     OptionError
         If `family` is unknown or does not fit the response.
     DataError
-        If there is one class only, no variation, no event, nothing known, too many classes, times
-        that can't be, or no row with a weight.
+        If there is one class only, no variation, no event, no observed value, too many classes,
+        invalid times, or no row with a positive weight.
     """
     rows = weights.rows
     if len(rows) == len(frame):

@@ -1,4 +1,4 @@
-"""Scores of one's own: any scorer of scikit-learn, or a function, in place of the family's."""
+"""User-defined scores: a scikit-learn scorer or a function instead of the family's score."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LEAST_MEAN = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class CustomScore:
-    """A score in the place of the family's: ``score(y, prediction, weight)``.
+    """A score that replaces the family's: ``score(y, prediction, weight)``.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class CustomScore:
     of_scikit_learn : bool
         Which of the two.
     by_name : bool
-        Whether it was asked for by its name.
+        Whether the user gave its name.
     weighted : bool
         Whether it takes ``sample_weight``.
     n_classes : int
@@ -78,7 +78,7 @@ class CustomScore:
         Raises
         ------
         OptionError
-            If the scorer fails, as it does when it needs what the model does not predict.
+            If the scorer fails, for example because it needs other predictions than the model has.
         """
         if self.scorer is None:
             return float("nan")
@@ -163,7 +163,7 @@ def structured(y: FloatArray, fields: tuple[str, ...]) -> NDArray[Any]:
         See ``engine.survival.times``.
     fields : tuple of str
         ``event`` and ``time``; where rows have a start, or strata, also ``start`` (-1 is the
-        beginning) and ``stratum``: a score that does not know of these must not pass over them.
+        beginning) and ``stratum``: a score that can't handle these must not ignore them.
 
     Returns
     -------
@@ -188,8 +188,8 @@ def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
     Returns
     -------
     estimator
-        Gives these predictions whatever it is asked about: ``predict``; and for classes
-        ``predict_proba`` and ``classes_``, the numbers of the classes from 0.
+        Returns these predictions for any data: ``predict``, and for classes ``predict_proba`` and
+        ``classes_``, the numbers of the classes from 0.
     """
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
@@ -212,7 +212,7 @@ def frozen_model(prediction: FloatArray, n_classes: int) -> Any:
 
 
 def with_scoring(family: Family, scoring: Scoring, follow_up: FollowUp | None = None) -> Family:
-    """The family with its score replaced by the one asked for.
+    """The family with its score replaced by the requested one.
 
     Parameters
     ----------
@@ -254,8 +254,8 @@ def is_lost(family: Family) -> bool:
 
 
 def scoring_record(family: Family) -> list[str | bool] | None:
-    """Name of the score asked for and whether scikit-learn has it by that name; None if it is the
-    family's own."""
+    """Name of the requested score and whether the name suffices to find it; None if it is the
+    family's default."""
     return family.score.record if isinstance(family.score, CustomScore | TimeScore) else None
 
 
@@ -323,7 +323,7 @@ def _no_scorer(scoring: object, advice: str) -> OptionError:
 
 
 def check_scoring(family: Family, y: FloatArray, weight: WeightArray) -> None:
-    """Raise an OptionError if the score can't be told of a constant prediction for these rows."""
+    """Raise an OptionError if the score of a constant prediction for these rows fails."""
     rows = np.flatnonzero(weight)
     if family.n_classes:
         shares = np.bincount(y[rows].astype(np.int64), weight[rows], family.n_classes)

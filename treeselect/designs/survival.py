@@ -1,4 +1,4 @@
-"""Times to an event on the left of a formula: their values, and whether they can be."""
+"""Times to an event on the left of a formula: their values, and checks of them."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def read_times(
     Raises
     ------
     DataError
-        If times are no numbers from 0, if the event is not told by 0 and 1, if there is no event,
-        or if no event can be compared with a row that had none.
+        If times are not non-negative numbers, if the event is not coded 0 and 1, if there is no
+        event, or if no event can be compared with a row that had none.
     """
     node = survival_of(formula)
     columns = {v: _column(frame, v, node) for v in formula.response.variables}

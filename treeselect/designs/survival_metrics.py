@@ -14,7 +14,7 @@ from treeselect.engine.arrays import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class SurvivalMetric:
-    """A function of scikit-survival that tells a score of risks, or one that is called alike.
+    """A function of scikit-survival that scores risks, or one with the same arguments.
 
     Attributes
     ----------

@@ -34,7 +34,7 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What there is to know of a score.
+    """A kind of score.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Kind:
     score : callable
         ``score(y, risk, weight, training, span)`` of relative risks.
     needs_training : bool
-        Whether it learns from training rows, with which goes that no row may enter late.
+        Whether it needs the training rows; then delayed entry is not allowed.
     needs_pairs : bool
         Whether it needs an event with others at risk.
     """
@@ -73,7 +73,7 @@ class TimeScore:
         Its name as an argument.
     kind : Kind
     span : tuple of float
-        Over which it speaks, where it speaks of times.
+        The times it covers, if it depends on times.
     """
 
     key: str
@@ -100,7 +100,7 @@ class TimeScore:
         Raises
         ------
         OptionError
-            If it has to learn the censoring, and rows entered late.
+            If it has to estimate the censoring, and entry is delayed.
         """
         learns = self.kind.needs_training
         part = (weight > 0) | (training > 0) if learns else weight > 0
@@ -114,7 +114,7 @@ class TimeScore:
 
     @property
     def record(self) -> list[str | bool]:
-        """What a model file says of it: its name, and that this is enough."""
+        """Its entry in a model file: its name, and that this is enough to find it."""
         return [self.key, True]
 
     @property
@@ -209,7 +209,7 @@ def _named(keys: Iterable[str]) -> str:
 
 
 def with_time_score(family: Family, name: object, span: Span) -> Family:
-    """A family of times with its score replaced by that of a name.
+    """A family of times with its score replaced by the one with this name.
 
     Raises
     ------
@@ -246,7 +246,7 @@ _OTHER_NAMES = {
 
 
 def _close(name: str) -> list[str]:
-    """Names of scores that are meant by a name."""
+    """Names of scores that a name may mean."""
     known = _OTHER_NAMES.get(name.lower())
     return near(name, KINDS) if known is None else [known]
 

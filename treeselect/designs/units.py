@@ -1,4 +1,4 @@
-"""Units of selection: terms, joined by ``groups``, priced by ``costs``, kept by ``keep``."""
+"""Units of selection: terms, with ``groups``, ``costs`` and ``keep``."""
 
 from __future__ import annotations
 
@@ -64,22 +64,22 @@ def make_units(
     costs: Mapping[str, float] | None,
     keep: Iterable[str] | str | None,
 ) -> Units:
-    """Resolve the user's groups, costs and kept terms.
+    """Resolve the user's groups, costs and forced-in terms.
 
     A name means the term of that name, else every main-effect term of the variable of that name;
     in `costs` and `keep` the name of a group comes first. An interaction joins a group if all its
     variables are in it.
 
-    A price is paid once, by whichever units need it: that of a term by the term, that of a
-    variable by its main-effect terms, and both, where the term is the variable itself, by the
-    interactions that use the variable; that of a group by the group and by interactions that use
-    its variables. A unit that needs nothing with a price costs 1.
+    A cost is counted once, however many selected units need it. The cost of a variable is needed by
+    its main-effect terms and by interactions with the variable, the cost of a term that is no
+    variable by that term, and the cost of a group by the group and by interactions with its
+    variables. A unit without any cost costs 1.
 
     Raises
     ------
     OptionError
-        For unknown names, a term in two groups, a group named like a term outside it, a price for
-        a member of a group, a main effect priced twice, prices that are neither 0 nor from
+        For unknown names, a term in two groups, a group with the name of a term outside it, a cost
+        for a member of a group, a main effect with two costs, costs that are neither 0 nor from
         1e-100 to 1e100.
     """
     groups = read_mapping("groups", groups, "from the group's name to the terms in it")
@@ -229,7 +229,7 @@ def _items(
     groups: Mapping[str, Sequence[str]],
     costs: Mapping[str, float],
 ) -> tuple[tuple[tuple[int, ...], ...], tuple[float, ...]]:
-    """What is to be paid: one item per priced name, and 1 for every unit without a price."""
+    """The costs: one item per name in `costs`, and 1 for every unit without one."""
     names = list(lookup.number)
     priced_as: dict[int, str] = {}
     items: list[tuple[int, ...]] = []
@@ -284,7 +284,7 @@ def _users(
     groups: Mapping[str, Sequence[str]],
     names: Sequence[str],
 ) -> set[int]:
-    """Interactions that need what is priced under the name of a variable or of a group."""
+    """Interactions that need the cost of a variable or of a group."""
     variables = {name}
     if name in groups:
         variables = {v for unit in meant for term in members[unit] for v in term.variables}

@@ -41,7 +41,7 @@ def value_of(node: Node, columns: Mapping[str, Numbers | Labels], learner: Learn
     Raises
     ------
     ComputationError
-        If labels stand where numbers must, or are compared in a way that has no meaning.
+        If labels are given where numbers are needed, or are compared in a way that has no meaning.
     """
     match node:
         case Column():

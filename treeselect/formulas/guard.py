@@ -69,13 +69,13 @@ def check_expression(
     columns : collection of str
         Names of the columns of the data.
     trusted : bool
-        Take what the allow-list refuses for any Python expression.
+        Accept what the allow-list refuses as a Python expression.
 
     Raises
     ------
     FormulaError
         If the expression does anything but arithmetic, comparison and calls of functions on columns
-        and constants as :mod:`~treeselect.formulas.allowed` lists them; if it reads what is no
+        and constants as :mod:`~treeselect.formulas.allowed` lists them; if it reads an unknown
         column; if a column has the name of a function that it calls.
     """
     code = code.strip()

@@ -1,4 +1,4 @@
-"""Calls that R's formulas know and these do not: what to write instead."""
+"""Functions of R formulas that are not supported here: what to write instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CSV files: read as they are meant or not at all, with the way out in the error."""
+"""CSV files: read correctly or not at all, with the remedy in the error."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def read_csv(path: Path, encoding: str = UTF8) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If its bytes are not of this encoding, names of columns stand twice, rows have more values
-        than there are names, or columns are not separated by commas.
+        If its bytes are not in this encoding, column names are repeated, rows have more values than
+        there are names, or columns are not separated by commas.
     Exception
         Of many kinds, if the file is damaged.
     """
@@ -98,9 +98,9 @@ def read_csv(path: Path, encoding: str = UTF8) -> pd.DataFrame:
 
 
 def _check_header(path: Path, frame: pd.DataFrame, names: pd.Series[str]) -> None:
-    """Refuse names that stand twice (pandas would make `x` and `x.1` of them in silence), a file
-    that only looks like one column because its separator is no comma, and text of two bytes for
-    each character, which is UTF-8 with a NUL behind each letter."""
+    """Refuse repeated names (pandas would silently make `x` and `x.1` of them), a file that seems
+    to have one column because its separator is not a comma, and text of two bytes per character,
+    which is UTF-8 with a NUL after each letter."""
     if any("\0" in name for name in names):
         raise DataError(
             f"The header of {quoted(str(path))} must not contain NUL characters.\n"
@@ -155,7 +155,7 @@ def _way_out(path: Path, guess: str | None) -> str:
 
 
 def _guess(path: Path, tried: str, beyond_ascii: bool) -> str | None:
-    """What the encoding may be instead, from the first bytes; None if nothing speaks for one."""
+    """What the encoding may be instead, from the first bytes; None without any evidence."""
     guess = _marked(path)
     if guess is None and tried == UTF8 and not beyond_ascii:
         guess = "cp1252" if _has_c1(path) else "latin-1"

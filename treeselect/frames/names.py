@@ -1,4 +1,4 @@
-"""Names of columns: which there may be, and how a formula writes them."""
+"""Names of columns: which are allowed, and how a formula writes them."""
 
 from __future__ import annotations
 

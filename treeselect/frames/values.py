@@ -35,10 +35,10 @@ class Numbers:
     values : ndarray of float64, shape (n_rows,)
         NaN is missing. A view of the frame's memory where that is possible.
     is_bool : bool
-        Whether the column held truth values, now 0 and 1.
+        Whether the column held logical values, now 0 and 1.
     is_integer : bool
-        Whether the column's type was one of whole numbers, or its known values are whole: pandas
-        has no other way to hold whole numbers beside missing ones.
+        Whether the column's type was integer, or its non-missing values are whole: pandas has no
+        other way to hold whole numbers with missing values.
     """
 
     values: NDArray[np.float64]
@@ -78,7 +78,7 @@ def read_column(series: pd.Series[Any], name: str, *, needed: bool = False) -> N
     name : str
         Name for messages: a column or an expression.
     needed : bool
-        Whether messages may not advise to leave the column out.
+        Whether messages must not suggest leaving the column out.
 
     Raises
     ------
