@@ -336,13 +336,14 @@ def _check_identifiers(formula: ParsedFormula, values: Mapping[str, Values]) -> 
         f"{quoted(f.name)} has {a:,} distinct values in {b:,} rows" for f, a, b in suspects.values()
     )
     removal = " ".join(f"- {factor.text}" for factor, *_ in suspects.values())
+    others = any(term.name not in suspects for term in formula.terms)
     kept = shown(f"{formula.text.strip()} {removal}")
+    way = f"Leave them out: `{kept}`." if others else "Name other terms."
     first = next(iter(suspects.values()))[0]
     raise DataError(
         f"Text columns with this many values look like identifiers: {listing(suspects)}.\n"
         f"  Found: {found}.\n"
-        f"  Leave them out: `{kept}`. If a column is a factor after all, write"
-        f" `C({shown(first.text)})`."
+        f"  {way} If a column is a factor after all, write `C({shown(first.text)})`."
     )
 
 

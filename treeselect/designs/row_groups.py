@@ -59,8 +59,8 @@ def _known(groups: IntArray) -> IntArray:
     if n := int((groups < 0).sum()):
         raise OptionError(
             "`fold_groups` must not be missing in any row that is used.\n"
-            f"  Found: {n:,} row{'' if n == 1 else 's'} in which it is missing. Give each its own"
-            " group, or drop them."
+            f"  Found: {n:,} row{'' if n == 1 else 's'} in which it is missing. Drop such rows, or"
+            " give each its own group."
         )
     if (groups == groups[0]).all():
         raise OptionError(

@@ -127,8 +127,8 @@ class TimeScore:
         if n_late:
             others = _named(key for key, kind in KINDS.items() if not kind.needs_training)
             raise OptionError(
-                f'`scoring="{self.key}"` must not be used with delayed entry: it weights rows by'
-                f" the inverse probability of censoring.\n  Found: {n_late:,}"
+                f'`scoring="{self.key}"` must not be used with delayed entry: it needs'
+                f" inverse-probability-of-censoring weights.\n  Found: {n_late:,}"
                 f" row{'s' if n_late > 1 else ''} with a start time. Use {others}, or leave"
                 " `scoring` out."
             )

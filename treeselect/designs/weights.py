@@ -182,7 +182,7 @@ def check_offset(offset: FloatArray | None, rows: IntArray) -> None:
             "The offset must be finite and not missing wherever the response is not missing.\n"
             f"  Found: {offset[bad[0]]:g} in row {bad[0]} (counted from 0), {len(bad)} such"
             f" row{'s' if len(bad) > 1 else ''} in all.\n"
-            "  The logarithm of an exposure is finite only above 0; drop rows without exposure."
+            "  A log exposure needs an exposure above 0; drop the rows without one."
         )
     largest = np.abs(offset[rows]).max(initial=0.0)
     if largest > _LARGEST:
