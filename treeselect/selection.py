@@ -111,7 +111,7 @@ def select(
         in sorted order. ``Surv()`` on the left is cox, proportional hazards: methods reduce the
         partial likelihood, with Efron's ties, weights as R's ``coxph`` has them, and risk sets
         within strata, or take its gradients, the martingale residuals, as forests do, which split
-        these log-rank scores; ``docs/methods.md`` says which does what.
+        these log-rank scores; ``docs/extending.md`` says which does what.
     weights : str or array of float, shape (n_rows,), optional
         Column or array with case weights, at least 0. A row of weight 0 is as if it were not there.
         If all are whole numbers a weight of 2 is two copies of the row; otherwise weights are

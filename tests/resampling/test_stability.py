@@ -298,13 +298,13 @@ def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
     ):
         found = fit.resample(4, scheme=scheme)
         text = " ".join(found.summary().as_text().split())
-        assert f"4 {noun} of whole groups of ward) " in text
+        assert f"4 {noun} of whole ward clusters) " in text
         assert "Folds, bags of trees and resamples keep the rows of each `ward` together" in text
         page = found.report(tmp_path / "r.html").read_text()
         assert how in page
         assert f" on {found.stability.words}" in page
     by_array = fit.resample(4, fold_groups=wards["ward"].to_numpy())
-    assert by_array.stability.words == "4 bootstrap resamples of whole groups"
+    assert by_array.stability.words == "4 bootstrap resamples of whole clusters"
 
 
 def test_groups_and_model_files(wards, tmp_path):

@@ -70,7 +70,7 @@ def test_other_schemes_have_other_nouns(scheme, words):
 def test_whole_groups_are_said():
     stability = stability_of(AGE_OR_HEIGHT, ["sex"], groups_name="ward")
     assert recurrence_sentence(["sex"], stability) == (
-        "In 100 bootstrap resamples of whole groups of ward, sex was always selected."
+        "In 100 bootstrap resamples of whole ward clusters, sex was always selected."
     )
 
 

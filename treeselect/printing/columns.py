@@ -84,7 +84,7 @@ _NONE = "–"
 """Where there is no number."""
 
 _LONGEST_WORD = 10
-"""Characters of a word that may stand in a column of numbers: "by request", "reference"."""
+"""Characters of a word that may stand in a column of numbers: "forced in", "reference"."""
 
 
 def split_number(text: str) -> tuple[str, str]:

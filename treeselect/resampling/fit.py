@@ -175,8 +175,12 @@ class Fit:
                 "Can't tell the stability without resamples.\n"
                 "  Use `fit = fit.resample(100)`, or `select(..., resamples=100)`."
             )
+        known = self.design.arrays.groups.terms
         stability = dataclasses.replace(
-            self.resampled, library=self.design.library, labels=shown_names(self.design)
+            self.resampled,
+            library=self.design.library,
+            labels=shown_names(self.design),
+            one="unit" if any(len(terms) > 1 for terms in known) else "term",
         )
         if not self.design.has_data:
             return stability

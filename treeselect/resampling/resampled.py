@@ -1,4 +1,4 @@
-"""What was selected on each resample."""
+"""The selection on each resample."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOUNS = {
     "subsample": ("subsample", "subsamples"),
     "complementary": ("half of a complementary pair", "halves of complementary pairs"),
 }
-"""What is drawn, one of it and several."""
+"""One resample of each scheme, and several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,38 +30,40 @@ class Resampled:
     ----------
     units : tuple of str, length n_groups
     fitted : ndarray of bool, shape (n_groups,)
-        What the fit on all rows selected.
+        Units that the fit on all rows selected.
     assessed : ndarray of bool, shape (n_groups,)
-        Units that can be selected or not: those that are neither kept nor constant.
+        Units that can be selected or not: those that are neither forced in nor constant.
     selected : ndarray of bool, shape (n_resamples, n_groups)
     scheme : {"bootstrap", "subsample", "complementary"}
     k : int
-        Units asked for on each resample.
+        Number of units requested on each resample.
     seed : int
     library : str
-        In which tables are given.
+        Data frame library of the tables.
     groups_name : str or bool
-        Column whose groups of rows were drawn as a whole; else whether an array of them was given.
+        Column of the clusters that were resampled as a whole; otherwise, whether an array of
+        clusters was given.
     fixed_size : bool
-        Whether no resample could select more than `k` units; False if the method's tuning value
-        decided how many.
+        Whether no resample could select more than `k` units; False if the method's tuning
+        parameter determined the number.
     asked : int or None
-        How many resamples were asked for, if the call was stopped before all were done.
+        Number of resamples requested, if the call was stopped before all were done.
     association : callable or None
         Strength of the association of two units in the data, in [0, 1]; None without the data.
     similarity : callable or None
-        That of all pairs of units, shape (n_groups, n_groups), in their order; None without the
-        data.
+        Association of all pairs of units, shape (n_groups, n_groups), in their order; None without
+        the data.
     measured_index : float
-        The correlated index of a model without its data, as it was before; missing if it was not
-        measured.
+        For a model without its data, the correlated index computed earlier; NaN if there is none.
     measured_places : tuple of (tuple of int, float)
-        Of a model without its data the places that were known before: numbers of their units, and
-        the association of the two that are associated least.
+        For a model without its data, the sets of interchangeable units found earlier: numbers of
+        their units, and their lowest pairwise association.
     along : StabilityPath or None
-        Selections for every number of units, if the paths were followed.
+        Selections at every number of units, if the paths were followed.
     labels : mapping of str to str
-        What units are called in print, by name, as far as they have labels.
+        Labels of units in print, by name; units without a label are absent.
+    one : str
+        One selectable item in print: "term", or "unit" where there are groups.
     """
 
     units: tuple[str, ...]
@@ -83,23 +85,25 @@ class Resampled:
     )
     along: StabilityPath | None = field(default=None, repr=False, compare=False)
     labels: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    one: str = field(default="term", repr=False, compare=False)
 
     @property
     def words(self) -> str:
-        """What was drawn: ``"100 bootstrap resamples"``, and of whole groups if it was."""
-        name = f" of {self.groups_name}" if isinstance(self.groups_name, str) else ""
-        whole = f" of whole groups{name}" if self.groups_name else ""
+        """Number and kind of the resamples: ``"100 bootstrap resamples"``; for clustered rows
+        ``"100 bootstrap resamples of whole ward clusters"``."""
+        name = f"{self.groups_name} " if isinstance(self.groups_name, str) else ""
+        whole = f" of whole {name}clusters" if self.groups_name else ""
         one, more = _NOUNS[self.scheme]
         return f"{self.n_resamples:,} {one if self.n_resamples == 1 else more}{whole}"
 
     @property
     def kept(self) -> BoolArray:
-        """Units that are in each selection by request, shape (n_groups,)."""
+        """Units that are forced in, shape (n_groups,)."""
         return np.asarray(~self.assessed & self.selected.all(axis=0))
 
     @property
     def partial(self) -> bool:
-        """Whether the call was stopped, and these are the resamples that were finished."""
+        """Whether the call was stopped, so that only the finished resamples are here."""
         return self.asked is not None
 
     @property
@@ -109,5 +113,5 @@ class Resampled:
 
     @property
     def frequency(self) -> FloatArray:
-        """Share of resamples that selected each unit, shape (n_groups,)."""
+        """Selection frequency: share of resamples that selected each unit, shape (n_groups,)."""
         return np.asarray(self.selected.mean(axis=0))

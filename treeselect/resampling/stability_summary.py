@@ -1,4 +1,4 @@
-"""What the selections on resamples say by themselves: a few lines, and a table of frequencies."""
+"""How stability prints: a few lines, and a summary with a table of selection frequencies."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class PrintedStability(Summarised, Frequencies):
     """How stability prints."""
 
     def summary(self, *, digits: int | None = None) -> Summary:
-        """Printed summary: sizes, frequencies with their intervals, the stability index.
+        """Printed summary: number of terms, selection frequencies and the stability index.
 
         Parameters
         ----------
         digits : int, optional
-            Decimals of frequencies and of the stability index, with their intervals. From 1 to 10;
-            by default each kind of number has its own.
+            Decimals of frequencies, the stability index and their intervals, from 1 to 10. By
+            default each kind of number has its own.
         """
         with chosen_digits(check_digits(digits)):
             return Summary(summarise_stability(self._in_labels()))
@@ -65,14 +65,14 @@ def stability_lines(stability: Frequencies) -> tuple[str, ...]:
 
 
 def summarise_stability(stability: Frequencies) -> SummaryContent:
-    """What its summary says."""
+    """Content of its summary."""
     table = stability.table()
     kept = dict(zip(stability.units, stability.kept.tolist(), strict=True))
     rows = tuple(
         (
             str(row["term"]),
             *(
-                ("by request", "")
+                ("forced in", "")
                 if kept[row["term"]]
                 else (
                     decimal_text(row["frequency"], 2),
@@ -86,7 +86,7 @@ def summarise_stability(stability: Frequencies) -> SummaryContent:
     return SummaryContent(
         title="Stability of the selection",
         facts=_facts(stability),
-        columns=("Term", "Frequency", "95% interval", "In the fit"),
+        columns=(stability.one.capitalize(), "Frequency", "95% interval", "Selected"),
         rows=rows,
         notes=_notes(stability, len(table) - len(rows)),
     )
@@ -99,16 +99,19 @@ def _facts(stability: Frequencies) -> tuple[tuple[str, str], ...]:
     fixed = "fixed at " if stability.fixed_size and low == high else ""
     return (
         ("Resamples", stability.words),
-        ("Selected on each (k)", f"{fixed}{size} of {count_text(len(stability.units))}"),
-        ("In the fit", _named(stability, stability.fitted & ~stability.kept)),
+        (
+            f"Number of {stability.one}s (k)",
+            f"{fixed}{size} of {count_text(len(stability.units))}",
+        ),
+        ("Selected by the fit", _named(stability, stability.fitted & ~stability.kept)),
         ("Most frequent others", _named(stability, ~stability.fitted & ~stability.kept)),
         ("Stability index", _index(stability)),
     )
 
 
 def _named(stability: Frequencies, which: np.ndarray) -> str:
-    """Units with their frequencies, the most frequent first; those that never came are left out,
-    unless they are in the fit."""
+    """Units with their frequencies, the most frequent first, without those of frequency 0 that are
+    not in the fit."""
     frequency = stability.frequency
     known = [u for u in np.flatnonzero(which) if frequency[u] > 0 or stability.fitted[u]]
     known.sort(key=lambda u: (-frequency[u], stability.units[u]))
@@ -119,7 +122,7 @@ def _named(stability: Frequencies, which: np.ndarray) -> str:
 def _index(stability: Frequencies) -> str:
     index, (low, high) = stability.index, stability.index_ci
     if not np.isfinite(index):
-        return "not defined, as each selected all that it could, or nothing"
+        return f"not defined: every resample selected all {stability.one}s that it could, or none"
     form = decimal_form(2)
     between = f" ({interval_text(low, high)})" if format(low, form) != format(high, form) else ""
     return f"{decimal_text(index, 2)}{between}; 1 is the same selection each time, 0 is chance"
@@ -131,7 +134,7 @@ def _notes(stability: Frequencies, more: int) -> tuple[str, ...]:
     if more > 0:
         notes.append(f"{count_text(more)} more in `.tidy()`.")
     notes.append(
-        "Frequency: share of the resamples that selected it, with Wilson's interval. The index is"
-        " that of Nogueira, Sechidis and Brown (2018), with its Monte Carlo interval."
+        f"Frequency: share of resamples that selected the {stability.one}, with Wilson's interval."
+        " Stability index: Nogueira, Sechidis and Brown (2018), with its Monte Carlo interval."
     )
     return tuple(notes)
