@@ -162,7 +162,7 @@ def test_effects_that_the_table_of_terms_has_are_not_told_again(fixed, monkeypat
     monkeypatch.setattr("treeselect.reports.material.effect_table", lambda fit, most: first)
     report = gathered(fixed)
     assert report.effects is None
-    meaning = "Effects are changes in P(died = True) as predicted by the final model"
+    meaning = "Effects are changes in P(died = True) under the final model"
     assert meaning in " ".join(report.terms.notes)
     chosen = gather(fixed, written="now", versions={}, sections=("terms", "effects"))
     assert chosen.effects.lead.startswith(meaning)
@@ -578,7 +578,7 @@ def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):
     of_signal = found.table.set_index("column").loc["signal"]
     assert rows["signal"][4] == f"{of_signal['rmsd_ratio']:.2f}"
     assert report.coefficients.sentences == found.notes()
-    assert "fitted on 10 of 10 bootstrap resamples. Response: died;" in report.coefficients.lead
+    assert "Fitted to 10 of 10 bootstrap resamples, each time" in report.coefficients.lead
     assert found.response in report.coefficients.lead
     page = fit.report(tmp_path / "r.html", coefficients=found).read_text()
     assert "How selection affects the coefficients" in page

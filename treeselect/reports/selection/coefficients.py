@@ -24,10 +24,10 @@ def gather(material: FitMaterial) -> CoefficientSection | None:
     if found is None:
         return None
     shown = found.printed.head(MOST_ROWS)
-    model = found.model or "none could be fitted"
+    model = f"Linear model: {found.model}. " if found.model else ""
     lead = (
-        f"Linear model ({model}) of the terms that each resample selected, fitted on"
-        f" {found.n_refitted:,} of {found.resamples}. Response: {found.response}."
+        f"{model}Fitted to {found.n_refitted:,} of {found.resamples}, each time to the terms"
+        f" selected on the resample. Response: {found.response}."
     )
     rows = tuple(cells(row) for row in shown.to_dict("records"))
     return CoefficientSection(lead, Table(HEAD, rows, len(found.table) - len(rows)), found.notes())
