@@ -139,6 +139,11 @@ class ModelData:
             If its column is not there.
         """
         if isinstance(self.offset_name, str):
+            if given is not None:
+                raise OptionError(
+                    "`offset` must not be given: the model reads it from the column"
+                    f" {quoted(self.offset_name)} of the data."
+                )
             if self.offset_name not in frame:
                 raise NewDataError(
                     "`data` must have the column of the offset.\n"
