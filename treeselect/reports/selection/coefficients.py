@@ -1,4 +1,4 @@
-"""How much the coefficients of the linear model owe to the selection."""
+"""How selection affects the coefficients of the linear model."""
 
 from __future__ import annotations
 
