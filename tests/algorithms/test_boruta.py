@@ -159,7 +159,7 @@ def test_by_default_it_decides_by_itself(decided):
 
 def test_the_summary_says_what_was_decided_and_what_for(decided, families):
     text = " ".join(decided.summary().as_text().split())
-    assert "9 of 15 terms, as boruta decides (level = 0.01)" in text
+    assert "9 of 15 terms, chosen by boruta (level = 0.01)" in text
     assert "All-relevant selection" in text
     assert "Minimal" not in text
     assert "9 confirmed" in text
@@ -185,7 +185,7 @@ def test_k_cuts_on_request_alone(decided, families):
     assert asked.chosen_method.level is None
     assert select(k="best", **quick).scores is not None
     assert select(level=0.01).selected == decided.selected
-    with pytest.raises(treeselect.errors.OptionError, match="can't decide both"):
+    with pytest.raises(treeselect.errors.OptionError, match="can't both determine"):
         select(level=0.01, k=3)
 
 

@@ -114,7 +114,7 @@ def test_performance_is_printed_and_written(run, folder):
         "--performance", "3", "--json", "p.json", "--report", "p.html",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    selection, performance = done.stdout.split("Performance: selection repeated inside each fold")
+    selection, performance = done.stdout.split("Performance: nested cross-validation")
     assert "Selected terms: Group lasso" in selection
     assert "Folds: 3-fold cross-validation" in " ".join(performance.split())
     data = pd.read_csv(folder / "data.csv")
@@ -125,7 +125,7 @@ def test_performance_is_printed_and_written(run, folder):
     assert [row["score"] for row in tables["tidy"]] == found.scores.tolist()
     assert [row["selected"] for row in tables["tidy"]] == [["signal"]] * 3
     page = (folder / "p.html").read_text(encoding="utf-8")
-    assert page.count(">Performance: selection repeated inside each fold</h2>") == 1
+    assert page.count(">Performance: nested cross-validation</h2>") == 1
 
 
 def test_what_can_have_no_coefficients_is_written_without_them(folder, capsys, monkeypatch):

@@ -176,7 +176,7 @@ def test_its_name_stands_everywhere(by_log_loss, tmp_path):
     assert by_log_loss.glance()["score"].tolist() == ["neg_log_loss"]
     text = by_log_loss.summary().as_text()
     assert "neg_log_loss:" in text
-    assert "neg_log_loss is best at" in " ".join(text.split())
+    assert "best neg_log_loss at k =" in " ".join(text.split())
     assert "AUC" not in text
     page = by_log_loss.report(tmp_path / "report.html").read_text()
     assert "neg_log_loss, cross-validated" in page

@@ -540,7 +540,7 @@ def test_performance_has_a_section_of_its_own(cross_validated, tmp_path):
     found = cross_validated.performance(2)
     page = cross_validated.report(tmp_path / "r.html", performance=found).read_text()
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
-    start = text.rindex("Performance: selection repeated inside each fold")
+    start = text.rindex("Performance: nested cross-validation")
     section = text[start : text.rindex("Cite and paste")]
     assert f"R2 {found.mean:.3f} (standard error {found.standard_error:.3f})" in section
     assert "Folds 2-fold cross-validation" in section

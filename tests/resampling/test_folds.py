@@ -177,10 +177,10 @@ def test_the_column_of_the_groups_is_hidden_from_the_dot(mixed):
     data = mixed[["died", "signal", "noise"]].assign(ward=[f"w{c}" for c in CLUSTERS])
     fit = treeselect.select("died ~ .", data, fold_groups="ward", repeats=2, **QUICK)
     assert "ward" not in fit.tidy()["term"].tolist()
-    assert "repeated 2 times by groups of ward" in fit.call.rule
+    assert "of whole ward clusters repeated 2 times" in fit.call.rule
     assert fit.scores.repeats == 2
     assert len(fit.scores.scores) == 10
-    assert "rows of each `ward` together" in fit.summary().as_text().replace("\n  ", " ")
+    assert "rows of each `ward` cluster together" in fit.summary().as_text().replace("\n  ", " ")
     array = treeselect.select("died ~ . - ward", data, fold_groups=CLUSTERS, repeats=2, **QUICK)
     assert np.array_equal(array.scores.scores, fit.scores.scores)
 

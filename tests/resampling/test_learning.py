@@ -46,9 +46,9 @@ def test_the_table_and_its_words_by_hand():
     assert table["stability"][0] == stability_index(np.array([[1, 0], [0, 1]], dtype=bool))[0]
     assert table["stability"][1] == 1.0
     assert found.words.startswith(
-        "From 50 to 100 training rows the mean R2 on held-out rows changed by +0.200 (95% interval"
+        "From 50 to 100 training rows, the mean R2 on held-out rows changed by +0.200 (95% interval"
     )
-    assert "from -1.00 to 1.00; larger parts have more rows in common" in found.words
+    assert "from -1.00 to 1.00; larger training sets share more rows" in found.words
 
 
 def test_an_index_that_stays_is_not_said_to_change():
@@ -58,14 +58,14 @@ def test_an_index_that_stays_is_not_said_to_change():
 
 def test_one_share_is_said_without_a_difference():
     found = curve([[0.2, 0.4]], [[[1, 0, 1], [0, 1, 1]]], (0.5,))
-    assert found.words == "With 50 training rows the mean R2 on held-out rows is 0.300."
+    assert found.words == "With 50 training rows, the mean R2 on held-out rows is 0.300."
 
 
 def test_one_fold_has_neither_interval_nor_index():
     found = curve([[0.2], [0.5]], [[[1, 0, 1]], [[1, 0, 1]]], (0.5, 1.0))
     assert found.tidy()["stability"].isna().all()
     assert found.words == (
-        "From 50 to 100 training rows the mean R2 on held-out rows changed by +0.300, to 0.500."
+        "From 50 to 100 training rows, the mean R2 on held-out rows changed by +0.300, to 0.500."
     )
 
 

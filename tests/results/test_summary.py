@@ -20,7 +20,7 @@ def test_full_text(made, snapshot):
 
 
 def test_full_text_with_cross_validation(cross_validated, snapshot):
-    rule = "1 s.e. rule, 3-fold cross-validation (R2 is best at 2)"
+    rule = "1 s.e. rule, 3-fold cross-validation (best R2 at k = 2)"
     fit = with_round_numbers(cross_validated, "signal", "site", rule=rule)
     assert fit.summary().as_text() == snapshot
 
@@ -67,7 +67,7 @@ def test_columns_for_which_the_point_does_not_stand(mixed):
     )
     said = " ".join(fit.summary().as_text().split())
     assert "Case weights: `times`; `.` in a formula does not stand for it." in said
-    assert "each `patient` together; `.` in a formula does not stand for it." in said
+    assert "each `patient` cluster together; `.` in a formula does not include this column." in said
 
 
 def test_full_latex(made, snapshot):

@@ -139,7 +139,7 @@ class RiskGroups(Summarised):
         at = np.array([-1.0 if time is None else time for time in known], dtype=np.float64)
         if not len(at) or (at < 0).any():
             raise OptionError(
-                f"`times` must be numbers of at least 0, one or more.\n  Found: {described(times)}."
+                f"`times` must be one or more numbers of at least 0.\n  Found: {described(times)}."
             )
         survival, low, high = self._steps_at(at)
         names = pd.Series(self.names, dtype=pd.Series(["text"]).dtype)
@@ -234,17 +234,17 @@ def risk_group_notes(found: RiskGroups) -> tuple[str, ...]:
     n = found.n_left_out
     rows, fold = ("row was", "its fold") if n == 1 else ("rows were", "their folds")
     left_out = (
-        f"{n:,} {rows} left out: the training rows of {fold} have none of the same stratum, whose"
-        " baseline hazard only its own rows tell."
+        f"{n:,} {rows} left out: the training rows of {fold} include none of the same stratum, and"
+        " a baseline hazard is estimated from its own stratum alone."
     )
     return (
-        "Risks and survival are predicted for the rows of each fold by a model refitted to the"
-        " selected terms on the other rows. Groups are cut at the quantiles of these risks.",
-        "The terms were selected on all rows, those that are held out here included: of terms that"
-        " were picked from many, the groups lie further apart than those of new rows would.",
-        "Relative risk: the median of the group, in units of that of all rows. Predicted: mean"
-        " survival until the horizon over the rows. Observed: Kaplan and Meier's estimate, with its"
-        " pointwise 95% interval.",
+        "Risk and survival of the rows of each fold are predicted by a model refitted to the"
+        " selected terms on the other rows. Groups are cut at quantiles of the predicted risk.",
+        "The terms were selected on all rows, including those held out here. After selection from"
+        " many terms, the groups are further apart than they would be for new rows.",
+        "Relative risk: median of the group relative to the median of all rows. Predicted: mean"
+        " predicted survival at the horizon. Observed: Kaplan-Meier estimate with its pointwise 95%"
+        " interval.",
         *((left_out,) if n else ()),
     )
 
