@@ -4,12 +4,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -q --disable-pip-version-check
 
-.PHONY: help demo test vignettes format
+.PHONY: help demo test docs vignettes format
 
 help:
 	@echo "make demo       install, then select variables on the Titanic data: summary and titanic.html"
-	@echo "make test       install with the tools for development, then check style, types, tests and"
-	@echo "                vignettes"
+	@echo "make test       install with the tools for development, then check style, types, tests,"
+	@echo "                vignettes and site"
+	@echo "make docs       run the vignettes and write the site, docs/_build/html/index.html"
 	@echo "make vignettes  run the vignettes and write vignettes/html/*.html"
 	@echo "make format     let ruff write the code's format and mend what it can"
 	@echo "PYTHON=...      the Python that makes .venv (default: $(PYTHON))"
@@ -23,6 +24,11 @@ test: .venv/installed-dev
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto --dist worksteal
 	$(BIN)/python -m vignettes.build
+	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html
+
+docs: .venv/installed-dev
+	@$(BIN)/sphinx-build -q -W --keep-going docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 vignettes: .venv/installed-dev
 	@$(BIN)/python -m vignettes.build

@@ -49,7 +49,8 @@ def test_each_load_gives_a_new_frame() -> None:
         (
             "iris",
             "`name` must be that of a data set.\n"
-            "  Found: 'iris'. Data sets: `titanic`, `titanic_correlated`, `gbsg2`.",
+            "  Found: 'iris'. Data sets: `titanic`, `titanic_correlated`, `gbsg2`,"
+            " `bodyfat`, `german_credit`.",
         ),
     ],
 )
@@ -209,6 +210,33 @@ def test_gbsg2_is_the_trial() -> None:
     assert data["tgrade"].value_counts().to_dict() == {"I": 81, "II": 444, "III": 161}
     ranges = data[["age", "tsize", "pnodes", "progrec", "estrec", "time"]].agg(["min", "max"])
     assert ranges.to_numpy().tolist() == [[21, 3, 1, 0, 0, 8], [80, 120, 51, 2380, 1144, 2659]]
+
+
+def test_bodyfat_is_that_of_heinze_and_others() -> None:
+    data = datasets.load("bodyfat")
+    assert " ".join(data.columns) == (
+        "age weight_kg height_cm neck chest abdomen hip thigh knee ankle biceps forearm wrist siri"
+    )
+    assert data.shape == (251, 14)
+    assert not data.isna().any(axis=None)
+    ranges = data[["age", "weight_kg", "height_cm", "abdomen", "siri"]].agg(["min", "max"])
+    assert ranges.to_numpy().tolist() == [[22, 53.9, 163, 69.4, 0], [81, 119.4, 197, 126.2, 47.5]]
+    # the full model of their Table 5, to its three decimals
+    x = np.column_stack([np.ones(len(data)), data.drop(columns="siri")])
+    coefficients = np.linalg.lstsq(x, data["siri"].to_numpy())[0]
+    named = dict(zip(["Intercept", *data.columns[:-1]], coefficients.round(3), strict=True))
+    assert named["Intercept"] == 4.143
+    assert (named["abdomen"], named["wrist"], named["neck"]) == (0.897, -1.838, -0.398)
+
+
+def test_german_credit_is_the_statlog_version() -> None:
+    data = datasets.load("german_credit")
+    assert data.shape == (1000, 21)
+    assert not data.isna().any(axis=None)
+    assert data["credit_risk"].value_counts().to_dict() == {"good": 700, "bad": 300}
+    assert sum(data[name].dtype.kind != "i" for name in data.columns[:-1]) == 13
+    assert data["purpose"].nunique() == 10
+    assert data["credit_amount"].agg(["min", "max"]).tolist() == [250, 18424]
 
 
 def survival_predictor(data: pd.DataFrame) -> pd.Series:

@@ -97,7 +97,7 @@ def test_the_page_has_calls():
 
 def test_the_page_of_long_runs_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    page = (PAGE.parent / "long-runs.md").read_text(encoding="utf-8")
+    page = (PAGE.parent / "guides" / "long-runs.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
     names = {}
     for block in blocks:
@@ -110,7 +110,7 @@ def test_the_page_of_long_runs_runs(tmp_path, monkeypatch, capsys):
 
 
 def test_the_page_of_survival_runs(capsys):
-    page = (PAGE.parent / "survival.md").read_text(encoding="utf-8")
+    page = (PAGE.parent / "guides" / "survival.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
     names = {}
     for block in blocks:

@@ -262,9 +262,9 @@ def test_method_object_and_published_form(mixed):
         ({"family": "normal"}, OptionError, "`family` must be one of"),
         ({"method": "rff"}, MethodError, "Did you mean `rrf`"),
         ({"method": "contolburn"}, MethodError, "Did you mean `controlburn`"),
-        ({"method": 3}, MethodError, "must be a name or a method"),
+        ({"method": 3}, MethodError, "must be the name of a method"),
         ({"method": "controlburn", "forrests": 3}, MethodError, "Did you mean `forests`"),
-        ({"method": "controlburn", "forest": 3}, MethodError, "one of .*, or a fitted forest of"),
+        ({"method": "controlburn", "forest": 3}, MethodError, "one of .*, or a fitted forest from"),
         (
             {"method": "controlburn", "forests": 0},
             MethodError,

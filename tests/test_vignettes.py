@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from treeselect.printing.folder import template_folder
 from vignettes.build import main
+from vignettes.executing import executed
 from vignettes.pictures import svg
 from vignettes.rendering import render
 from vignettes.running import checked
@@ -20,6 +22,12 @@ from vignettes.session import frame_html, inline_text
 from vignettes.sources import Cell, Output, Vignette, VignetteError, read_vignette
 
 CELLS = Path(__file__).parent / "vignette_cells.md"
+
+
+def built(*sources: Path, output: Path) -> int:
+    """The exit code of the builder, which stores what has run beside its pages."""
+    cells = output.parent / "cells"
+    return main([*map(str, sources), "--output", str(output), "--cells", str(cells)])
 
 
 def write(folder: Path, text: str, name: str = "small.md") -> Path:
@@ -36,7 +44,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MPLCONFIGDIR", matplotlib.get_configdir())
         patch.setenv("HOME", str(home))
-        assert main([str(write(folder, text)), "--output", str(folder / "html")]) == 0
+        assert built(write(folder, text), output=folder / "html") == 0
     assert list(home.iterdir()) == []  # neither settings nor a history
     assert [path.name for path in (folder / "html").iterdir()] == ["small.html"]
     return (folder / "html" / "small.html").read_text(encoding="utf-8")
@@ -98,7 +106,7 @@ def test_a_broken_cell_is_named_and_leaves_no_page(tmp_path, capsys):
     source = write(tmp_path, "# Title\n\n```python\nx = 1\n```\n\n```python\ny = 2\nx + z\n```\n")
     other = write(tmp_path, "# T\n\n`{python} 1` and `{python} lost`.\n", "other.md")
 
-    assert main([str(source), str(other), "--output", str(html)]) == 1
+    assert built(source, other, output=html) == 1
 
     told = capsys.readouterr()
     assert told.out == ""
@@ -114,21 +122,22 @@ def test_a_broken_cell_is_named_and_leaves_no_page(tmp_path, capsys):
 
 def test_what_a_command_says_before_it_fails_is_told(tmp_path, capsys):
     source = write(tmp_path, "# Title\n\n```bash\necho so >&2; false\ntrue\n```\n")
-    assert main([str(source), "--output", str(tmp_path / "html")]) == 1
+    assert built(source, output=tmp_path / "html") == 1
     assert "status 1.\n  so\n" in capsys.readouterr().err
     assert list((tmp_path / "html").iterdir()) == []
 
 
 def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path, capsys, monkeypatch):
     source, html = write(tmp_path, "# Title\n\nOf prose alone.\n"), tmp_path / "html"
-    html.mkdir()
+    assert built(source, output=html) == 0
+    capsys.readouterr()
     (html / "small.html").write_text("as it was", encoding="utf-8")
 
     def full(number):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("treeselect.writing.os.fsync", full)
-    assert main([str(source), "--output", str(html)]) == 1
+    assert built(source, output=html) == 1
     page = html / "small.html"
     said = f"vignettes: Can't write the page `{page}`.\n  No space left on device.\n"
     assert capsys.readouterr().err == said
@@ -139,12 +148,12 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path, capsys, monk
 def test_the_output_must_be_a_folder(tmp_path, capsys):
     taken = tmp_path / "taken"
     taken.write_text("")
-    assert main(["--output", str(taken)]) == 1
+    assert built(output=taken) == 1
     assert "Can't make the folder" in capsys.readouterr().err
 
 
 def test_there_must_be_a_source(tmp_path, capsys):
-    assert main([str(tmp_path / "lost.md"), "--output", str(tmp_path / "html")]) == 1
+    assert built(tmp_path / "lost.md", output=tmp_path / "html") == 1
     assert "There is no vignette lost.md" in capsys.readouterr().err
 
 
@@ -188,12 +197,35 @@ def test_a_page_must_have_a_title_and_formulas_that_can_be_set(text, told):
 
 
 def test_links_to_sources_become_links_to_pages(tmp_path):
-    write(tmp_path, "", "other.md")
-    made = render(Vignette(tmp_path / "v.md", (Cell("prose", "# T\n\n[o](other.md)", 1),)))
-    assert '<a href="other.html">o</a>' in made
-    lost = Vignette(tmp_path / "v.md", (Cell("prose", "# T\n\n[o](lost.md)", 1),))
+    def rendered(link):
+        cell = Cell("prose", f"# T\n\n[o]({link})", 1)
+        return render(Vignette(tmp_path / "vignettes" / "v.md", (cell,)), tmp_path / "pages")
+
+    (tmp_path / "vignettes").mkdir()
+    write(tmp_path / "vignettes", "", "other.md")
+    assert '<a href="other.html#part">o</a>' in rendered("other.md#part")
     with pytest.raises(VignetteError, match=r"links to lost\.md"):
-        render(lost)
+        rendered("lost.md")
+    docs = CELLS.parent.parent / "docs"
+    if docs.exists():
+        guide = os.path.relpath(docs / "index.md", tmp_path / "vignettes")
+        page = os.path.relpath(docs / "_build" / "html" / "index.html", tmp_path / "pages")
+        assert f'<a href="{page}">o</a>' in rendered(guide)
+
+
+def test_what_has_run_is_not_run_again(tmp_path, monkeypatch):
+    source = write(tmp_path, "# T\n\n`{python} 1 + 1` apples.\n\n```python\nprint(3)\n```\n")
+    ((_, first),) = executed([source], tmp_path / "cells")
+    monkeypatch.setattr("vignettes.executing.run", None)
+    ((_, second),) = executed([source], tmp_path / "cells")
+    assert first == second
+    assert second.cells[0].text == "# T\n\n2 apples."
+    assert second.cells[1].outputs == (Output("text", "3\n"),)
+    monkeypatch.setattr("vignettes.executing.run", lambda vignette: vignette)
+    write(tmp_path, "# T\n\nNo apples.\n")
+    ((_, third),) = executed([source], tmp_path / "cells")
+    assert third.cells[0].text == "# T\n\nNo apples."
+    assert len(list((tmp_path / "cells").iterdir())) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Run the vignettes and write one HTML file of each, which opens without a network.
 
-    python -m vignettes.build [SOURCE ...] [--output FOLDER]
+    python -m vignettes.build [SOURCE ...] [--output FOLDER] [--cells FOLDER]
 
 Exit code 1 if one of them fails: the message names the file, the cell and the error.
 """
@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from treeselect.arguments.paths import reason
 from treeselect.errors import quoted
 from treeselect.writing import check_place, write_file
+from vignettes.executing import CELLS, executed
 from vignettes.rendering import render
-from vignettes.running import run
-from vignettes.sources import VignetteError, read_vignette
+from vignettes.sources import Vignette, VignetteError
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -36,6 +35,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("sources", metavar="SOURCE", nargs="*", type=Path)
     parser.add_argument("--output", metavar="FOLDER", type=Path, default=FOLDER / "html")
+    parser.add_argument(
+        "--cells",
+        metavar="FOLDER",
+        type=Path,
+        default=CELLS,
+        help="where outputs are stored, so that unchanged vignettes are not run again",
+    )
     options = parser.parse_args(arguments)
     try:
         options.output.mkdir(parents=True, exist_ok=True)
@@ -44,17 +50,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"vignettes: {said}", file=sys.stderr, flush=True)
         return 1
     failed = False
-    for source in options.sources or sorted(FOLDER.glob("*.md")):
+    sources = options.sources or sorted(FOLDER.glob("*.md"))
+    for source, vignette in executed(sources, options.cells):
         try:
-            print(build(source, options.output), flush=True)
+            print(build(source, vignette, options.output), flush=True)
         except VignetteError as error:
             print(f"vignettes: {error}", file=sys.stderr, flush=True)
             failed = True
     return int(failed)
 
 
-def build(source: Path, output: Path) -> str:
-    """Run one vignette and write its page; if it fails, an older page goes.
+def build(source: Path, vignette: Vignette | VignetteError, output: Path) -> str:
+    """Write the page of a vignette that has run; if it has failed, an older page goes.
 
     Returns
     -------
@@ -64,20 +71,20 @@ def build(source: Path, output: Path) -> str:
     Raises
     ------
     VignetteError
-        If it can't be run or rendered; there is no page then. Or if the page can't be written; an
-        older one is then as it was.
+        If it was not run or can't be rendered; there is no page then. Or if the page can't be
+        written; an older one is then as it was.
     """
-    begin = time.perf_counter()
     page = output / f"{source.stem}.html"
     check_place(page, what="page", error=VignetteError)
     try:
-        text = render(run(read_vignette(source)))
+        if isinstance(vignette, VignetteError):
+            raise vignette
+        text = render(vignette, output)
     except Exception:
         page.unlink(missing_ok=True)  # it would pass for what the source gives now
         raise
     write_file(page, text, what="page", error=VignetteError)
-    size = len(text.encode()) / 1000
-    return f"{page.name}: {size:,.0f} kB, {time.perf_counter() - begin:.0f} s"
+    return f"{page.name}: {len(text.encode()) / 1000:,.0f} kB"
 
 
 if __name__ == "__main__":

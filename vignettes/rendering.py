@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 from html import escape
@@ -28,12 +29,20 @@ from vignettes import pictures
 from vignettes.sources import Cell, Vignette
 
 FOLDER = Path(__file__).resolve().parent
+DOCS = FOLDER.parent / "docs"
 
 _VERSIONS = ("numpy", "pandas", "scikit-learn", "statsmodels", "numba")
 
 
-def render(vignette: Vignette) -> str:
+def render(vignette: Vignette, output: Path = FOLDER / "html") -> str:
     """The page as text.
+
+    Parameters
+    ----------
+    vignette : Vignette
+        As run.
+    output : path
+        The folder of the page, from which it links to the site.
 
     Raises
     ------
@@ -60,7 +69,7 @@ def render(vignette: Vignette) -> str:
             for token, inside in pairwise(tokens)
             if token.type == "heading_open" and token.tag == "h2"
         ]
-        _link_pages(vignette, cell, tokens)
+        _link_pages(vignette, cell, tokens, output)
         html = markdown.renderer.render(tokens, markdown.options, {})
         raw = re.search(r"<math.*?(\\\w+).*?</math>", html, re.DOTALL)
         if raw:
@@ -81,12 +90,17 @@ def render(vignette: Vignette) -> str:
         title=title,
         contents=contents,
         body=Markup("\n".join(parts)),
-        versions=[
-            ("Python", platform.python_version()),
-            ("treeselect", __version__),
-            *((name, version(name)) for name in _VERSIONS),
-        ],
+        versions=versions(),
     )
+
+
+def versions() -> list[tuple[str, str]]:
+    """Names and numbers of what the outputs depend on most."""
+    return [
+        ("Python", platform.python_version()),
+        ("treeselect", __version__),
+        *((name, version(name)) for name in _VERSIONS),
+    ]
 
 
 def _markdown() -> MarkdownIt:
@@ -98,14 +112,24 @@ def _markdown() -> MarkdownIt:
     return markdown
 
 
-def _link_pages(vignette: Vignette, cell: Cell, tokens: list[Token]) -> None:
+def _link_pages(vignette: Vignette, cell: Cell, tokens: list[Token], output: Path) -> None:
     """Links to other sources, as a forge shows them, become links to their pages."""
     for token in (inner for outer in tokens for inner in outer.children or ()):
         target = str(token.attrs.get("href", ""))
-        if token.type == "link_open" and ":" not in target and not target.startswith("#"):
-            if not (vignette.path.parent / target).is_file():
-                raise vignette.fails(cell, f"It links to {target}, which is not there.")
-            token.attrs["href"] = re.sub(r"\.md$", ".html", target)
+        if token.type != "link_open" or ":" in target or target.startswith("#"):
+            continue
+        name, mark, anchor = target.partition("#")
+        source = (vignette.path.parent / name).resolve()
+        if not source.is_file():
+            raise vignette.fails(cell, f"It links to {name}, which is not there.")
+        page = source.with_suffix(".html") if source.suffix == ".md" else source
+        if page.is_relative_to(DOCS):
+            page = DOCS / "_build" / "html" / page.relative_to(DOCS)
+        elif page.parent == vignette.path.resolve().parent:
+            page = output.resolve() / page.name
+        token.attrs["href"] = (
+            Path(os.path.relpath(page, output.resolve())).as_posix() + mark + anchor
+        )
 
 
 def _math(content: str, options: dict[str, Any]) -> str:

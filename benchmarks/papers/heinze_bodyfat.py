@@ -8,18 +8,12 @@ one such run; here are several, so that the distance of the two can be given in 
 of a single run: binomial ones of shares, of the rest those of the runs. Each set of the first run
 is compared with that of a plain loop of least squares on the same rows.
 
-`bodyfat.csv` are the data of K. W. Penrose, A. G. Nelson and A. G. Fisher (1985), published by
-R. W. Johnson (1996, Journal of Statistics Education 4(1)); A. G. Fisher has given permission to
-distribute them freely and to use them for what is not commercial. They are from the package faraway
-0.0.6 (MIT licence), where they are called `fat`, prepared as in the paper: without case 39, the
-height of case 42 corrected to 69.5 inches, pounds divided by 2.2 and rounded to 0.1 kg, inches to
-whole cm.
+The data are those of `treeselect.datasets.load("bodyfat")`.
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -51,7 +45,7 @@ SHARES = {name for name in PAPER if name.startswith("inclusion") or name == "sel
 
 def body_fat():
     """The 251 men."""
-    return pd.read_csv(Path(__file__).parent / "bodyfat.csv").drop(columns="case")
+    return treeselect.datasets.load("bodyfat")
 
 
 def selected(data, seed, jobs):

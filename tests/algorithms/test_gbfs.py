@@ -164,7 +164,7 @@ def test_validation_stops_before_all_trees_are_grown():
         ({"charge_each_split": 1}, "True or False"),
         ({"discounts": [1]}, "must be a dictionary"),
         ({"discounts": {("a", "b"): 2.0}}, "factor from 0 to 1"),
-        ({"discounts": {"a": 0.5}}, "each pair of units"),
+        ({"discounts": {"a": 0.5}}, "each pair of terms"),
     ],
 )
 def test_options_are_checked_when_built(options, says):
@@ -173,7 +173,7 @@ def test_options_are_checked_when_built(options, says):
 
 
 def test_discounts_name_units(simulated):
-    with pytest.raises(MethodError, match="Can't find the unit `e`, named in `discounts`"):
+    with pytest.raises(MethodError, match="Can't find `e`, named in `discounts`"):
         treeselect.select(
             "inside ~ x + y", simulated, method="gbfs", k=1, discounts={("x", "e"): 0.5}
         )

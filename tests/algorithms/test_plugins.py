@@ -17,7 +17,7 @@ from treeselect.algorithms import plugins
 from treeselect.errors import MethodError, ModelFileError, TreeselectWarning
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "methods.md"
+PAGE = ROOT / "docs" / "extending.md"
 
 RUN = """
 import sys, numpy as np, pandas as pd, treeselect
@@ -139,9 +139,9 @@ def test_names_are_registered_once():
     treeselect.register_method("sorted", Sorted)
     treeselect.register_method("sorted", Sorted)
     assert treeselect.methods()["method"].tolist()[-1] == "sorted"
-    with pytest.raises(MethodError, match="`sorted` is taken"):
+    with pytest.raises(MethodError, match="`sorted` is already used"):
         treeselect.register_method("sorted", type("Other", (Sorted,), {}))
-    with pytest.raises(MethodError, match="`rrf` is taken"):
+    with pytest.raises(MethodError, match="`rrf` is already used"):
         treeselect.register_method("rrf", Sorted)
     with pytest.raises(MethodError, match="Did you mean `sorted`"):
         treeselect.select("y ~ x", {"y": [1], "x": [1]}, method="sortde")
@@ -149,7 +149,7 @@ def test_names_are_registered_once():
 
 @pytest.mark.parametrize("name", ["", "Sorted", "a b", "1st", None, 3])
 def test_a_name_is_a_word(name):
-    with pytest.raises(MethodError, match="must be a word of small letters"):
+    with pytest.raises(MethodError, match="must be a word of lower-case letters"):
         treeselect.register_method(name, Sorted)
 
 
@@ -172,10 +172,10 @@ class Plain:
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        (Pathless, "Pathless is no method yet: it has no `path`"),
-        (Nameless, "Nameless is no method yet: it has no `name`"),
-        (Plain, "must inherit from `treeselect.Method`"),
-        (Plain(), "`kind` must be a class of methods"),
+        (Pathless, "Pathless must define `path`"),
+        (Nameless, "Nameless must define `name`"),
+        (Plain, "Plain must be a subclass of `treeselect.Method`"),
+        (Plain(), "`kind` must be a subclass of"),
     ],
 )
 def test_what_is_missing_is_named(kind, said):
@@ -186,9 +186,9 @@ def test_what_is_missing_is_named(kind, said):
 @pytest.mark.parametrize(
     ("method", "said"),
     [
-        (Pathless(), "it has no `path`"),
-        (Nameless(), "it has no `name`"),
-        (Plain(), "It has a `path`: let its class inherit from `treeselect.Method`"),
+        (Pathless(), "Pathless must define `path`"),
+        (Nameless(), "Nameless must define `name`"),
+        (Plain(), "It has a `path`: make its class a subclass of `treeselect.Method`"),
     ],
 )
 def test_objects_that_are_no_methods_yet(data, method, said):
@@ -201,7 +201,7 @@ def test_options_need_defaults():
     class Asking(Sorted):
         needed: int
 
-    with pytest.raises(MethodError, match=r"must have a default for each option.*\n.*`needed`"):
+    with pytest.raises(MethodError, match=r"must have a default for every option.*\n.*`needed`"):
         treeselect.register_method("asking", Asking)
 
 
@@ -217,15 +217,15 @@ HALF = np.array([0.5, 0.5])
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (lambda self, task: None, "must return steps, at least one.\n  Found: None"),
-        (lambda self, task: (), "must return steps, at least one"),
-        (lambda self, task: Sorted.path(self, task)[::-1], "of rising size"),
+        (lambda self, task: None, "must return at least one step.\n  Found: None"),
+        (lambda self, task: (), "must return at least one step"),
+        (lambda self, task: Sorted.path(self, task)[::-1], "of increasing size"),
         (lambda self, task: [treeselect.Step(1, HALF, HALF, 0.5)], "True or False in `selected`"),
         (lambda self, task: [treeselect.Step(1, HALF > 0, -HALF, 0.5)], "of at least 0"),
         (lambda self, task: [treeselect.Step(1, HALF > 0, HALF * np.nan, 0.5)], "a finite number"),
         (
             lambda self, task: [treeselect.Step(1, HALF > 1, HALF, 0.5)],
-            "0 where nothing is selected",
+            "0 for terms not selected",
         ),
     ],
 )
@@ -245,10 +245,10 @@ def test_scores_that_a_path_does_not_tell_are_found(data):
 @pytest.mark.parametrize(
     ("code", "points", "said"),
     [
-        ("1 / 0", "mine = odd_methods:A", "`odd_methods` announces.*`mine`.*\n.*division by zero"),
-        ("A = 3", "mine = odd_methods:A", "`odd_methods` announces.*\n.*no class"),
-        ("class A: pass", "mine = odd_methods:A", "`odd_methods` announces.*\n.*must inherit"),
-        ("", "mine = odd_methods:A", "`odd_methods` announces.*\n.*has no attribute 'A'"),
+        ("1 / 0", "mine = odd_methods:A", "`odd_methods` provides.*`mine`.*\n.*division by zero"),
+        ("A = 3", "mine = odd_methods:A", "`odd_methods` provides.*\n.*isn't a class"),
+        ("class A: pass", "mine = odd_methods:A", "`odd_methods` provides.*\n.*must be a subclass"),
+        ("", "mine = odd_methods:A", "`odd_methods` provides.*\n.*has no attribute 'A'"),
     ],
 )
 def test_a_broken_package_is_named(tmp_path, monkeypatch, code, points, said):
@@ -264,7 +264,7 @@ def test_a_broken_package_is_named(tmp_path, monkeypatch, code, points, said):
 def test_a_package_may_not_take_a_name(tmp_path, monkeypatch):
     install(tmp_path, "takers", "", "rrf = takers:A")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(MethodError, match="`takers` announces a method by the name `rrf`"):
+    with pytest.raises(MethodError, match="`takers` provides a method named `rrf`"):
         treeselect.methods()
 
 
@@ -272,14 +272,16 @@ def test_two_packages_may_not_share_one(tmp_path, monkeypatch):
     install(tmp_path, "firsts", "", "mine = firsts:A")
     install(tmp_path, "seconds", "", "mine = seconds:A")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(MethodError, match="`firsts` and `seconds` both announce a method `mine`"):
+    with pytest.raises(
+        MethodError, match="`firsts` and `seconds` both provide a method named `mine`"
+    ):
         plugins.find("mine")
 
 
 def test_a_method_of_a_script_is_found_by_its_name(tmp_path, data):
     fit = treeselect.select("survived ~ sex + age", data, method=Sorted(most=2), k=1, seed=1)
     fit.save(tmp_path / "fit.tsm")
-    with pytest.warns(TreeselectWarning, match=r"`sorted`.*can't be found"):
+    with pytest.warns(TreeselectWarning, match="Can't find the method `sorted` of the module"):
         lost = treeselect.load(tmp_path / "fit.tsm")
     assert lost.chosen_method.label == "sorted(most=2)"
     assert str(lost.summary()) == str(fit.summary())

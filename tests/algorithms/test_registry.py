@@ -39,9 +39,9 @@ def test_unknown_names_options_and_objects():
         find_method("xyz", {})
     with pytest.raises(MethodError, match="has no option `deep`"):
         find_method("controlburn", {"deep": 1})
-    with pytest.raises(MethodError, match="Methods that have it: `controlburn`"):
+    with pytest.raises(MethodError, match="Methods with this option: `controlburn`"):
         find_method("exchange", {"best_subset": True})
-    with pytest.raises(MethodError, match="must be a name or a method"):
+    with pytest.raises(MethodError, match="must be the name of a method"):
         find_method(object(), {})
     with pytest.raises(MethodError, match=r"Found: the class RRF. Write `RRF\(...\)`"):
         find_method(METHODS["rrf"], {})

@@ -51,7 +51,7 @@ def test_a_fit_is_reported_and_drawn(unit, tmp_path):
         ax.figure.savefig(tmp_path / "figure.svg")
         plt.close(ax.figure)
         ElementTree.parse(tmp_path / "figure.svg")
-    with pytest.raises(DataError, match=r"at most 1e\+100 and at least 1e-100 in size(.|\n)*`x`"):
+    with pytest.raises(DataError, match=r"absolute value from 1e-100 to 1e\+100(.|\n)*`x`"):
         fit.refit("glm")
 
 

@@ -104,12 +104,12 @@ def test_groups_are_the_users():
          "HistGradientBoostingRegressor"),
         (lambda X, y: import_forest("forest"), NotBuiltError, "builtins.str"),
         (lambda X, y: import_forest(lightgbm.LGBMRegressor(zero_as_missing=True, **QUIET)
-                                    .fit(np.maximum(X, 0), y)), NotBuiltError, "zeros taken"),
+                                    .fit(np.maximum(X, 0), y)), NotBuiltError, "zeros treated"),
         (lambda X, y: import_forest(lightgbm.LGBMRegressor(**QUIET).fit(
             np.round(X[:, :2] * 2) + 9, y, categorical_feature=[0])), NotBuiltError,
          "categorical splits"),
         (lambda X, y: import_forest(lightgbm.LGBMRegressor(linear_tree=True, **QUIET)
-                                    .fit(X, y)), NotBuiltError, "linear model in their leaves"),
+                                    .fit(X, y)), NotBuiltError, "linear models in their leaves"),
         (lambda X, y: import_forest(DecisionTreeRegressor().fit(X, y)).bins.bin([X[:, 0]], [0]),
          DataError, "must have the 5 features"),
     ],

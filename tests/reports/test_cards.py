@@ -25,12 +25,12 @@ def stability_of(fit, **changes):
 def test_the_nested_score_stands_in_place_of_the_tuning_score(cross_validated):
     tuning = gathered(cross_validated)[0]
     glance = cross_validated.glance().iloc[0]
-    assert (tuning.head, tuning.value) == ("R2, tuning score", f"{glance['cv_score']:.3f}")
-    assert "The same folds chose the number of terms" in tuning.details[0]
+    assert (tuning.head, tuning.value) == ("R2, cross-validated", f"{glance['cv_score']:.3f}")
+    assert "the same folds chose the number of terms" in tuning.details[0]
     assert "`fit.performance()`" in tuning.details[1]
     found = cross_validated.performance(2)
     nested = gathered(cross_validated, found)[0]
-    assert (nested.head, nested.value) == ("R2, nested", f"{found.mean:.3f}")
+    assert (nested.head, nested.value) == ("R2, nested cross-validation", f"{found.mean:.3f}")
     assert f"Standard error {found.standard_error:.3f}, mean of 2 folds." in nested.details[0]
     perfect = dataclasses.replace(found, scores=np.ones(2))
     assert gathered(cross_validated, perfect)[0].details[0].startswith("1 in each fold, mean of 2")
@@ -47,7 +47,7 @@ def test_the_stability_is_that_of_a_size(fitted):
     card = gathered(fitted)[1]
     assert card.head == "Stability, k fixed at 2"
     assert card.value in ("Stable", "Partly stable", "Unstable", "Stable but for one place")
-    assert card.details[0].startswith(f"Index {fitted.stability.index:.2f} on 10 bootstrap")
+    assert card.details[0].startswith(f"Index {fitted.stability.index:.2f} over 10 bootstrap")
     free = stability_of(fitted, fixed_size=False)
     assert free.head == "Stability"
 
@@ -58,7 +58,7 @@ def test_few_resamples_have_an_index_and_no_verdict(fitted):
     card = stability_of(fitted, selected=few)
     assert card.head == "Stability, k fixed at 2: index"
     assert float(card.value) < 1
-    assert card.details[-1] == "A verdict takes at least 10."
+    assert card.details[-1] == "A verdict needs at least 10."
 
 
 @pytest.mark.parametrize(("all_of_them", "which"), [(True, "every term"), (False, "no term")])
@@ -90,7 +90,7 @@ def test_rows_classes_and_missing_values(mixed, fitted, tmp_path):
     counts = dataclasses.replace(fitted.design.rows, no_response=3, no_weight=1)
     fewer = dataclasses.replace(fitted, design=dataclasses.replace(fitted.design, rows=counts))
     assert gathered(fewer)[2].details[1] == (
-        "3 more dropped because the response is missing; 1 more left out with weight 0."
+        "3 more dropped because the response is missing; 1 more excluded with weight 0."
     )
     without = treeselect.load(fitted.save(tmp_path / "fit"))
     assert gathered(without)[2].details == ()

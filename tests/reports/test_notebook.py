@@ -49,7 +49,10 @@ def test_html_has_no_script_and_no_raw_name(fit):
 
 def test_a_fit_shows_the_first_screen_of_its_report(fit):
     page = fit._repr_html_()
-    assert '<p class="answer">Forest importance keeps 3 of 5 terms for died' in page
+    assert (
+        '<p class="answer">Random forest importance selected 3 of 5 candidate terms to predict died'
+        in page
+    )
     assert page.count('<p class="value">') == 3
     assert "<caption>Selected terms" in page
 
@@ -57,7 +60,7 @@ def test_a_fit_shows_the_first_screen_of_its_report(fit):
 def test_nothing_selected_is_shown(mixed):
     empty = treeselect.select("died ~ noise", mixed, method="lasso", lam=1e9, seed=1)
     assert empty.selected == ()
-    assert "keeps none of one term" in empty._repr_html_()
+    assert "did not select the only candidate term" in empty._repr_html_()
     assert repr(empty).splitlines()[1] == "  Selected: nothing"
 
 
@@ -78,7 +81,7 @@ def test_the_style_reaches_nothing_else():
 def test_a_fit_prints_five_lines(fit, capsys):
     print(fit)
     first, selected, score, stability, more = capsys.readouterr().out.splitlines()
-    assert first == "Forest importance for died: 2 of 4 units (3 of 5 terms)"
+    assert first == "Random forest importance for died: 2 of 4 units (3 of 5 terms)"
     assert selected.startswith("  Selected: ")
     assert "<b>|site" in selected
     assert score.startswith("  AUC: ")
@@ -115,8 +118,8 @@ def test_stability_prints_what_came_up(fit):
     first, *others = repr(fit.stability).splitlines()
     assert first == "Stability on 10 bootstrap resamples"
     assert [line.split(":")[0].strip() for line in others] == [
-        "Number of units (k)", "Selected by the fit", "Most frequent others", "Stability index",
-        "More",
+        "Number of units (k)", "Selected by the fit", "Most frequent others",
+        "Stability index", "More",
     ]  # fmt: skip
     summary = fit.stability.summary()
     assert len(summary.content.rows) == 4

@@ -138,9 +138,9 @@ def test_whole_page(fixed, snapshot):
 
 def test_the_answer_comes_first(fixed):
     assert gather(fixed, written="now", versions={}).answer == (
-        "ControlBurn keeps 2 of 6 terms for died: signal and site. Stable, with k fixed at 2, but"
-        " for who holds one place: the other term was selected in at least 80% of 20 bootstrap"
-        " resamples.",
+        "ControlBurn selected 2 of 6 candidate terms to predict died: signal and site. Stable, with"
+        " k fixed at 2, but for who holds one place: the other term was selected in at"
+        " least 80% of 20 bootstrap resamples.",
         "One place is held in turn: exactly one of signal (15) and copy (5) was selected in 20 of"
         " 20; their association is at least 1.00.",
     )
@@ -235,7 +235,7 @@ def test_a_long_path_is_shown_around_the_chosen_step(fixed):
 def test_whole_page_with_cross_validation(cross_validated):
     page = page_of(cross_validated)
     assert "mean of 3 folds, with one standard error to each side" in page
-    assert "<dt>R2, tuning score</dt>" in page
+    assert "<dt>R2, cross-validated</dt>" in page
     assert "Not assessed: there are no resamples." in page
     n_steps = len(cross_validated.path)
     assert page.count('class="error"') == 2 * n_steps  # for a desk and for a phone
@@ -344,7 +344,7 @@ def test_nothing_selected(mixed):
         "dose ~ . - died", mixed, method="controlburn", lam=1e9, seed=1, forests=1, n_trees=5
     )
     page = page_of(fit)
-    assert "keeps none of 6 terms for dose" in page
+    assert "selected none of 6 candidate terms to predict dose" in page
     assert "Nothing is selected at this penalty." in page
 
     assert "What the model has learned" not in page
@@ -361,8 +361,8 @@ def test_learned_numbers_are_those_of_the_tables(fitted):
     assert f"<title>{pair['term']} × {pair['other']}: {pair['size']:.3g}, strength" in page
     for row in fitted.trees().head(15).itertuples():
         assert f'<th scope="row">{row.tree}</th><td>{row.weight:.3f}</td>' in page
-    assert "Predictions are those of a forest of 20 trees, refitted on the selection." in page
-    assert "and does not predict: the forest refitted" in page
+    assert "a random forest of 20 trees on the selected terms." in page
+    assert "and does not predict: predictions come from the random forest" in page
     assert "probability of True" in page
 
 
@@ -373,8 +373,8 @@ def test_the_sparse_forest_may_predict_by_itself(mixed):
     page = page_of(fit)
     assert f"Predictions are those of the sparse forest of {len(fit.trees())} weighted" in page
     assert "does not predict" not in page
-    assert "refitted on the selection" not in page
-    assert "Importance: how much the trees that use a unit move the prediction" in page
+    assert "random forest of" not in page
+    assert "Importance: share of the weighted trees&#39; standard deviations" in page
     assert "How the linear predictor changes with each term" in page
 
 
@@ -470,7 +470,7 @@ def test_groups_and_costs_are_shown(mixed):
     assert '<th scope="col">Group</th>' in page
     assert "<td>lab</td>" in page
     assert "<td>7</td>" in page
-    assert "share their unit&#39;s" in page
+    assert "terms of a group show that of the group" in page
 
 
 def test_every_resample_the_same_is_said(mixed):
@@ -486,7 +486,7 @@ def test_every_resample_the_same_is_said(mixed):
     )
     page = page_of(fit)
     assert "not defined" in page
-    assert "Each of 3 resamples selected every term, which tells nothing about stability." in page
+    assert "Stability is undefined: each of 3 resamples selected every term." in page
 
 
 def many(result, n):
@@ -549,10 +549,10 @@ def test_performance_has_a_section_of_its_own(cross_validated, tmp_path):
     without = cross_validated.report(tmp_path / "r.html").read_text()
     assert 'id="performance"' in page
     assert 'id="performance"' not in without
-    assert "R2, nested" not in without
-    assert "R2, tuning score" in without
-    assert text.index(f"R2, nested {found.mean:.3f}") < start
-    assert "R2, tuning score" not in text
+    assert "R2, nested cross-validation" not in without
+    assert "<dt>R2, cross-validated</dt>" in without
+    assert text.index(f"R2, nested cross-validation {found.mean:.3f}") < start
+    assert "<dt>R2, cross-validated</dt>" not in page
 
 
 def test_coefficients_have_a_section_of_their_own(mixed, tmp_path):

@@ -220,11 +220,11 @@ MISSING = np.where(np.arange(N) == 7, None, CLUSTERS.astype(object))
     ("arguments", "said"),
     [
         ({"folds": 1}, "`folds` must be a whole number, at least 2"),
-        ({"folds": "five"}, "`folds` must be .* a splitter of scikit-learn, or an array"),
+        ({"folds": "five"}, "`folds` must be .* a scikit-learn splitter, or an array"),
         ({"folds": KFold}, "`folds` must be"),
         ({"folds": np.zeros(3)}, r"array of shape \(3,\) for 400 rows"),
         ({"folds": np.full(N, 0.5)}, "0.5, which is not a whole number"),
-        ({"folds": ["a"] * N}, "list of other things"),
+        ({"folds": ["a"] * N}, "list of non-numbers"),
         ({"folds": np.zeros(N)}, "`folds` must give at least two folds.\n  Found: 1"),
         ({"folds": N + 1}, "`folds` must be at most the number of rows, 400"),
         ({"folds": KFold(N + 1)}, "`folds` must be a splitter that can split the 400 rows"),

@@ -197,7 +197,7 @@ def test_numbers_in_groups(dose):
 
 def test_counts_have_a_slope_on_the_scale_of_logarithms(sick):
     line = recalibration(sick.held_out)
-    assert line.regression == "Poisson regression on the logarithm of the predictions"
+    assert line.regression == "Poisson regression on the log of the predictions"
     never = dataclasses.replace(sick.held_out, predicted=np.maximum(sick.held_out.predicted - 1, 0))
     assert np.isfinite(recalibration(never).slope)
     with pytest.raises(OptionError, match=r"(?s)`confusion\(\)` needs .* `calibration\(\)` looks"):

@@ -510,7 +510,7 @@ def test_a_column_of_one_ward_has_no_standard_error():
             rows, fit.design.row_weights.in_groups(groups), 0.5, stream_seed(1, "inference", number)
         )[1]
         if "w3" in set(data["ward"].iloc[second]):
-            assert "can't be computed of `site[T.rare]`: what" in split.failure
+            assert "can't be computed for `site[T.rare]`, which varies" in split.failure
             with_rare += 1
         else:
             assert split.p_values["x"] < 0.05
@@ -533,8 +533,8 @@ def test_the_level_that_others_are_compared_with_may_be_that_of_one_ward(respons
         "kind": "`1: site[T.b]`, `1: site[T.c]`, `2: site[T.b]`, `2: site[T.c]`",
     }[response]
     assert said == {
-        f"Standard errors by groups can't be computed of {names}: what they tell apart occurs in"
-        " too few groups."
+        f"Cluster-robust standard errors can't be computed for {names}, which"
+        " vary in too few clusters."
     }
 
 
@@ -544,7 +544,7 @@ def test_few_wards():
                             **LASSO)  # fmt: skip
     found = fit.inference(repeats=2)
     assert found.n_failed == 2
-    said = "Standard errors by groups need more groups than the model has coefficients, 6"
+    said = "Cluster-robust standard errors need more clusters than coefficients"
     assert said in " ".join(str(found.summary()).split())
     assert fit.inference(0.4).n_failed == 0
     fit = treeselect.select("y ~ n0 + x", data, seed=1, fold_groups="ward", **LASSO)

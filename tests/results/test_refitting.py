@@ -239,7 +239,7 @@ def test_forest_is_that_of_other_methods(trial, tmp_path):
         "size ~ x + site", trial, method="controlburn", k=2, seed=1, forests=1, refit=None
     )
     forest = sparse.refit()
-    assert forest.model.description.startswith("a forest of 200 trees")
+    assert forest.model.description.startswith("a random forest of 200 trees")
     assert forest.selected
     assert set(forest.selected) == set(sparse.selected)
     loaded = treeselect.load(forest.save(tmp_path / "fit"))
@@ -279,7 +279,7 @@ def boosted(response, trial, **options):
 )
 def test_boosted_trees_predict_and_survive_a_file(trial, tmp_path, response, options):
     fit = boosted(response, trial, **options)
-    assert "boosted trees" in fit.model.description
+    assert "gradient boosting model" in fit.model.description
     found = fit.predict(trial)
     loaded = treeselect.load(fit.save(tmp_path / "fit"))
     assert np.array_equal(loaded.predict(trial), found)
@@ -332,17 +332,17 @@ def test_trees_and_shapes_of_boosted_trees(trial, tmp_path):
     shape = fit.shape("x").dropna()
     assert np.corrcoef(shape["x"], shape["effect"])[0, 1] > 0.8
     text = fit.report(tmp_path / "report.html").read_text()
-    assert "boosted trees" in text
+    assert "gradient boosting model" in text
     sparse = select("size", trial).refit("boosting")
     assert len(sparse.trees()) == len(sparse.subforest.trees)
-    assert "boosted trees fitted to the selection do" in " ".join(
+    assert "predictions come from the gradient boosting model" in " ".join(
         sparse.report(tmp_path / "report.html").read_text().split()
     )
 
 
 def test_boosted_trees_of_an_empty_selection_are_a_constant(trial, tmp_path):
     result = treeselect.select("size ~ noise", trial, lam=1e9, **QUICK).refit("boosting")
-    assert result.model.description == "a constant"
+    assert result.model.description == "the null model"
     assert result.predict(trial).tolist() == pytest.approx([trial["size"].mean()] * 200)
     loaded = treeselect.load(result.save(tmp_path / "fit"))
     assert loaded.predict(trial).equals(result.predict(trial))
@@ -439,7 +439,7 @@ def test_models_that_can_not_be(trial, model, response, options, said):
 def test_too_few_rows_for_the_columns(trial):
     data = trial.assign(x=np.where(np.arange(len(trial)) < 4, trial["noise"], np.nan))
     result = select("size", data, keep=["x", "site"])
-    with pytest.raises(DataError, match="more rows than columns"):
+    with pytest.raises(DataError, match="more complete cases than columns"):
         result.refit("glm")
 
 
@@ -453,10 +453,10 @@ def test_what_is_said_of_the_sparse_forest_goes_with_it(mixed):
     fit = treeselect.select(
         "dose ~ signal + site", mixed, method="controlburn", k=2, seed=1, forests=1, refit=None
     )
-    assert any("the nearer they are to the mean" in note for note in fit.notes)
+    assert any("shrunk towards the mean" in note for note in fit.notes)
     for model in ("forest", "boosting"):
         notes = fit.refit(model).notes
-        assert not any("the nearer they are to the mean" in note for note in notes)
+        assert not any("shrunk towards the mean" in note for note in notes)
         assert any(note.startswith("Refitted: predicts with") for note in notes)
 
 

@@ -1,4 +1,4 @@
-"""Boruta: units that beat the best of their own shuffled copies."""
+"""Boruta: terms that are more important than the best of their shuffled copies."""
 
 from __future__ import annotations
 
@@ -43,45 +43,49 @@ Correction = Literal["bonferroni", "bh"]
 
 @dataclass(frozen=True, kw_only=True)
 class Boruta(RankingForest):
-    """Shadow features: which units are more important than the best shuffled one.
+    """Boruta: which terms are more important than the best shuffled copy.
 
-    All units that tell anything, not a minimal set: copies are all confirmed. In each round a
-    forest is grown on the units and on a copy of each whose rows are shuffled (all columns of a
-    unit as one). A unit has a hit where it is more important than the best of the copies. By their
-    hits units are confirmed or rejected; the rejected ones are left out of the rounds that follow.
-    What is neither when the rounds end is tentative. The confirmed units are selected, unless `k`
-    is given, by which they are cut in the order of their p-values; ``fit.tidy()`` tells the
-    decisions, ``fit.history()`` and ``fit.plot("history")`` the importances of the rounds.
+    Boruta selects all relevant terms, not a minimal set: exact copies of a relevant term are all
+    confirmed. In each round, a forest is grown on the terms and on a shadow of each, a copy whose
+    rows are shuffled (all columns of a term together). A term has a hit if it is more important
+    than the best shadow. Tests on the number of hits confirm or reject terms, and rejected terms
+    are left out of later rounds. Terms undecided when the rounds end are tentative. The confirmed
+    terms are selected, unless `k` is given; then terms are selected in order of their p-values.
+    ``fit.tidy()`` shows the decisions, ``fit.history()`` and ``fit.plot("history")`` the
+    importances by round.
 
     Parameters
     ----------
     level : float, optional
-        Level of the tests, above 0, at most 0.99: the confirmed units are selected. None: 0.01,
+        Level of the tests, above 0, at most 0.99; the confirmed terms are selected. If None: 0.01,
         as in the authors' package, unless `k` is given.
     max_rounds : int
-        Most rounds, 1 to 100,000; they end where all units are confirmed or rejected.
+        Maximum number of rounds, 1 to 100,000; rounds end earlier once all terms are confirmed or
+        rejected.
     correction : {"bonferroni", "bh"}
-        How p-values are adjusted for the number of units: Bonferroni [1]_, or Benjamini-Hochberg.
+        Adjustment of p-values for the number of terms: Bonferroni [1]_ or Benjamini-Hochberg.
     kind : {"permutation", "unbiased", "mdi"}
-        Importance, as for :class:`ForestImportance`; the first two are divided by their standard
+        Importance, as for :class:`ForestImportance`. The first two are divided by their standard
         errors over the trees (the Z scores of [1]_).
     n_trees, mtry, max_depth, min_leaf, prune, refine
-        As for :class:`ForestImportance`, of each forest.
+        As for :class:`ForestImportance`, for each forest.
 
     Raises
     ------
     MethodError
-        If an option is not in its range, or there are `costs`.
+        If an option is out of range, or if `costs` are given.
 
     Notes
     -----
-    Without a signal a hit is at most as likely as heads of a fair coin. The adjusted p-value of a
-    unit is that of as many heads or more; it is the tuning value of the step with which the unit
-    comes in, where equal ones are in the order of their mean importances. In the rounds, units are
-    decided at 0.01, or `level` if it is given, and by Bonferroni, as in the authors' package: once,
-    whatever the later rounds bring. With Benjamini-Hochberg those are confirmed, too, whose p-value
-    is at most the level when the rounds end. Units that no tree splits on never come in. Training
-    scores are as for :class:`ForestImportance`, and so are forests for times to an event.
+    For a term without signal, a hit is at most as likely as heads of a fair coin. The p-value of a
+    term is the probability of at least as many heads, adjusted for the number of terms. It is the
+    tuning parameter of the step at which the term enters; terms with equal p-values enter in order
+    of their mean importance. During the rounds, terms are decided once and for all, as in the
+    authors' package: at `level`, or 0.01 if it is None, with Bonferroni's correction. With
+    Benjamini-Hochberg, terms whose adjusted p-value is at most the level when the rounds end are
+    confirmed as well. Terms on which no tree splits never enter. Training scores and forests for
+    right-censored times are those of :class:`ForestImportance`. A group (``groups=``) counts as one
+    term.
 
     References
     ----------
@@ -108,7 +112,7 @@ class Boruta(RankingForest):
     n_trees: int = 100
 
     name: ClassVar[str] = "boruta"
-    title: ClassVar[str] = "Shadow features (Boruta)"
+    title: ClassVar[str] = "Boruta (shadow features)"
     references: ClassVar[tuple[Reference, ...]] = (
         Reference(
             ("M. B. Kursa", "W. R. Rudnicki"),

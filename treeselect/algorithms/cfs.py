@@ -1,4 +1,4 @@
-"""Correlation-based feature selection: sets that tell the response and not each other."""
+"""Correlation-based feature selection: sets relevant to the response and low in redundancy."""
 
 from __future__ import annotations
 
@@ -30,44 +30,46 @@ _PATIENCE = 5
 
 @dataclass(frozen=True, kw_only=True)
 class CFS(RefinedMethod):
-    """Correlation-based feature selection: a merit of whole sets, and a search for the best.
+    """Correlation-based feature selection (CFS): a merit of whole sets, and a search for the best.
 
-    A set has a high merit if its units tell much of the response and little of each other. Each
-    unit is looked at for itself: what tells something only together with another has no merit.
+    A set has high merit if its terms are strongly associated with the response and weakly with each
+    other. Terms are evaluated individually and in pairs, so terms that are informative only jointly
+    have no merit.
 
     Parameters
     ----------
     gain : float, optional
-        What each unit must add to the merit: the set is wanted whose merit, less `gain` for each of
-        its units, is highest. 0.0 is the set of the highest merit, which [1]_ takes; below 0 there
-        are more units in it. None: the number of units decides.
+        What each term must add to the merit: the selected set maximises the merit minus `gain`
+        times the number of its terms. 0.0 gives the set of highest merit, as in [1]_; negative
+        values give larger sets. If None, `k` decides.
     n_bins : int
-        Most bins of a number, 2 to 100, of about equal weight; missing values have their own.
+        Maximum number of bins of a numeric column, 2 to 100, of about equal weight; missing values
+        have their own bin.
     prune, refine : bool
         As for :class:`RRF`.
 
     Raises
     ------
     MethodError
-        If an option is not in its range, or there are `costs`.
+        If an option is out of range, or if `costs` are given.
 
     Notes
     -----
-    The merit of k units is ``k r_cf / sqrt(k + k (k - 1) r_ff)`` (eq. 1 of [2]_), where r_cf is the
-    mean symmetrical uncertainty of its units with the response and r_ff that of its pairs with
-    each other. From mutual information and entropy what independent cells would share by chance
-    is subtracted: units of many cells would win otherwise. The columns of a unit are taken jointly.
-    Classes are taken as they are, numbers and counts are binned as the units are; with an offset,
-    and of times to an event, the negative gradient at the constant model takes the place of the
-    response: of times the martingale residuals of the null model, within strata.
+    The merit of k terms is ``k r_cf / sqrt(k + k (k - 1) r_ff)`` (eq. 1 of [2]_), where r_cf is the
+    mean symmetrical uncertainty of the terms with the response and r_ff that of pairs of terms.
+    Mutual information and entropy are corrected for the value expected by chance; otherwise terms
+    with many cells would be favoured. The columns of a term, or of a group (``groups=``), are used
+    jointly. Classes are used as they are; numeric and count responses are binned like the terms.
+    With an offset, and for right-censored times, the negative gradient at the null model replaces
+    the response; for times, these are the martingale residuals, within strata.
 
-    The search begins with the kept units and goes best first: of all sets seen, the best one that
-    has not yet been is extended by each unit that is not in it. It ends when five of these
-    expansions in a row better nothing. The path has of each size the set of the highest merit that
-    was seen, where the best set of each size was extended, too; sets need not lie in each other.
-    The tuning value of a step is the least mean rise of the merit from a smaller set, over all
-    sizes so far; the importance of a unit is its symmetrical uncertainty with the response.
-    Training scores are as for :class:`MRMR`. Constant units never come in.
+    The search is best-first and starts from the terms forced in. The best set not yet expanded is
+    expanded by each term outside it. The search ends after five expansions in a row without
+    improvement. For each size, the path has the set of highest merit that was evaluated, where the
+    best set of each size was expanded as well; sets need not be nested. The tuning parameter of a
+    step is the least mean increase in merit per term from a smaller set, over all sizes so far. The
+    importance of a term is its symmetrical uncertainty with the response. Training scores are those
+    of :class:`MRMR`. Constant terms never enter.
 
     References
     ----------

@@ -300,9 +300,9 @@ class ControlBurn(Method):
         assert own is not None
         if not own.trees:
             raise MethodError(
-                f"No tree of ControlBurn uses nothing but the {step.size} units of the"
-                " selection, which is not one that the trees led to: nothing predicts.\n"
-                '  Use `refit="forest"`, or a `k` that is not cut, without `refine`.'
+                "The sparse forest can't predict from this selection, which isn't on ControlBurn's"
+                f" path: no tree uses only the {step.size} selected terms.\n"
+                '  Use `refit="forest"`, or a `k` that lies on the path, without `refine`.'
             )
         return own
 
@@ -311,7 +311,7 @@ def _check_weight(task: Task) -> None:
     """Raise a MethodError if the trees can't take the weights."""
     if task.problem.family.n_classes > 2 and not task.weights.are_copies:
         raise MethodError(
-            "ControlBurn takes whole `weights` only if there are more than two classes: one"
-            " tree serves all of them.\n"
-            '  Use counts of rows, or another method, for example `method="grrf"`.'
+            "`weights` of ControlBurn must be whole numbers with more than two classes, as each"
+            " tree serves all classes.\n"
+            '  Use frequency weights, or another method, for example `method="grrf"`.'
         )

@@ -19,22 +19,23 @@ from treeselect.algorithms.shared.task import Task
 
 @dataclass(frozen=True, kw_only=True)
 class ExchangeSearch(Method):
-    """Search for the best set of each size by exchanges, judged on rows outside the bags.
+    """Exchange search: swap terms as long as the out-of-bag error falls.
 
-    All other methods go along a path, which never takes back what it took. This one begins with
-    the units of most held-out gain in a forest of all, and exchanges members for others as long as
-    the out-of-bag error falls by more than a margin.
+    Methods that follow a path seldom drop a term once it has entered. Exchange search treats each
+    size on its own: it starts from the terms with the largest held-out gain in a forest of all
+    terms, and exchanges selected for unselected terms as long as the out-of-bag error falls by more
+    than a margin.
 
     Parameters
     ----------
     left : float, optional
-        The first size is taken whose set has at most this share of the constant model's out-of-bag
-        error, or the last of the path; above 0, at most 1. None: the number of units decides.
+        Select the first set along the path whose out-of-bag error is at most this share of the null
+        model's, or the last set; above 0, at most 1. If None, `k` decides.
     n_trees : int
-        Trees of each forest that judges a set, 10 to 1,000,000.
+        Trees in each forest that judges a set, 10 to 1,000,000.
     margin : float
-        By how many standard errors of the paired difference an exchange must lower the error, at
-        least 0.
+        Number of standard errors of the paired difference by which an exchange must lower the
+        error, at least 0.
 
     Raises
     ------
@@ -43,28 +44,32 @@ class ExchangeSearch(Method):
 
     Notes
     -----
-    A set S is judged by the squared out-of-bag error E(S) of a forest on its units alone, all of
-    them tried at each split, that is cut back to the capacity of least out-of-bag error: a column
-    of noise does not improve it, as it would a fully grown forest. The error is that of infinitely
-    many trees, the variance of their mean being taken off. All sets have the same bags, so that
-    E(S) - E(T) is a mean of differences of rows, with their standard error. Of times to an event
-    what is predicted is the martingale residual at the null model, within strata.
+    The criterion E(S) of a set S is the squared out-of-bag error of a forest on its terms (for
+    classes, the Brier score). All terms of S are tried at each split, and the trees are cut back to
+    the capacity of lowest out-of-bag error, so that a noise column does not improve the forest, as
+    it would improve fully grown trees. E(S) is the error of infinitely many trees: the variance of
+    their mean is subtracted. All sets share the same bootstrap samples, so E(S) - E(T) is a mean of
+    paired differences over rows (with `fold_groups`, over clusters), with its standard error. For
+    right-censored times, the forest predicts the martingale residuals of the null model, within
+    strata.
 
-    A step looks at six units that might come in: those of most held-out gain in a forest on the
-    out-of-bag residuals of S, which sees what adds to S also through interactions with its members,
-    and in a forest of all units, by turns; and at the members whose removal raises the error least.
-    The best three of either make nine exchanges, the best three of which are judged by `n_trees`
-    trees; the best is made if it lowers the error by more than `margin` standard errors. Of sets
-    that can't be told from the best, by one standard error, the first is the cheapest, then that
-    whose units are most informative individually: the sum of their epsilon squared [3]_, for which
-    nothing is drawn. The first judgements are made on 25 trees and at most 2,000 rows, the last on
-    at most 10,000 rows. A path ends where three further units do not lower the error by as much.
+    Each step considers six terms for entry. They are taken alternately from the terms with the
+    largest held-out gain in a forest on the out-of-bag residuals of S, which includes gains through
+    interactions with terms of S, and from the ranking by the forest of all terms. It also considers
+    the selected terms whose removal raises the error least. The best three of each form nine
+    exchanges, and the best three of these are judged by `n_trees` trees. The best exchange is made
+    if it lowers the error by more than `margin` standard errors. Among sets within one standard
+    error of the best, the cheapest comes first, then the one whose terms are most informative
+    individually: the largest sum of epsilon squared [3]_, which involves no random numbers. First
+    judgements use 25 trees and at most 2,000 rows, final ones at most 10,000 rows. The path ends
+    when three further terms do not lower the error by more than the margin.
 
-    Where units have prices, gains are divided by them: units are ranked by their gain per price,
-    and one comes in for another if it adds more per price to the members that stay.
+    With `costs`, gains are divided by costs: terms are ranked by gain per cost, and one term
+    replaces another if it adds more per cost to the remaining terms. A group (``groups=``) counts
+    as one term.
 
-    What it owes to others: exchanges of members for others are the splicing of [1]_ for linear
-    models, and the steps back those of floating search [2]_.
+    Exchanges correspond to the splicing step of best-subset selection in linear models [1]_ and to
+    the backward steps of floating search [2]_.
 
     References
     ----------
@@ -100,11 +105,11 @@ class ExchangeSearch(Method):
             pages="33117-33123",
         ),
     )
-    paper: ClassVar[str] = f"treeselect's own; after {texts(references)}"
+    paper: ClassVar[str] = f"treeselect's own method, based on {texts(references)}"
     tuning_name: ClassVar[str] = "left"
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
-    left_out: ClassVar[str] = "the others are constant, or lower the out-of-bag error no further"
+    left_out: ClassVar[str] = "the others are constant, or do not lower the out-of-bag error"
 
     def __post_init__(self) -> None:
         check_number(self, "left", above=0.0, most=1.0, optional=True)

@@ -1,4 +1,4 @@
-"""Fast correlation-based filter: units of which no stronger one tells as much as they tell."""
+"""Fast correlation-based filter: terms that are not redundant with a more relevant one."""
 
 from __future__ import annotations
 
@@ -25,38 +25,40 @@ from treeselect.engine.rounding import at_least, falling
 
 @dataclass(frozen=True, kw_only=True)
 class FCBF(RefinedMethod):
-    """Fast correlation-based filter: predominant units, for very many columns.
+    """Fast correlation-based filter (FCBF): predominant terms, for very many columns.
 
-    Units are gone through from the one that tells most of the response down. Each one that is still
-    there stays, and those below it go of which it tells at least as much as they tell of the
-    response. Each unit is looked at for itself: what tells something only together with another is
-    left out.
+    Terms are visited in order of decreasing symmetrical uncertainty with the response. Each visited
+    term is selected, and every weaker term is removed as redundant if its symmetrical uncertainty
+    with the selected term is at least that with the response. Terms are evaluated individually, so
+    terms that are informative only jointly are missed.
 
     Parameters
     ----------
     delta : float, optional
-        Least symmetrical uncertainty with the response, 0 to 1: all predominant units from there on
-        are selected. None: the number of units decides.
+        Least symmetrical uncertainty with the response, 0 to 1: all predominant terms that reach it
+        are selected. If None, `k` decides.
     n_bins : int
-        Most bins of a number, 2 to 100, of about equal weight; missing values have their own.
+        Maximum number of bins of a numeric column, 2 to 100, of about equal weight; missing values
+        have their own bin.
     prune, refine : bool
         As for :class:`RRF`.
 
     Raises
     ------
     MethodError
-        If an option is not in its range, or there are `costs`.
+        If an option is out of range, or if `costs` are given.
 
     Notes
     -----
-    Symmetrical uncertainties are those of :class:`CFS` (of times to an event, of the martingale
-    residuals of the null model), less what cells would share by chance: about half of the units
-    without any signal have none and never come in, whatever `delta`. The path has the predominant
-    units in the order of what they tell of the response, kept ones before; it ends where there are
-    no more, which may be early: the summary says so. The tuning value of a step is the least
-    symmetrical uncertainty with the response of its units that are not kept; the importance of a
-    unit is its own. Kept units stay whatever they tell, and let only weaker ones go. Training
-    scores are as for :class:`MRMR`. Pairs of units are looked at only as they are needed.
+    Symmetrical uncertainties are those of :class:`CFS`; for right-censored times, with the
+    martingale residuals of the null model. They are corrected for the value expected by chance, so
+    that about half of the terms without signal have none and never enter, whatever `delta`. The
+    path adds predominant terms in order of relevance, after those forced in. It ends when there are
+    no more, which may be early; the summary then says so. The tuning parameter of a step is the
+    least symmetrical uncertainty with the response among its terms, except those forced in. The
+    importance of a term is its own symmetrical uncertainty. Terms forced in are never removed, and
+    remove only weaker ones. Training scores are those of :class:`MRMR`. Pairs of terms are computed
+    only as needed. A group (``groups=``) counts as one term.
 
     References
     ----------
@@ -91,8 +93,7 @@ class FCBF(RefinedMethod):
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
     left_out: ClassVar[str] = (
-        "each of the others tells nothing of the response, or no more than a stronger unit tells of"
-        " it"
+        "by symmetrical uncertainty, the others are irrelevant to the response or redundant"
     )
 
     def __post_init__(self) -> None:

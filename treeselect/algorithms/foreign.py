@@ -1,4 +1,4 @@
-"""Selectors of scikit-learn, and what is built like them, as methods."""
+"""Selectors of scikit-learn, and objects with the same interface, as methods."""
 
 from __future__ import annotations
 
@@ -47,54 +47,54 @@ _WHOLE = 1e-9
 
 @dataclass(frozen=True)
 class ForeignSelector(RefinedMethod):
-    """A selector of scikit-learn, or anything else with ``fit(X, y)`` and ``get_support()``.
+    """A selector of scikit-learn, or any object with ``fit(X, y)`` and ``get_support()``.
 
-    ``select(..., method=SelectKBest())`` makes one of the selector by itself.
+    ``select(..., method=SelectKBest())`` creates a ForeignSelector from the selector.
 
     Parameters
     ----------
     selector : object
-        Such as ``SelectKBest()``, ``RFE(LogisticRegression())`` or a pipeline that ends in one. It
-        is copied before each fit and never changed.
+        For example ``SelectKBest()``, ``RFE(LogisticRegression())``, or a pipeline that ends in a
+        selector. It is copied before each fit and never changed.
     columns : "auto", "own", int or None
-        How many columns it takes. ``"own"``: as many as it finds right. A number, if it has one of
-        the parameters ``k``, ``n_features_to_select`` and ``max_features``. None: the number of
-        units decides; what the selector says of its number is passed over. ``"auto"`` is None if it
-        has one of these parameters, or if a number of units is asked for, and ``"own"`` otherwise.
+        Number of columns that the selector selects. ``"own"``: the number that it chooses. An
+        integer: that number, if the selector has a parameter ``k``, ``n_features_to_select`` or
+        ``max_features``. None: `k` decides, and the selector's own number is ignored. ``"auto"``:
+        None if the selector has one of these parameters or if `k` is a number, otherwise ``"own"``.
     standardise : bool
-        Whether columns have mean 0 and variance 1. ``VarianceThreshold`` and ``chi2`` want False:
-        numbers as they are, levels as 0 and 1.
+        Whether columns are scaled to mean 0 and variance 1. Set it to False for
+        ``VarianceThreshold`` and ``chi2``, which need the original numbers and levels coded 0 and
+        1.
     prune, refine : bool
         As for :class:`RRF`.
 
     Raises
     ------
     MethodError
-        If an option is not in its range; if the selector can't be fitted, with what it says; if
-        there are `costs`, an offset of classes or counts, or weights that it can't take.
+        If an option is out of range; if the selector can't be fitted, with its own message; or if
+        there are `costs`, an offset with classes or counts, or weights that it can't use.
 
-    Notes
-    -----
-    The selector sees the columns of the rows with weight. A missing number is put at the median,
-    with an indicator; a factor has an indicator for each level, missing included; constant columns
-    are left out. They stand in an order drawn by the seed, so that copies share their places. Of
-    classes it sees the numbers from 0, of numbers with an offset what is beyond it, of times to an
-    event the martingale residuals of the null model, beside the offset and within the strata:
-    numbers, so that a selector for regression is wanted. A unit is selected if any of its columns
-    is. Its importance is the sum over the columns that are taken of ``scores_``, or of the
-    importances or absolute coefficients of ``estimator_``, or of one over ``ranking_``; otherwise
-    columns count alike.
+    Notes ----- The selector is fitted to the columns of the rows with positive weight. Missing
+    numbers are set to the median, with an indicator; a factor has an indicator for each level,
+    missing included; constant columns are dropped. The order of terms is drawn from the seed, so
+    that exact copies are not favoured by their position. The response is passed as class numbers
+    from 0, as numbers (minus the offset), or, for right-censored times, as martingale residuals of
+    the null model, with offset and strata; for times, the selector must therefore be one for
+    regression. A term, or a group (``groups=``), is selected if any of its columns is. Its
+    importance is the sum over its selected columns of ``scores_``, else of the importances or
+    absolute coefficients of ``estimator_``, else of ``1 / ranking_``; otherwise all columns count
+    equally.
 
-    Numbers of columns are gone through from 1 on until enough units are in; the number is the
-    tuning value of the step. A selector that has no such number gives one set, which is cut by
-    importance if fewer units are asked for.
+    The number of columns is increased from 1 until enough terms are selected; it is the tuning
+    parameter of the step. A selector without such a parameter gives one set, which is cut by
+    importance if `k` is smaller.
 
-    Weights go to ``sample_weight`` if ``fit`` names it; else they must be multiples of the least
-    one, and rows are copied. A selector that cross-validates may then have copies of a row on both
-    sides of its folds, and does not know `fold_groups`. Each ``random_state`` that is None is set
-    by the seed. What the selector warns of is warned of again, and is a note if it was on all rows.
-    Training scores are out-of-bag scores of a forest of 100 trees on the units of the step, grown
-    as the final one.
+    Weights are passed as ``sample_weight`` if ``fit`` has that argument. Otherwise they must be
+    multiples of the smallest weight, and rows are repeated. A selector that cross-validates may
+    then have copies of a row in both parts of a fold, and it ignores `fold_groups`. Each
+    ``random_state`` of None is set from the seed. Warnings of the selector are issued again; those
+    of the fit to all rows also become a note. The training score is the out-of-bag score of a
+    forest of 100 trees on the terms of the step, grown like the final model.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class ForeignSelector(RefinedMethod):
     standardise: bool = True
 
     tuning_name: ClassVar[str] = "columns"
-    left_out: ClassVar[str] = "the selector finds no use for the others"
+    left_out: ClassVar[str] = "the selector does not select the others"
     splits_exactly: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = True
@@ -131,15 +131,15 @@ class ForeignSelector(RefinedMethod):
             and not (isinstance(asked, str) and asked in ("auto", OWN))
         ):
             raise MethodError(
-                "`columns` of ForeignSelector must be a whole number of at least 1, 'own', or None."
-                f"\n  Found: {described(asked)}."
+                "`columns` of ForeignSelector must be a whole number of at least 1, 'auto', 'own'"
+                f" or None.\n  Found: {described(asked)}."
             )
         object.__setattr__(self, "columns", asked)
         if is_number and not self.words.size:
             raise MethodError(
-                f"{self.name} can't be told how many columns to take.\n"
-                f"  Found: `columns={asked}`; it has none of the parameters {listing(SIZES)}. Give"
-                " a number of units, `k`, instead."
+                f"`columns` can't be a number for {self.name}, which has none of the parameters"
+                f" {listing(SIZES)}.\n"
+                f"  Found: `columns={asked}`. Set `k`, the number of terms, instead."
             )
 
     def __repr__(self) -> str:
@@ -180,15 +180,12 @@ class ForeignSelector(RefinedMethod):
     @property
     def note(self) -> str:
         """How the selector saw the terms."""
-        scale = (
-            "all with mean 0 and variance 1 (`standardise=False` leaves them as they are)"
-            if self.standardise
-            else "as they are"
-        )
+        scale = "all columns standardised" if self.standardise else "no column standardised"
         return (
-            f"{self.name} saw columns: missing numbers at the median with an indicator, an"
-            f" indicator for each level of a factor, {scale}. A unit is in if any of its columns"
-            " is. A forest on the selected terms predicts."
+            f"{self.name} was fitted to coded columns: missing numbers set to the median, with an"
+            f" indicator; an indicator for each factor level; {scale}. A term (or group) is"
+            f" selected if any of its columns is. {self.name} does not predict; the final model"
+            " does."
         )
 
     @property
@@ -275,7 +272,7 @@ class ForeignSelector(RefinedMethod):
     def _check_problem(self, problem: Problem) -> None:
         if isinstance(self.selector, Words):
             raise MethodError(
-                f"{self.name} selected here, and is not kept in model files, which hold no code.\n"
+                f"Can't select again with {self.name}, as model files don't store selectors.\n"
                 f"  It was {self.words.text}. Fit again with it as `method`."
             )
         refuse_costs(self.selector, problem.groups)
@@ -283,8 +280,8 @@ class ForeignSelector(RefinedMethod):
         takes_it = problem.family.loss.is_squared or problem.family.has_times
         if problem.offset is not None and not takes_it:
             raise MethodError(
-                f"{self.name} has no part for an `offset` of a {problem.family.name} response.\n"
-                "  Leave it out, or take a method that knows it, such as `exchange`."
+                f"{self.name} can't use an `offset` with a {problem.family.name} response.\n"
+                "  Leave it out, or choose a method that can, such as `exchange`."
             )
 
     def _columns(self, task: Task) -> LinearColumns:
@@ -306,9 +303,7 @@ class ForeignSelector(RefinedMethod):
             y = y - problem.offset[rows]
         copies, shares = self._copies(task.weights.of(rows))
         x = columns.x if copies is None else np.repeat(columns.x, copies, axis=0)
-        scaled = (
-            "\n  Columns had mean 0 and variance 1; `standardise=False` leaves them as they are."
-        )
+        scaled = "\n  The columns were standardised; `standardise=False` passes them unchanged."
         return ColumnSearch(
             self.selector,
             x,
@@ -330,10 +325,10 @@ class ForeignSelector(RefinedMethod):
         times = weight / weight.min()
         if np.abs(times - np.rint(times)).max() > _WHOLE * times.max():
             raise MethodError(
-                f"{self.name} takes no `weights` that are not multiples of the least one, which"
-                " copies of rows can stand for.\n"
+                f"`weights` must be multiples of the smallest one, as {self.name} has no"
+                " `sample_weight`.\n"
                 f"  Found: weights from {weight.min():g} to {weight.max():g}. Leave them out, or"
-                " take a method that knows them."
+                " choose a method that takes weights, such as `exchange`."
             )
         return np.rint(times).astype(np.int64), None
 

@@ -56,57 +56,58 @@ Discounts = tuple[tuple[str, str, float], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class GBFS(RefinedMethod):
-    """Gradient boosted feature selection.
+    """Gradient boosted feature selection (GBFS).
 
-    Small trees are boosted; the first split on a unit costs `mu` times the unit's price, later
-    ones are free. What is in use at the end is selected.
+    Small trees are boosted. The first split on a term costs `mu` times the term's cost, and later
+    splits on it are free. The terms in use at the end are selected.
 
     Parameters
     ----------
     mu : float, optional
-        Price of the first use of a unit of price 1, at least 0, in units of half the decrease of
-        the squared error between gradients and tree, per unit of weight: equation 14 of [1]_
-        divided by the sum of weights. None: the number of units decides.
+        Cost of the first use of a term of cost 1, at least 0, in units of half the decrease in
+        squared error between gradients and tree, per unit of weight: equation 14 of [1]_ divided by
+        the sum of the weights. If None, `k` decides.
     n_trees : int, optional
-        Rounds. None: as many, up to 2000, as give the lowest loss on a fifth of the rows that is
-        held out (of groups of rows, where there are any), with up to 2000 of them in five splits;
-        then all rows are boosted so often.
+        Boosting rounds, 1 to 2,000. If None: the number, up to 2,000, with the lowest loss on a
+        held-out fifth of the rows (with `fold_groups`, of the clusters). With up to 2,000 of these,
+        the loss is averaged over five such splits. All rows are then boosted for that number of
+        rounds.
     max_depth : int, optional
-        Depth of the trees, at least 1. None: 2, 4 or 6, which gives the lowest such loss.
+        Depth of the trees, at least 1. If None: 2, 4 or 6, whichever gives the lowest such loss.
     learning_rate : float
         Share of each tree that is added, above 0, at most 1.
     min_leaf : int
-        Least number of rows in a leaf, at least 1.
+        Minimum number of rows in a leaf, at least 1.
     newton : bool, optional
-        Whether splits and leaves are those of Newton steps instead of the gradients' means, which
-        takes fewer trees; `mu` is then in units of the loss. None: for counts and times only, where
-        the gradient has no bound. Of times the leaves alone are: splits are those of the gradients'
-        means, since few rows may have next to no curvature, and `mu` has the units of these.
+        Whether splits and leaf values are Newton steps instead of mean gradients; fewer trees are
+        then needed, and `mu` is in units of the loss. If None: for counts and right-censored times
+        only, where the gradient is unbounded. For times, only leaf values are Newton steps: splits
+        use mean gradients, as a few rows may have almost no curvature, and `mu` has the units of
+        these gradients.
     charge_each_split : bool
-        Whether a unit is charged for at every split until the first tree that uses it is grown,
-        not at the first split alone.
+        Whether a term is charged at every split until the first tree that uses it is complete,
+        instead of at its first split only.
     discounts : dict of (str, str) to float
-        ``{("a", "b"): 0.5}``: using unit a multiplies the price of unit b by a factor from 0 to 1
-        (the general cost function of section 4.2). Bags of features, one of which makes the others
-        free, are `groups` of ``select()``.
+        ``{("a", "b"): 0.5}``: once term a is used, the cost of term b is multiplied by a factor
+        from 0 to 1 (the general cost function of section 4.2). For bags of features, where using
+        one makes the others free, use the `groups` argument of ``select()``.
     prune : bool
-        As for :class:`RRF`, but on by default: a unit that was taken first and is not missed later
-        would stay for good. Of x, y and their sum, which is the best first split, all three were
-        selected without, x and y with the backward pass (``benchmarks/papers/gbfs_synthetic.py``).
+        As for :class:`RRF`, but True by default: a term that enters early and later becomes
+        redundant would otherwise remain. With x, y and their sum, whose first split is the best,
+        all three were selected without the backward pass, and x and y with it
+        (``benchmarks/papers/gbfs_synthetic.py``).
     refine : bool
         As for :class:`RRF`.
 
     Raises
     ------
     MethodError
-        If an option is not in its range, or `discounts` names what is no unit.
+        If an option is out of range, or if `discounts` names an unknown term.
 
-    Notes
-    -----
-    Algorithm 1 of [1]_. For times to an event the loss is minus the log partial likelihood (Cox,
-    with Efron's ties, weights, late entry and strata), whose negative gradients are the martingale
-    residuals. The path begins at the price at which nothing enters. A price in `costs`
-    that several units share is paid by each of them.
+    Notes ----- Algorithm 1 of [1]_. For right-censored times, the loss is minus the log partial
+    likelihood (Cox, with Efron ties, weights, late entry and strata), whose negative gradients are
+    the martingale residuals. The path starts at the value of `mu` at which no term enters. A cost
+    shared by several terms is charged to each of them. A group (``groups=``) counts as one term.
 
     References
     ----------
@@ -333,7 +334,7 @@ def _read_discounts(given: Any) -> Discounts:
         found = finite(factor)
         if not names or found is None or not 0 <= found <= 1:
             raise MethodError(
-                "`discounts` of GBFS must give a factor from 0 to 1 for each pair of units.\n"
+                "`discounts` of GBFS must give a factor from 0 to 1 for each pair of terms.\n"
                 f"  Found: {described(pair)}: {described(factor)}."
             )
     return tuple((str(pair[0]), str(pair[1]), float(factor)) for pair, factor in listed)
@@ -347,7 +348,7 @@ def _numbered(method: GBFS, names: Sequence[str]) -> dict[tuple[int, int], float
         if name not in number:
             close = near(name, names)
             raise MethodError(
-                f"Can't find the unit {quoted(name)}, named in `discounts`.\n"
-                f"  {did_you_mean(close) if close else f'Units: {listing(names)}.'}"
+                f"Can't find {quoted(name)}, named in `discounts`.\n"
+                f"  {did_you_mean(close) if close else f'Available: {listing(names)}.'}"
             )
     return {(number[a], number[b]): factor for a, b, factor in listed}

@@ -1,4 +1,4 @@
-"""HSIC lasso: few kernels that add up to the response's."""
+"""HSIC lasso: a sparse non-negative sum of kernels that approximates the response's kernel."""
 
 from __future__ import annotations
 
@@ -43,48 +43,48 @@ _NEAR_END = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class HSICLasso(RefinedMethod):
-    """Lasso on kernels by the Hilbert-Schmidt independence criterion, for few rows.
+    """HSIC lasso: a lasso on kernels, for data with few rows.
 
-    Sees what a unit tells in any form, also where its mean effect is none, and takes units that do
-    not repeat each other. What tells something only together with another, as in ``a * b > 0``, is
-    not seen unless the two are in one group.
+    Based on the Hilbert-Schmidt independence criterion, it captures any form of marginal
+    association, including terms without a mean effect, and avoids redundant terms. Terms that are
+    informative only jointly, as in ``a * b > 0``, are missed unless they form one group.
 
     Parameters
     ----------
     lam : float, optional
-        Penalty, above 0; from 1 on nothing enters. None: the number of units decides.
+        Penalty, above 0; at 1 and above, nothing enters. If None, `k` decides.
     block_size : int, optional
-        Rows that are compared with each other, at least 5. None: all of them up to 1,000 rows,
-        beyond that blocks of 100, in which time and memory grow with the rows and not with their
-        square.
+        Rows that are compared with each other, at least 5. If None: all rows up to 1,000; beyond,
+        blocks of 100, with which time and memory are linear in the number of rows, not quadratic.
     n_shuffles : int
-        How often the rows are shuffled into blocks, 1 to 10,000.
+        Number of times the rows are shuffled into blocks, 1 to 10,000.
     prune, refine : bool
         As for :class:`RRF`.
 
     Raises
     ------
     MethodError
-        If an option is not in its range.
+        If an option is out of range.
 
     Notes
     -----
-    Minimises ``|L - sum_g a_g K_g|^2 / 2 + lam * sum_g price_g * a_g`` over ``a >= 0``, exactly,
-    with centred kernel matrices K_g of the units and L of the response, each of Frobenius norm 1
-    [1]_. A unit of d numbers has one Gaussian kernel, ``exp(-|x - x'|^2 / (2 d))``, of
-    columns with mean 0 and variance 1; a factor has ``1 / n_c`` for two rows of a level c that
-    n_c rows have, and 0 for others; with several columns these are multiplied, levels jointly. A
-    missing level is a level; a missing number is put at the median, and rows in which other columns
-    of the unit are missing have 0. Classes have the kernel of a factor, numbers and counts that of
-    a number; with an offset, and of times to an event, the negative gradient at the constant model
-    takes the place of the response: of times the martingale residuals of the null model, within
-    strata.
+    Minimises ``|L - sum_g a_g K_g|^2 / 2 + lam * sum_g cost_g * a_g`` over ``a >= 0``, exactly,
+    where K_g and L are the centred kernel matrices of the terms and of the response, each with
+    Frobenius norm 1 [1]_. A term of d numeric columns has one Gaussian kernel,
+    ``exp(-|x - x'|^2 / (2 d))``, on columns with mean 0 and variance 1. A factor has ``1 / n_c``
+    for two rows of the same level c, which n_c rows have, and 0 for others. With several columns,
+    these kernels are multiplied, and levels are combined. A missing level is a level. A missing
+    number is set to the median, and rows that differ in which numbers are missing have 0. Classes
+    have the kernel of a factor, numeric and count responses that of a number. With an offset, and
+    for right-censored times, the negative gradient at the null model replaces the response; for
+    times, these are the martingale residuals, within strata.
 
-    In blocks [2]_ the inner products are sums over random blocks of rows; copies of a row that
-    weights stand for come into one. A price that several units share is paid by each of them; what
-    is free or kept is not penalised. The importance of a unit is its a_g. Of each size the path has
-    a solution near the end of the stretch of penalties with its first set. It ends where no other
-    unit adds to those that are in. Training scores are as for :class:`MRMR`.
+    In blocks [2]_, inner products are sums over random blocks of rows; copies of a row that an
+    integer weight stands for are in one block. A group (``groups=``) counts as one term. A cost
+    shared by several terms is charged to each of them; terms that are free or forced in are not
+    penalised. The importance of a term is its a_g. For each size, the path has a solution near the
+    end of the first interval of penalties with that size. It ends when no other term adds to those
+    selected. Training scores are those of :class:`MRMR`.
 
     References
     ----------
@@ -122,7 +122,7 @@ class HSICLasso(RefinedMethod):
     splits_exactly: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = True
-    left_out: ClassVar[str] = "the others add nothing to them"
+    left_out: ClassVar[str] = "the others do not improve the fit"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -18,46 +18,47 @@ from treeselect.engine.arrays import FloatArray
 
 @dataclass(frozen=True, kw_only=True)
 class ForestImportance(RankingForest):
-    """Units in the order of their importance in one random forest.
+    """Random forest importance: terms ranked by their importance in one forest.
 
-    The baseline that most people use. Near copies share their importance, so that it hides them
-    where it does not let all of them in.
+    This baseline is in wide use. Near-duplicate terms share their importance, so they either enter
+    together or are all masked.
 
     Parameters
     ----------
     threshold : float, optional
-        Least importance of a unit that is selected, relative to the largest, at most 1; below 0
-        are units that do harm outside the bags. None: the number of units decides.
+        Least importance of a selected term, relative to the largest; at most 1. A negative value
+        also admits terms that worsen out-of-bag predictions. If None, `k` decides.
     kind : {"unbiased", "mdi", "permutation"}
-        Mean decrease of impurity on the rows outside each tree's bag [2]_, about 0 for units that
-        tell nothing; the same on the rows in the bag [1]_, as other software has it, which favours
-        units of many values, so that noise comes before a true binary term; or by how much the
-        error of the rows outside rises when the unit is permuted among them [1]_, all its columns
-        together.
+        ``"unbiased"``: mean decrease in impurity on the rows out of each tree's bag [2]_, about 0
+        for terms without information. ``"mdi"``: the same on the rows in the bag [1]_, as in other
+        software; it favours terms with many values, so that noise may outrank a true binary term.
+        ``"permutation"``: increase of the out-of-bag error when the term is permuted [1]_, all its
+        columns together.
     n_trees : int
         Trees, 2 to 1,000,000.
     mtry : int, optional
-        Units tried at a node; the root of their number, a third of it for numbers, rounded up, by
-        default.
+        Terms tried at each node. The default is the square root of the number of terms for classes
+        and a third of it for other responses, rounded up.
     max_depth : int, optional
-        Greatest depth; trees grow fully by default.
+        Maximum depth. By default, trees are fully grown.
     min_leaf : int
-        Least number of rows in a leaf, at least 1.
+        Minimum number of rows in a leaf, at least 1.
     prune, refine : bool
         As for :class:`RRF`.
 
     Raises
     ------
     MethodError
-        If an option is not in its range, or there are `costs`.
+        If an option is out of range, or if `costs` are given.
 
     Notes
     -----
-    The tuning value of a step is the relative importance of its last unit. Training scores are
-    those of a forest of 100 trees on the units of the step, grown as the final one. Units that no
-    tree splits on are never selected. Of times to an event, as in all forests here, trees split the
-    martingale residuals of the null model, within strata: the log-rank scores of Hothorn and Lausen
-    (2003).
+    The tuning parameter of a step is the relative importance of its last term. The training score
+    is the out-of-bag score of a forest of at most 100 trees on the terms of the step, grown like
+    the final model. Terms on which no tree splits are not selected, unless they are forced in. A
+    group (``groups=``) counts as one term. For right-censored times, as in all forests of this
+    package, trees split the martingale residuals of the null model, within strata: the log-rank
+    scores of Hothorn and Lausen (2003).
 
     References
     ----------
@@ -77,7 +78,7 @@ class ForestImportance(RankingForest):
     threshold: float | None = None
 
     name: ClassVar[str] = "importance"
-    title: ClassVar[str] = "Forest importance"
+    title: ClassVar[str] = "Random forest importance"
     references: ClassVar[tuple[Reference, ...]] = (
         Reference(
             ("L. Breiman",),

@@ -32,38 +32,39 @@ _FITTED = 1e-3
 
 @dataclass(frozen=True, kw_only=True)
 class Lasso(RefinedMethod):
-    """Group lasso over terms: all columns of a unit enter a linear predictor together.
+    """Group lasso: all columns of a term enter a linear predictor together.
 
-    The baseline that sees no interactions and no curves, but for those in the formula. Of exact
-    copies one is taken.
+    This is the linear baseline: it includes no interactions and no curves except those in the
+    formula. Of exact copies, one is selected.
 
     Parameters
     ----------
     lam : float, optional
         Penalty, positive, in units of the mean loss (log loss, Poisson loss, half the squared
-        error, or minus the log partial likelihood by the sum of the weights): that of
-        scikit-learn's ``Lasso(alpha=lam)``, and ``1 / (C * n)`` of its ``LogisticRegression``.
-        None: the number of units decides.
+        error, or minus the log partial likelihood divided by the sum of the weights). It equals
+        ``alpha`` of scikit-learn's ``Lasso`` and ``1 / (C * n)`` of its ``LogisticRegression``. If
+        None, `k` decides.
     prune, refine : bool
         As for :class:`RRF`.
 
     Raises
     ------
     MethodError
-        If an option is not in its range.
+        If an option is out of range.
 
     Notes
     -----
-    Minimises ``mean loss + lam * sum_g price_g * sqrt(columns_g) * |b_g|`` [1]_, for two classes as
-    [2]_, for times to an event with Cox's partial likelihood (Efron's ties; glmnet has Breslow's)
-    and no intercept, with a vector of coefficients for each class of more than two, all of which a
-    unit brings along. Columns have mean 0 and variance 1; a factor has an indicator of each level,
-    missing included; a missing number is put at the median, with an indicator in the same unit.
-    What is learned there is learned from the rows with weight. A price that several units share is
-    paid by each of them; what is free or kept is not penalised. The importance of a unit is the
-    standard deviation of its part of the linear predictor. Of each size the path has the last
-    solution before the set changes. A forest on the selected units predicts, as for the other
-    methods.
+    Minimises ``mean loss + lam * sum_g cost_g * sqrt(columns_g) * |b_g|`` over the coefficients b_g
+    of the terms g [1]_ (for two classes, as in [2]_). For right-censored times, the loss is Cox's
+    partial likelihood with Efron ties, without an intercept (glmnet uses Breslow ties). With more
+    than two classes, there is a coefficient vector per class, and all vectors of a term enter
+    together. Columns are standardised to mean 0 and variance 1. A factor has an indicator for each
+    level, missing included. Missing numbers are set to the median, with an indicator in the same
+    term. All of this is estimated on the rows with positive weight. A group (``groups=``) counts as
+    one term. A cost shared by several terms is charged to each of them; terms that are free or
+    forced in are not penalised. The importance of a term is the standard deviation of its
+    contribution to the linear predictor. For each size, the path has the last solution before the
+    set changes. The final model is a random forest on the selected terms, as for the other methods.
 
     References
     ----------
@@ -99,7 +100,7 @@ class Lasso(RefinedMethod):
     splits_exactly: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False
-    left_out: ClassVar[str] = "the others add nothing to them"
+    left_out: ClassVar[str] = "the others do not improve the fit"
 
     def __post_init__(self) -> None:
         super().__post_init__()

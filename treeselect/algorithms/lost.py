@@ -77,9 +77,8 @@ class LostMethod(Method):
     def missing(self) -> str:
         """What is missing, and why it could not be found."""
         return (
-            f"The method {quoted(self.name)}, which selected here, is that of"
-            f" {shown(self.origin)}, and can't be found: the model predicts, and can't select"
-            f" again.\n  {self.why}"
+            f"Can't find the method {quoted(self.name)} of {shown(self.origin)}, which made this"
+            f" selection: the model can predict, but not select again.\n  {self.why}"
         )
 
     def path(self, task: Task) -> tuple[Step, ...]:
@@ -109,7 +108,7 @@ def check_told(said: Mapping[str, Any]) -> None:
     flags = all(isinstance(said.get(name), bool) for name in _FLAGS)
     options, changed = said.get("options"), said.get("changed")
     if not texts or not flags or not isinstance(options, dict) or not isinstance(changed, list):
-        raise ValueError("a method that tells nothing of itself")
+        raise ValueError("an incomplete record of a method")
 
 
 def told(method: Method, name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""mRMR: what tells most of the response and least of what is in already."""
+"""mRMR: maximum relevance to the response, minimum redundancy among selected terms."""
 
 from __future__ import annotations
 
@@ -35,39 +35,42 @@ _LEAST = 1e-3
 
 @dataclass(frozen=True, kw_only=True)
 class MRMR(RefinedMethod):
-    """Minimum redundancy, maximum relevance.
+    """Minimum redundancy, maximum relevance (mRMR).
 
-    Units come in one after the other: the one next whose mutual information with the response is
-    highest against its mean mutual information with those that are in. It sees each unit, and each
-    pair of units, for itself: what tells something only together with another stays out.
+    Terms enter one at a time. The next term maximises its mutual information with the response
+    relative to its mean mutual information with the terms already selected. Only single terms and
+    pairs of terms are evaluated, so terms that are informative only jointly are missed.
 
     Parameters
     ----------
     threshold : float, optional
-        Least value of the criterion, in nats (for the quotient a ratio): the path ends before the
-        first unit whose value is below. None: the number of units decides.
+        Least value of the criterion, in nats (for the quotient, a ratio): the path ends before the
+        first term below it. If None, `k` decides.
     scheme : {"difference", "quotient"}
-        Whether the redundancy is subtracted, or divided by (MID and MIQ of [1]_).
+        Whether the redundancy is subtracted from the relevance or divides it (MID and MIQ of
+        [1]_).
     n_bins : int
-        Most bins of a number, 2 to 100, of about equal weight; missing values have their own.
+        Maximum number of bins of a numeric column, 2 to 100, of about equal weight; missing values
+        have their own bin.
     prune, refine : bool
         As for :class:`RRF`.
 
     Raises
     ------
     MethodError
-        If an option is not in its range, or there are `costs`.
+        If an option is out of range, or if `costs` are given.
 
     Notes
     -----
-    The columns of a unit are taken jointly. From each mutual information what is expected of
-    independent ones is subtracted, ``(cells_x - 1) (cells_y - 1) / (2 n)``: units of many cells
-    would win otherwise. Classes are taken as they are, numbers and counts are binned as the units
-    are; with an offset, and of times to an event, the negative gradient at the constant model takes
-    the place of the response: of times the martingale residuals of the null model, within strata.
-    The tuning value of a step is the least criterion so far, the importance of a unit its
-    relevance. Kept units are in before all others. Training scores are those of a forest of 100
-    trees on the units of the step, grown as the final one. Constant units never come in.
+    The columns of a term, or of a group (``groups=``), are used jointly. Each mutual information is
+    reduced by its expectation under independence, ``(cells_x - 1) (cells_y - 1) / (2 n)``;
+    otherwise terms with many cells would be favoured. Classes are used as they are; numeric and
+    count responses are binned like the terms. With an offset, and for right-censored times, the
+    negative gradient at the null model replaces the response; for times, these are the martingale
+    residuals, within strata. The tuning parameter of a step is the least value of the criterion so
+    far, and the importance of a term is its relevance. Terms forced in enter first. The training
+    score is the out-of-bag score of a forest of 100 trees on the terms of the step, grown like the
+    final model. Constant terms never enter.
 
     References
     ----------

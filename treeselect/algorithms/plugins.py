@@ -24,15 +24,20 @@ def add(name: str, kind: type[Any], taken: Iterable[str]) -> None:
     """Keep a method under a name (see ``registry.register_method``)."""
     if not isinstance(name, str) or not name.isidentifier() or name != name.lower():
         raise MethodError(
-            "`name` must be a word of small letters, digits and underscores.\n"
+            "`name` must be a word of lower-case letters, digits and underscores.\n"
             f"  Found: {described(name)}."
         )
     if not isinstance(kind, type):
-        raise MethodError(f"`kind` must be a class of methods.\n  Found: {described(kind)}.")
+        raise MethodError(
+            f"`kind` must be a subclass of `treeselect.Method`.\n  Found: {described(kind)}."
+        )
     check_kind(kind)
     known = _REGISTERED.get(name)
     if name in taken or (known is not None and known is not kind):
-        raise MethodError(f"The name {quoted(name)} is taken by another method.\n  Choose another.")
+        raise MethodError(
+            f"The name {quoted(name)} is already used by another method.\n"
+            "  Choose a different name."
+        )
     _try_defaults(kind)
     _REGISTERED[name] = kind
 
@@ -46,8 +51,8 @@ def _try_defaults(kind: type[Any]) -> None:
     ]
     if needed:
         raise MethodError(
-            f"{kind.__name__} must have a default for each option, to be made by its name.\n"
-            f"  Found: none for {quoted(needed[0])}."
+            f"{kind.__name__} must have a default for every option.\n"
+            f"  Found: no default for {quoted(needed[0])}."
         )
 
 
@@ -77,8 +82,8 @@ def found(taken: Iterable[str]) -> dict[str, type[Method]]:
     for point in _announced():
         if point.name in taken:
             raise MethodError(
-                f"{_package(point)} announces a method by the name {quoted(point.name)}, which is"
-                " taken.\n  Ask its authors for another name, or uninstall it."
+                f"{_package(point)} provides a method named {quoted(point.name)}, but that name is"
+                " already used.\n  Uninstall the package, or ask its authors to rename the method."
             )
         find(point.name)
     return dict(_REGISTERED)
@@ -99,7 +104,7 @@ def _announced() -> list[metadata.EntryPoint]:
 
 
 def _package(point: metadata.EntryPoint) -> str:
-    name = "of an unknown package" if point.dist is None else quoted(point.dist.name)
+    name = "(name unknown)" if point.dist is None else quoted(point.dist.name)
     return f"The package {name}"
 
 
@@ -109,18 +114,18 @@ def _loaded(points: list[metadata.EntryPoint]) -> type[Method]:
     if len({point.value for point in points}) > 1:
         packages = " and ".join(_package(point).removeprefix("The package ") for point in points)
         raise MethodError(
-            f"The packages {packages} both announce a method {quoted(first.name)}.\n"
+            f"The packages {packages} both provide a method named {quoted(first.name)}.\n"
             "  Uninstall one of them."
         )
     try:
         kind: Any = first.load()
         if not isinstance(kind, type):
-            raise MethodError(f"Found: {described(kind)}, which is no class.")
+            raise MethodError(f"Found: {described(kind)}, which isn't a class.")
         check_kind(kind)
         _try_defaults(kind)
     except Exception as error:  # code of others can fail in any way
         raise MethodError(
-            f"{_package(first)} announces the method {quoted(first.name)}, which can't be loaded.\n"
+            f"{_package(first)} provides the method {quoted(first.name)}, which can't be loaded.\n"
             f"  {said_by(error)}"
         ) from None
     return kind

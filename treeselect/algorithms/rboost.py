@@ -1,4 +1,4 @@
-"""RBoost: boosted random trees that share one used-set."""
+"""RBoost: boosted random trees that share one set of used terms."""
 
 from __future__ import annotations
 
@@ -46,50 +46,52 @@ _GRADIENT_RATE = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class RBoost(RefinedMethod):
-    """Regularised boosted random trees.
+    """Regularised boosted random trees (RBoost).
 
-    As :class:`RRF`, but each tree grows on a bootstrap sample drawn by weights that rows gain where
-    the trees before were wrong.
+    As :class:`RRF`, but trees are boosted: each tree is grown on a bootstrap sample drawn with
+    weights that increase where earlier trees were wrong.
 
     Parameters
     ----------
     lam : float, optional
-        Coefficient lambda from 0 to 1, as for :class:`RRF`; the paper has 0.5. None: the number of
-        units decides.
+        Coefficient lambda from 0 to 1, as for :class:`RRF`; the paper uses 0.5. If None, `k`
+        decides.
     n_trees : int
-        Trees, 1 to 1,000,000. More trees use more units.
+        Trees, 1 to 1,000,000. More trees use more terms.
     mtry : int, optional
-        Units not yet in use that are tried at a node; the root of the number of units, rounded up,
-        by default.
+        Number of terms not yet in use that are tried at a node. The default is the square root of
+        the number of terms, rounded up.
     max_depth : int, optional
-        Greatest depth; trees grow fully by default, to depth 4 in the gradient form.
+        Maximum depth. By default, trees are fully grown, or to depth 4 in the gradient form.
     criterion : {"entropy", "gini"}
-        Impurity of classes in the form by reweighting; the other one has the sum of squares.
+        Impurity of classes in the reweighting form. The gradient form uses the sum of squares.
     gain : {"decrease", "uncentred"}
         What `lam` multiplies, as for :class:`RRF`.
     ties : {"used", "random"}
-        Which of equal splits is taken, as for :class:`RRF`; the gradient form has ``"used"`` only.
+        Which of equal splits is made, as for :class:`RRF`; the gradient form has ``"used"`` only.
     form : {"auto", "reweighting", "gradient"}
-        AdaBoost by reweighting, for classes; or gradient boosting with a rate of 0.1, for numbers,
-        counts and times to an event (the partial likelihood of Cox), too. ``"auto"`` takes the
-        first for classes without an offset, else the second.
+        ``"reweighting"``: AdaBoost, for classes without an offset. ``"gradient"``: gradient
+        boosting with a learning rate of 0.1, also for numeric, count and survival responses (Cox's
+        partial likelihood). ``"auto"``: reweighting where possible, otherwise gradient.
     screen, prune, refine : bool
         As for :class:`RRF`.
 
     Raises
     ------
     MethodError
-        If an option is not in its range, entropy is to be un-centred, or the form can't be had for
-        the response.
+        If an option is out of range, if entropy is combined with the un-centred gain or the
+        gradient form with random ties, or if the reweighting form is used for a response without
+        classes or with an offset.
 
     Notes
     -----
-    Algorithm 2 of [1]_ on boosted random trees. A fully grown tree on weighted rows makes no error
-    on them, which would end AdaBoost at once: each tree grows on a bootstrap sample instead, of as
-    many rows as there are, copies counted; its error is that over all rows, and weights return to
-    uniform where it is 0 or no better than guessing (SAMME [2]_). A row with a weight of 2 and two
-    copies of it are drawn as often as each other, but not in the same draws. Prices are powers of
-    the coefficient, as in :class:`RRF`.
+    Algorithm 2 of [1]_ with boosted random trees. A fully grown tree makes no error on the weighted
+    rows it was grown on, which would end AdaBoost at once. Each tree is therefore grown on a
+    bootstrap sample with as many draws as there are rows, copies included. Its error is computed
+    over all rows, and the weights are reset to their initial values where that error is 0 or no
+    better than chance (SAMME [2]_). A row of weight 2 and two copies of a row are drawn equally
+    often, but not in the same draws. Costs are powers of the coefficient, and a group (``groups=``)
+    counts as one term, as in :class:`RRF`.
 
     References
     ----------
@@ -141,9 +143,7 @@ class RBoost(RefinedMethod):
         check_choice(self, "ties", ("used", "random"))
         check_flag(self, "screen")
         check_choice(self, "form", ("auto", "reweighting", "gradient"))
-        refuse_together(
-            self, criterion="entropy", gain="uncentred", way='Use `criterion="gini"` for it.'
-        )
+        refuse_together(self, criterion="entropy", gain="uncentred", way='Use `criterion="gini"`.')
         refuse_together(self, form="gradient", ties="random", way='Use `ties="used"`.')
 
     def path(self, task: Task) -> tuple[Step, ...]:

@@ -215,10 +215,8 @@ def _unknown(name: str) -> Exception:
     advice = did_you_mean(close) if close else f"Methods: {listing(known, len(known))}."
     selector = _selector_named(name)
     if selector is not None:
-        advice += f"\n  That of scikit-learn is given as an object: `method={selector}(...)`."
-    return MethodError(
-        f"Can't find {quoted(name)}, named in `method`, among the methods.\n  {advice}"
-    )
+        advice += f"\n  Pass scikit-learn's selector as an object: `method={selector}(...)`."
+    return MethodError(f"Can't find the method {quoted(name)}.\n  {advice}")
 
 
 def _selector_named(name: str) -> str | None:
@@ -237,7 +235,7 @@ def _check_options(kind: type[Any], options: Mapping[str, Any], inside: str | No
             text = option if isinstance(option, str) else described(option)
             raise MethodError(
                 f"{kind.__name__} has no option {quoted(text)}.\n  {_advice(text, known)}"
-                + (f" Those of {inside} are given where it is made." if inside else "")
+                + (f" Set the options of {inside} when you create it." if inside else "")
             )
 
 
@@ -245,6 +243,6 @@ def _advice(option: str, known: list[str]) -> str:
     """Which option may have been meant, or which of the package's methods have this one."""
     having = [name for name, kind in METHODS.items() if option in kind.defaults()]
     if having:
-        return f"Methods that have it: {listing(having, len(having))}."
+        return f"Methods with this option: {listing(having, len(having))}."
     close = near(option, known)
     return did_you_mean(close) if close else f"Options: {listing(known)}."

@@ -15,35 +15,37 @@ from treeselect.engine.arrays import BoolArray
 
 @dataclass(frozen=True, kw_only=True)
 class RecursiveElimination(RankingForest):
-    """Recursive feature elimination by forests (RFE).
+    """Recursive feature elimination with random forests (RFE).
 
-    A forest is grown on all units, the least important ones go, and so on until none is left. Near
-    copies share their importance as long as all of them are in: of three, two have gone before
-    weaker units are in danger, but the last two may well outlive these.
+    A forest is grown on all terms, the least important are removed, and a new forest is grown on
+    the rest, until no term is left. Near-duplicate terms share their importance while all of them
+    are present. Of three duplicates, two are removed before weaker terms are at risk, but the last
+    two may outlast these.
 
     Parameters
     ----------
     share : float, optional
-        Share of the units that is left at the end, above 0, at most 1; at least one unit. None: the
-        number of units decides; ``k="1se"`` is then the choice that varSelRF [2]_ makes by the
-        out-of-bag error, by cross-validation.
+        Share of the terms that remains at the end, above 0, at most 1; at least one term. If None,
+        `k` decides. ``k="1se"`` then applies by cross-validation the rule that varSelRF [2]_
+        applies to the out-of-bag error.
     step : float
-        Share of the units that go at a time, above 0, at most 0.9, as long as more than 30 are
-        left; then they go one by one.
+        Share of the terms removed at a time, above 0, at most 0.9, while more than 30 remain; then
+        terms are removed one at a time.
     kind, n_trees, mtry, max_depth, min_leaf, prune, refine
-        As for :class:`ForestImportance`, of each forest.
+        As for :class:`ForestImportance`, for each forest.
 
     Raises
     ------
     MethodError
-        If an option is not in its range, or there are `costs`.
+        If an option is out of range, or if `costs` are given.
 
     Notes
     -----
-    [1]_ with the importances of forests in place of the weights of a linear machine; each forest
-    is grown with seeds of its own. Units that no tree splits on go at once. Training scores are
-    out-of-bag scores of a forest of 100 trees on the units of the step, grown as the final one. For
-    times to an event forests are those of :class:`ForestImportance`.
+    The procedure is that of [1]_, with the importance in a forest in place of the weights of a
+    support vector machine. Each forest has its own seed. Terms on which no tree splits are removed
+    at once. The training score is the out-of-bag score of a forest of at most 100 trees on the
+    terms of the step, grown like the final model. Right-censored times are handled as in
+    :class:`ForestImportance`. A group (``groups=``) counts as one term.
 
     References
     ----------
@@ -66,7 +68,7 @@ class RecursiveElimination(RankingForest):
     n_trees: int = 200
 
     name: ClassVar[str] = "rfe"
-    title: ClassVar[str] = "Recursive elimination by forests (RFE)"
+    title: ClassVar[str] = "Recursive feature elimination with random forests (RFE)"
     references: ClassVar[tuple[Reference, ...]] = (
         Reference(
             ("I. Guyon", "J. Weston", "S. Barnhill", "V. Vapnik"),

@@ -1,4 +1,4 @@
-"""RRF and GRRF: regularised random forests, and guided ones."""
+"""RRF and GRRF: regularised and guided regularised random forests."""
 
 from __future__ import annotations
 
@@ -60,9 +60,7 @@ class _RegularisedForest(RefinedMethod):
         check_choice(self, "gain", ("uncentred", "decrease"))
         check_choice(self, "ties", ("used", "random"))
         check_flag(self, "screen")
-        refuse_together(
-            self, criterion="entropy", gain="uncentred", way='Use `gain="decrease"`, its decrease.'
-        )
+        refuse_together(self, criterion="entropy", gain="uncentred", way='Use `gain="decrease"`.')
 
     def _rules(self) -> ForestRules:
         return ForestRules(
@@ -80,75 +78,76 @@ class _RegularisedForest(RefinedMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class RRF(_RegularisedForest):
-    """Regularised random forest.
+    """Regularised random forest (RRF).
 
-    Trees grow one after the other. At each node all units in use are candidates, and `mtry` of the
-    others, whose gain is multiplied by `lam`: a unit comes into use only where it is clearly
-    better than those that are. What is in use at the end is selected.
+    Trees are grown one after the other. At each node, the candidates are all terms already in use
+    and `mtry` of the others, whose gain is multiplied by `lam`. A new term is thus used only if it
+    is clearly better than those in use. The terms in use at the end are selected.
 
     Parameters
     ----------
     lam : float, optional
-        Coefficient lambda of equation 2 of [1]_, from 0 (only kept units) to 1 (a new unit must
-        still be better than those in use). None: the number of units decides.
+        Coefficient lambda of equation 2 of [1]_, from 0 (only terms forced in) to 1 (a new term
+        must still be better than those in use). If None, `k` decides.
     n_trees : int
-        Trees, 1 to 1,000,000. More trees use more units.
+        Trees, 1 to 1,000,000. More trees use more terms.
     mtry : int, optional
-        Units not yet in use that are tried at a node; the root of the number of units, rounded
-        up, by default.
+        Number of terms not yet in use that are tried at a node. The default is the square root of
+        the number of terms, rounded up.
     sample_fraction : float
-        Share of the distinct rows that each tree grows on, above 0, at most 1.
+        Share of the distinct rows on which each tree is grown, above 0, at most 1.
     replace : bool
-        Whether these are drawn with replacement.
+        Whether these rows are drawn with replacement.
     max_depth : int, optional
-        Greatest depth; trees grow fully by default.
+        Maximum depth. By default, trees are fully grown.
     min_leaf : int
-        Least number of rows in a leaf, at least 1. Where the units in use can't split a node any
-        more, any other one comes in, whatever its coefficient: on data with many equal values
-        larger leaves, or fewer trees, leave smaller selections. For the same reason numbers are
-        split at all their values.
+        Minimum number of rows in a leaf, at least 1. Where the terms in use cannot split a node any
+        further, any other term enters, however small its (positive) coefficient. On data with many
+        ties, larger leaves or fewer trees therefore give smaller selections. For the same reason,
+        numeric columns are split at all their distinct values.
     criterion : {"gini", "entropy"}
-        Impurity of classes. For numbers it is the sum of squares, whatever is said.
+        Impurity of classes. For numeric responses it is the sum of squares, and ``"entropy"`` is an
+        error.
     gain : {"uncentred", "decrease"}
         What `lam` multiplies. ``"uncentred"``: the criterion of the children themselves,
-        ``sum_k n_k**2 / n`` over both, as the authors' package does, the only form that gives the
-        tables of [1]_; nothing new enters a node whose purity is `lam` or more. For numbers it is
-        taken about their mean. ``"decrease"``: the decrease of impurity, as the texts say.
+        ``sum_k n_k**2 / n`` over both, as in the authors' package. Only this form reproduces the
+        tables of [1]_; no new term enters a node whose purity is `lam` or more. Numeric responses
+        are centred first. ``"decrease"``: the decrease in impurity, as described in the papers.
     ties : {"used", "random"}
-        Which of equal splits is taken: that of a unit in use, then the lower rank; or one that
-        coins decide for, as in the authors' package, which lets exact copies in.
+        Which of equal splits is made. ``"used"``: the split on a term in use, then on the term of
+        lower rank. ``"random"``: one at random, as in the authors' package, so that exact copies
+        enter.
     screen : bool
-        Whether a unit must be credible to come into use: with the coefficient c it may only if the
-        share of its gain that holds on rows outside the bags is at least ``1 - c`` of the largest
-        such share, both in an ordinary forest of small trees. Without it, as in the papers, what
-        no unit in use competes with comes in at any coefficient: in the first node the best of
-        `mtry` random units, and noise of many values where nodes are small.
+        Whether a new term must also be credible. A term with coefficient c may then enter only if
+        the share of its gain that holds out of bag is at least ``1 - c`` of the largest such share,
+        both measured in an ordinary forest of small trees. Without screening, as in the papers, a
+        term enters at any positive coefficient where no term in use competes with it: at the first
+        node, the best of `mtry` random terms; in small nodes, noise terms with many values.
     prune : bool
-        Whether units are dropped from each selection, of up to 30 units, whose removal does not
-        raise the out-of-bag error of a forest by more than its standard error.
+        Whether a backward pass is applied to each selection of at most 30 terms. It drops terms
+        whose removal does not raise the out-of-bag error of a forest by more than its standard
+        error.
     refine : bool
-        Whether each set is refined at the end, as in :class:`ExchangeSearch`: it gives way to the
-        first units of a held-out ranking, to a set of the backward pass from more of these or from
-        a larger set of the path, or to the refined set of one unit fewer with another one, and then
-        to exchanges of one unit for another, wherever the out-of-bag error of forests on the sets
-        falls by more than its standard error.
-        At a fixed tuning value units that are not missed go, and others are exchanged, until
-        nothing changes. It contains `prune`, and a path of all sizes ends where three further units
-        do not help.
+        Whether each set is refined, as in :class:`ExchangeSearch`. Candidates for its place are the
+        first terms of a held-out ranking, a set of the backward pass from more of these or from a
+        larger set of the path, and the refined set of the next smaller size with one more term;
+        then terms are exchanged. Each change must lower the out-of-bag error of forests on the sets
+        by more than its standard error. At a fixed tuning parameter, the backward pass and
+        exchanges alternate until nothing changes. Refinement includes `prune`, and a path over all
+        sizes ends when three further terms do not lower the error.
 
     Raises
     ------
     MethodError
-        If an option is not in its range, or entropy is to be un-centred, or is asked for numbers.
+        If an option is out of range, if entropy is combined with the un-centred gain, or if entropy
+        is used for a response without classes or with an offset.
 
-    Notes
-    -----
-    Algorithm 1 of [1]_ and Algorithm 2 of [2]_, for classes and numbers alike. A price in `costs`
-    is a power: the coefficient of a unit of price c is ``lam ** c``, so that price 1 is the
-    paper's rule and price 0 none. A price that several units share is paid by each of them. With
-    an offset the trees grow on the negative gradient at the constant model; so they do for times to
-    an event, where these are the martingale residuals of the null model, within strata: the
-    log-rank scores of [3]_, by whose sum of squares nodes are split.
+    Notes ----- Algorithm 1 of [1]_ and Algorithm 2 of [2]_, for classes and numeric responses.
+    Costs are powers: a term of cost c has the coefficient ``lam ** c``, so cost 1 gives the rule of
+    the papers and cost 0 no penalty. A cost shared by several terms is charged to each of them. A
+    group (``groups=``) counts as one term. With an offset, trees are grown on the negative gradient
+    at the null model. For right-censored times, this gradient is the martingale residual of the
+    null model, within strata: the log-rank score of [3]_; nodes are split by its sum of squares.
 
     References
     ----------
@@ -204,34 +203,37 @@ class RRF(_RegularisedForest):
 
 @dataclass(frozen=True, kw_only=True)
 class GRRF(_RegularisedForest):
-    """Guided regularised random forest.
+    """Guided regularised random forest (GRRF).
 
-    As :class:`RRF` with a coefficient for each unit: an ordinary forest is grown first, and the
-    more important a unit is there, the less it is penalised.
+    As :class:`RRF`, but each term has its own coefficient. An ordinary forest is grown first, and
+    the more important a term is in it, the less the term is penalised.
 
     Parameters
     ----------
     gamma : float, optional
-        Weight of the importance, equation 6 of [1]_, from 0 (all units have the coefficient `lam`)
-        to 1. None: the number of units decides.
+        Weight of the importance in equation 6 of [1]_, from 0 (all terms have the coefficient
+        `lam`) to 1. If None, `k` decides.
     lam : float
         Base coefficient lambda_0, from 0 to 1.
     n_trees, mtry, sample_fraction, replace, max_depth, min_leaf, criterion, gain, ties
-        As for :class:`RRF`, of both forests; the first one tries `mtry` of all units at a node.
+        As for :class:`RRF`, for both forests. The first forest tries `mtry` of all terms at each
+        node, and always uses the decrease in impurity and random ties.
     screen, prune, refine
         As for :class:`RRF`.
 
     Raises
     ------
     MethodError
-        If an option is not in its range, or entropy is to be un-centred, or is asked for numbers.
+        If an option is out of range, if entropy is combined with the un-centred gain, or if entropy
+        is used for a response without classes or with an offset.
 
     Notes
     -----
-    The importance of a unit is its decrease of impurity, weighted by the nodes' rows in the bag
-    and summed over its columns, relative to the largest (equations 1, 4 and 5 of [1]_, with the
-    weights of the authors' package). Where there are prices, it is the importance per price that
-    is relative to the largest, and a price is a power of `lam`, as in :class:`RRF`.
+    The importance of a term is its decrease in impurity, weighted by the in-bag rows of each node,
+    summed over its columns and divided by the largest (equations 1, 4 and 5 of [1]_, with the
+    weights of the authors' package). With `costs`, importances are divided by costs before they are
+    compared with the largest, and the base coefficient of a term of cost c is ``lam ** c``, as in
+    :class:`RRF`. A group (``groups=``) counts as one term.
 
     References
     ----------

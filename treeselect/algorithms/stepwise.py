@@ -1,4 +1,4 @@
-"""Stepwise selection of a generalised linear model by an information criterion."""
+"""Stepwise selection for generalised linear and Cox models by an information criterion."""
 
 from __future__ import annotations
 
@@ -32,50 +32,52 @@ _LESS = 1e-7
 
 @dataclass(frozen=True, kw_only=True)
 class Stepwise(RefinedMethod):
-    """Stepwise selection of a linear predictor by BIC or AIC.
+    """Stepwise regression: terms enter and leave a linear predictor by BIC or AIC.
 
-    What most statisticians know: terms come in and go, one at a time, as the criterion falls. It
-    sees no interactions and no curves, but for those in the formula; what tells something only
-    together with another is not found; p-values of the model that it ends with mean nothing (see
+    Terms enter and leave one at a time, as long as the criterion falls. The linear predictor
+    includes no interactions and no curves except those in the formula, and terms that are
+    informative only jointly are missed. P-values of the resulting model are not valid (see
     ``SelectionResult.inference``).
 
     Parameters
     ----------
     penalty : float, optional
-        What each coefficient costs, at least 0, in units of -2 log-likelihood: ``log(n)`` is BIC, 2
-        is AIC. The search then ends where no step lowers the criterion, as R's
-        ``step(k = penalty)`` does. None: the number of units decides.
+        Penalty per coefficient, at least 0, in units of -2 log-likelihood: ``log(n)`` is BIC, 2 is
+        AIC. The search ends where no step lowers the criterion, as in R's ``step(k = penalty)``. If
+        None, `k` decides.
     criterion : {"bic", "aic"}
-        What is compared along the path, if there is no `penalty`.
+        Criterion that is compared along the path if `penalty` is None.
     direction : {"both", "forward", "backward"}
-        Terms come in and go, from the kept ones on; or only come in; or only go, from all of them
-        on.
+        ``"both"``: terms enter and leave, starting from those forced in; ``"forward"``: terms only
+        enter; ``"backward"``: terms only leave, starting from all of them.
     prune, refine : bool
         As for :class:`RRF`.
 
     Raises
     ------
     MethodError
-        If an option is not in its range, there are `costs`, or there are too many columns to begin
-        with all of them.
+        If an option is out of range, if `costs` are given, or if there are too many columns for
+        backward selection.
 
     Notes
     -----
-    The criterion is -2 log-likelihood (``n log(RSS / n)`` for numbers) plus the penalty for each
-    coefficient [1]_ [2]_. A unit comes and goes with all its columns, those of :class:`Lasso`;
-    each that is not a combination of others counts, for more than two classes once for each class
-    but one. What adds none, as a copy, never comes in. n is the sum of whole weights, which are
-    copies of rows; relative ones have mean 1. Times to an event have Cox's partial likelihood, with
-    Efron's ties, and n is the number of events [3]_.
+    The criterion is -2 log-likelihood (for numeric responses, ``n log(RSS / n)``) plus the penalty
+    for each coefficient [1]_ [2]_. A term enters and leaves with all its columns, those of
+    :class:`Lasso`; a group (``groups=``) counts as one term. Each column counts that is not a
+    linear combination of others; with more than two classes, it counts once for each class but one.
+    A term that adds no coefficient, such as a copy, never enters. n is the sum of integer weights,
+    which count copies of rows; other weights are scaled to mean 1. For right-censored times, the
+    likelihood is Cox's partial likelihood with Efron ties, and n is the number of events [3]_.
 
-    The path goes on where the criterion has risen, always with the best unit that is not in, until
-    the number of units is reached, and beyond as long as the criterion falls, up to about twice the
-    number; between, a unit goes if that gives the best set of the size so far. Of each size the
-    path has the best set by the criterion. It ends where all is explained, as where classes are
-    told apart without an error: from there on no set is better than another. The tuning value of a
-    step is the largest penalty at which no smaller set of the path is better, the least so far. The
-    importance of a unit is its share of the rises of -2 log-likelihood where one is left out. A
-    forest on the selected units predicts, as for the other methods.
+    If `k` decides, the path continues after the criterion has begun to rise, always with the best
+    term outside the set, until the requested size; beyond it, as long as the criterion falls, up to
+    about twice that size. In between, a term leaves if this gives the best set of its size so far.
+    For each size, the path has the best set by the criterion. The path ends when nothing is left to
+    explain, for example at complete separation; from there on, no set is better than another. The
+    tuning parameter of a step is the largest penalty at which no smaller set of the path is better,
+    the least so far. The importance of a term is its share of the increases in -2 log-likelihood
+    when each term is left out. The final model is a random forest on the selected terms, as for the
+    other methods.
 
     References
     ----------
@@ -111,7 +113,7 @@ class Stepwise(RefinedMethod):
         ),
     )
     tuning_name: ClassVar[str] = "penalty"
-    left_out: ClassVar[str] = "the others explain nothing more"
+    left_out: ClassVar[str] = "the others do not improve the fit"
     splits_exactly: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = True
     scores_out_of_bag: ClassVar[bool] = False
@@ -179,8 +181,8 @@ class Search:
         if rules.direction == "backward" and columns.x.shape[1] >= len(self._rows) - 1:
             raise MethodError(
                 '`direction="backward"` needs more rows than columns.\n'
-                f"  Found: {len(self._rows):,} rows and {columns.x.shape[1]:,} columns. Go forward,"
-                " or begin with fewer terms."
+                f"  Found: {len(self._rows):,} rows and {columns.x.shape[1]:,} columns. Use"
+                ' `direction="forward"`, or start with fewer terms.'
             )
 
     def criterion(self, fit: GlmFit) -> float:

@@ -40,48 +40,51 @@ still be a number."""
 
 @dataclass(frozen=True, kw_only=True)
 class SVMRFE(RefinedMethod):
-    """Recursive feature elimination by a linear support vector machine (SVM-RFE).
+    """Recursive feature elimination with a linear support vector machine (SVM-RFE).
 
-    A machine is trained on all units, those with the least weights go, and so on until none is
-    left. It sees no interactions and no curves, but for those in the formula. Near copies share
-    their weight as long as all of them are in.
+    A machine is trained on all terms, those with the smallest weights are removed, and a new
+    machine is trained on the rest, until no term is left. The machine includes no interactions and
+    no curves except those in the formula. Near-duplicate terms share their weight while all of them
+    are present.
 
     Parameters
     ----------
     share : float, optional
-        Share of the units that is left at the end, above 0, at most 1; at least one unit. None: the
-        number of units decides.
+        Share of the terms that remains at the end, above 0, at most 1; at least one term. If None,
+        `k` decides.
     step : float
-        Share of the units that go at a time, above 0, at most 0.9, as long as more than 30 are
-        left; then they go one by one.
+        Share of the terms removed at a time, above 0, at most 0.9, while more than 30 remain; then
+        terms are removed one at a time.
     C : float
-        Price of a row that is not told with a margin, 1e-12 to 1e12, as in scikit-learn's
-        ``LinearSVC``.
+        Cost of margin violations, 1e-12 to 1e12, as in scikit-learn's ``LinearSVC``.
     epsilon : float
-        For responses without classes, the error that costs nothing, at least 0, in standard
-        deviations of the response.
+        For responses without classes, the largest error that is not penalised, at least 0, in
+        standard deviations of the working response.
     prune, refine : bool
         As for :class:`RRF`.
 
     Raises
     ------
     MethodError
-        If an option is not in its range, or there are `costs`.
+        If an option is out of range, or if `costs` are given.
 
     Notes
     -----
-    [1]_, with the squared hinge loss: minimises ``|b|^2 / 2 + C sum_i w_i max(0, 1 - s_i eta_i)^2``
-    for two classes s in {-1, 1}, of more than two for each class against the others. The criterion
-    of a unit, its importance, is the sum of the squared weights of its columns, over all classes.
-    Columns are those of :class:`Lasso`. Weights of rows are copies, relative ones have mean 1.
-    Numbers, counts, times and all that has an offset are learned by support vector regression, with
-    the squared epsilon-insensitive loss, of the working response at the constant model: the
-    response less its mean, divided by the curvature of the loss, by which the row is weighted in
-    turn (the first step of Fisher scoring). For times to an event the martingale residuals of the
-    null model, within strata, are that difference, and the curvature is the diagonal of the partial
-    likelihood's. With more columns than rows the machine is solved in the space of the rows, which
-    is the same solution. Training scores are those of a forest of 100 trees on the units of the
-    step, grown as the final one.
+    The procedure is that of [1]_, with the squared hinge loss: it minimises
+    ``|b|^2 / 2 + C sum_i w_i max(0, 1 - s_i eta_i)^2`` for two classes s in {-1, 1}; with more than
+    two, for each class against the rest. The importance of a term, by which terms are removed, is
+    the sum of the squared weights of its columns, over all classes. Columns are those of
+    :class:`Lasso`. Integer weights count copies of rows; other weights are scaled to mean 1.
+
+    Numeric, count and survival responses, and any response with an offset, use support vector
+    regression with the squared epsilon-insensitive loss. It is fitted to the working response at
+    the null model: the response minus its fitted mean, divided by the curvature of the loss, which
+    also weights the row (the first step of Fisher scoring). For right-censored times, that
+    difference is the martingale residual of the null model, within strata, and the curvature is the
+    diagonal of that of the partial likelihood. With more columns than rows, the machine is solved
+    in the space of the rows, with the same solution. The training score is the out-of-bag score of
+    a forest of 100 trees on the terms of the step, grown like the final model. A group
+    (``groups=``) counts as one term.
 
     References
     ----------
@@ -103,7 +106,7 @@ class SVMRFE(RefinedMethod):
     epsilon: float = 0.1
 
     name: ClassVar[str] = "svm_rfe"
-    title: ClassVar[str] = "Recursive elimination by a linear SVM (SVM-RFE)"
+    title: ClassVar[str] = "Recursive feature elimination with a linear SVM (SVM-RFE)"
     references: ClassVar[tuple[Reference, ...]] = (
         Reference(
             ("I. Guyon", "J. Weston", "S. Barnhill", "V. Vapnik"),

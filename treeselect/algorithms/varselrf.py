@@ -32,44 +32,44 @@ _LEAST_MEAN = 1e-6
 class VarSelRF(RankingForest):
     """Backward elimination by the out-of-bag error of forests (varSelRF).
 
-    A forest ranks the units once, a share of those that are left goes at a time, the last ones in
-    this order, and a forest on the others tells the out-of-bag error without them. The smallest set
-    is selected whose error is not far above the least one. The error that decides is that of the
-    rows that also ranked the units: it is too low, and no estimate for new rows.
+    A forest ranks the terms once. The lowest-ranked share is removed at a time, and a forest on the
+    remaining terms gives their out-of-bag error. The smallest set is selected whose error is close
+    to the lowest. This error is computed on the rows that also ranked the terms, so it is
+    optimistic and does not estimate the error on new rows.
 
     Parameters
     ----------
     c_sd : float, optional
-        By how many standard errors the out-of-bag error may be above the least one, at least 0; the
-        authors take 1, or 0 for larger sets. None: the number of units decides.
+        Number of standard errors by which the out-of-bag error may exceed the lowest one, at least
+        0. The authors use 1, or 0 for larger sets. If None, `k` decides.
     step : float
-        Share of the units that go at a time, above 0, at most 0.9.
+        Share of the terms removed at a time, above 0, at most 0.9.
     recompute : bool
-        Whether each forest ranks its units anew, which lets the error fall further than it should
-        [1]_, instead of the first one all.
+        Whether each forest ranks its terms anew, instead of the first forest ranking all. The error
+        then falls further than it should [1]_.
     kind : {"permutation", "unbiased", "mdi"}
         Importance, as for :class:`ForestImportance`.
     n_trees, mtry, max_depth, min_leaf, prune, refine
-        As for :class:`ForestImportance`, of each forest. The authors take 5000 trees for the first
-        one and 2000 for the others.
+        As for :class:`ForestImportance`, for each forest. The authors use 5,000 trees for the first
+        forest and 2,000 for the others.
 
     Raises
     ------
     MethodError
-        If an option is not in its range, or there are `costs`.
+        If an option is out of range, or if `costs` are given.
 
-    Notes
-    -----
-    With `c_sd`, the sets are those of the authors' package: ``round(step * n)`` units of n go at a
-    time, until two are left, and the smallest set is taken whose error is at most that of the best
-    plus `c_sd` times its standard error. Where a number of units is asked for, they go one by one
-    from 30 on. Error and standard error are over rows: the share of wrong classes e with
-    ``sqrt(e (1 - e) / n)``; for numbers the mean squared error, for counts the mean deviance, for
-    times to an event that of the partial likelihood, with the standard deviation over rows by the
-    root of their number. Forests for times are those of :class:`ForestImportance`. Whole weights
-    are copies of rows there, too. The tuning value of a step is the least `c_sd` with which its set
-    or a smaller one is taken. Training scores are those of the set's own forest. Units that no tree
-    of the ranking forest splits on go at once.
+    Notes ----- With `c_sd`, the sets are those of the authors' package: ``round(step * n)`` of n
+    terms are removed at a time, until two remain, and the smallest set is selected whose error is
+    at most the lowest error plus `c_sd` times its standard error. If `k` decides, terms are removed
+    one at a time once 30 remain. Errors are averaged over rows: the misclassification rate e with
+    standard error ``sqrt(e (1 - e) / n)``; for numeric responses the mean squared error, for counts
+    the mean deviance, for right-censored times that of the partial likelihood, with the standard
+    deviation over rows divided by the square root of their number. With `fold_groups`, standard
+    errors are over clusters. Forests for right-censored times are those of
+    :class:`ForestImportance`. Integer weights count copies of rows. The tuning parameter of a step
+    is the least `c_sd` at which its set or a smaller one is selected. Training scores are those of
+    the set's own forest. Terms on which no tree of the ranking forest splits are removed at once. A
+    group (``groups=``) counts as one term.
 
     References
     ----------
@@ -93,7 +93,7 @@ class VarSelRF(RankingForest):
     kind: Kind = "permutation"
 
     name: ClassVar[str] = "varselrf"
-    title: ClassVar[str] = "Elimination by out-of-bag error (varSelRF)"
+    title: ClassVar[str] = "Backward elimination by out-of-bag error (varSelRF)"
     references: ClassVar[tuple[Reference, ...]] = (
         Reference(
             ("R. Diaz-Uriarte", "S. Alvarez de Andres"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treeselect.arguments.checks import found_near, is_one_of
@@ -13,10 +15,19 @@ from treeselect.errors import DataError, listing
 if TYPE_CHECKING:
     import pandas as pd
 
+
+def _read(name: str) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.read_parquet(Path(__file__).parents[1] / "data" / f"{name}.parquet")
+
+
 _LOADERS: dict[str, Callable[[], pd.DataFrame]] = {
     "titanic": passengers,
     "titanic_correlated": lambda: simulate_correlated_titanic().data,
     "gbsg2": load_gbsg2,
+    "bodyfat": partial(_read, "bodyfat"),
+    "german_credit": partial(_read, "german_credit"),
 }
 
 
@@ -31,6 +42,10 @@ def load(name: str) -> pd.DataFrame:
         ``survived`` away.
         ``"titanic_correlated"``: the data of `simulate_correlated_titanic` with its default seed.
         ``"gbsg2"``: the 686 women of `load_gbsg2`, time to recurrence last.
+        ``"bodyfat"``: 251 men, age, weight (kg), height and ten circumferences (cm), and the
+        percentage of body fat ``siri``, as Heinze, Wallisch and Dunkler (2018) prepared them [1]_.
+        ``"german_credit"``: 1000 loans, 20 columns, most of them factors, and the response
+        ``credit_risk``, ``good`` or ``bad`` [2]_.
 
     Returns
     -------
@@ -41,6 +56,17 @@ def load(name: str) -> pd.DataFrame:
     ------
     DataError
         If there is no data set of that name.
+
+    Notes
+    -----
+    The body-fat data may be distributed freely and used for non-commercial purposes; German credit
+    has the licence CC BY 4.0. ``treeselect/data/README.md`` describes sources and columns.
+
+    References
+    ----------
+    .. [1] R. W. Johnson (1996). Fitting percentage of body fat to simple body measurements. Journal
+       of Statistics Education 4(1).
+    .. [2] H. Hofmann (1994). Statlog (German Credit Data). UCI Machine Learning Repository.
 
     Examples
     --------

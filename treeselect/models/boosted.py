@@ -57,18 +57,18 @@ class BoostedModel:
     def description(self) -> str:
         """What it is, for people."""
         if self.trees is None:
-            return "a constant"
-        return f"{self.trees.n_trees} boosted trees, fitted to the selection"
+            return "the null model"
+        return f"a gradient boosting model of {self.trees.n_trees} trees on the selected terms"
 
     @property
     def importance_note(self) -> str:
         """What the importances are shares of."""
-        return "Share of the gain in the boosted trees, fitted to the selection"
+        return "Share of the total gain in the final gradient boosting model"
 
     @property
     def in_place_note(self) -> str:
         """They predict in place of a sparse forest."""
-        return "the boosted trees fitted to the selection do"
+        return "predictions come from the gradient boosting model on the selected terms"
 
     @property
     def sparse(self) -> None:

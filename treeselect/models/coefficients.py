@@ -69,8 +69,8 @@ def exponentiated(table: pd.DataFrame, ratio: str) -> pd.DataFrame:
     """
     if not ratio:
         raise OptionError(
-            "`exponentiate` must be False: the exponentials of these coefficients are no ratios.\n"
-            "  Found: least squares of a number, whose coefficients are differences."
+            "`exponentiate` must be False: these coefficients aren't on a log scale.\n"
+            "  Found: a least-squares fit, whose coefficients are differences."
         )
     columns = ["estimate", "ci_low", "ci_high"]
     with np.errstate(over="ignore"):
@@ -144,9 +144,9 @@ def ratio_notes(fit: LinearFit, printed: pd.DataFrame) -> tuple[str, ...]:
     if not leads_with_ratios(fit) or not fit.names:
         return ()
     return (
-        "A hazard ratio is that of a difference of 1 in its column, the others staying, at all"
-        " times (proportional hazards, which is not checked here); estimates and standard errors"
-        " are those of its logarithm.",
+        "Hazard ratios are for a difference of 1 in the column, with all others fixed, and are"
+        " assumed constant over time (proportional hazards, not checked here). Estimates and"
+        " standard errors are on the log scale.",
         *_level_notes(fit.names, printed["column"]),
     )
 
@@ -157,8 +157,8 @@ def _level_notes(names: Sequence[str], printed: Iterable[str]) -> tuple[str, ...
     if not found:
         return ()
     return (
-        f"Columns such as {quoted(found[0])} compare a level with the reference level of its"
-        " factor: the first one, unless the formula says otherwise.",
+        f"Columns such as {quoted(found[0])} compare a level with its factor's reference level:"
+        " the first, unless the formula says otherwise.",
     )
 
 
@@ -180,7 +180,7 @@ def few_events_notes(fits: Sequence[LinearFit], unit: str = "") -> tuple[str, ..
     are = "are" if n_events > 1 else "is"
     return (
         f"{where} {are} {n_events:,} event{'s' if n_events > 1 else ''} for {n_columns:,}"
-        f" coefficient{'s' if n_columns > 1 else ''}, {n_events / n_columns:.2g} each: below about"
-        f" {_ENOUGH_EVENTS} estimates may be far off and intervals too short (Peduzzi and others"
-        " 1995).",
+        f" coefficient{'s' if n_columns > 1 else ''} ({n_events / n_columns:.2g} per coefficient)."
+        f" Below about {_ENOUGH_EVENTS} per coefficient, estimates may be far off and intervals too"
+        " narrow (Peduzzi et al. 1995).",
     )

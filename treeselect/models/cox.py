@@ -35,7 +35,7 @@ _OF_LARGEST = 0.01
 """Coefficients that move by less than this share of the largest move are moved by others."""
 
 
-_NOT_FULL_RANK = "At the times of the events some columns are sums of others."
+_NOT_FULL_RANK = "At the event times, some columns are linear combinations of others."
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +99,10 @@ class CoxFit:
         found = [names[j] for j in np.flatnonzero(self.infinite).tolist()]
         if not found:
             return []
-        which = f"coefficient of {listing(found)} goes"
+        which = f"coefficient of {listing(found)} diverges"
         if len(found) > 1:
-            which = f"coefficients of {listing(found)} go"
-        return [f"The likelihood has no maximum: it still rises as the {which} to infinity."]
+            which = f"coefficients of {listing(found)} diverge"
+        return [f"The partial likelihood has no maximum: it keeps increasing as the {which}."]
 
     def phreg(self) -> Any:
         """The same model as statsmodels has it, for its residuals, curves and distributions.
@@ -122,11 +122,11 @@ class CoxFit:
 
         if not self.data.row_weights.are_equal:
             raise OptionError(
-                "`phreg()` can't be had where there are case weights: statsmodels' `PHReg` takes"
-                " none.\n  Use the coefficients here, or fit without `weights`."
+                "`phreg()` can't be used with case weights, which statsmodels' `PHReg` doesn't"
+                " support.\n  Use the coefficients here, or fit without `weights`."
             )
         if not len(self.params):
-            raise OptionError("`phreg()` must have columns.\n  Found: none in the model.")
+            raise OptionError("`phreg()` needs a model with columns.\n  Found: none.")
         y, entry = self.data.y, self.data.y[:, START]
         # A row is at risk after it enters; statsmodels has it at risk at that time, too.
         late = np.where(entry > FROM_THE_BEGINNING, np.nextafter(entry, np.inf), 0.0)

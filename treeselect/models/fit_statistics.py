@@ -118,8 +118,7 @@ def _deviances(fit: LinearFit, found: dict[str, float]) -> Facts:
     if "deviance" in found:
         said = f"{found['deviance']:,.2f}{_on(found, 'df_resid')}"
         if "null_deviance" in found:
-            without = f"{found['null_deviance']:,.2f}{_on(found, 'df_null')}"
-            said += f"; {without} without the terms"
+            said += f"; null {found['null_deviance']:,.2f}{_on(found, 'df_null')}"
         facts.append(("Deviance", said))
     if "aic" in found:
         facts.append(("AIC", f"{found['aic']:,.2f}"))
@@ -134,8 +133,8 @@ def _events(fit: LinearFit, found: dict[str, float]) -> Facts:
     own = fit.result
     return (
         ("Events", f"{fit.n_events:,}"),
-        ("Log-likelihood", f"{own.llf:.2f}; {own.llnull:.2f} without the terms"),
-        ("AIC, BIC", f"{own.aic:.2f}, {own.bic:.2f} (of the events)"),
+        ("Log-likelihood", f"{own.llf:.2f}; null {own.llnull:.2f}"),
+        ("AIC, BIC", f"{own.aic:.2f}, {own.bic:.2f} (BIC by number of events)"),
     )
 
 

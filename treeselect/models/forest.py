@@ -65,8 +65,8 @@ class ForestModel:
     def description(self) -> str:
         """What it is, for people."""
         if self.trees is None:
-            return "a constant"
-        return f"a forest of {self.trees.n_trees} trees, refitted on the selection"
+            return "the null model"
+        return f"a random forest of {self.trees.n_trees} trees on the selected terms"
 
     @property
     def note(self) -> str | None:
@@ -76,15 +76,12 @@ class ForestModel:
     @property
     def importance_note(self) -> str:
         """What the importances are shares of."""
-        return (
-            "Share of the gain (decrease of impurity) on rows outside the bags, in the forest"
-            " refitted on the selection"
-        )
+        return "Share of the out-of-bag decrease in impurity in the final random forest"
 
     @property
     def in_place_note(self) -> str:
         """It predicts in place of a sparse forest."""
-        return "the forest refitted on the selection does"
+        return "predictions come from the random forest on the selected terms"
 
     @property
     def sparse(self) -> None:

@@ -170,8 +170,8 @@ def import_forest(model: Any) -> ImportedForest:
             )
     raise NotBuiltError(
         f"Can't import a {type(model).__module__}.{type(model).__qualname__}.\n"
-        "  Trees, random forests, extra trees and gradient boosting of scikit-learn and boosters of"
-        " LightGBM can be imported."
+        "  Decision trees, random forests, extra trees and gradient boosting from scikit-learn and"
+        " LightGBM boosters can be imported."
     )
 
 
@@ -247,8 +247,8 @@ def _flatten(node: dict[str, Any], nodes: list[dict[str, Any]]) -> int:
     """Append a node and those below it; its number."""
     if "leaf_coeff" in node:
         raise NotBuiltError(
-            "Can't import LightGBM trees with a linear model in their leaves.\n"
-            "  Found: `linear_tree`. Fit it without."
+            "Can't import LightGBM trees with linear models in their leaves.\n"
+            "  Found: `linear_tree`. Refit without it."
         )
     number = len(nodes)
     own = dict(node, left=-1, right=-1)
@@ -265,7 +265,8 @@ def _missing_left(node: dict[str, Any]) -> bool:
         return False
     if node["decision_type"] != "<=" or node["missing_type"] == "Zero":
         raise NotBuiltError(
-            "Can't import LightGBM trees with categorical splits or with zeros taken for missing.\n"
+            "Can't import LightGBM trees with categorical splits or with zeros treated as missing."
+            "\n"
             f"  Found: `{node['decision_type']}` with missing type {node['missing_type']}."
         )
     if node["missing_type"] == "None":

@@ -116,16 +116,16 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     n_groups = None if groups is None else len(np.unique(groups))
     if n_rows <= n_columns:
         raise DataError(
-            f"A linear model needs more rows than columns, {n_columns}.\n"
-            f"  Found: {n_rows} rows without missing values in its terms. Select fewer terms."
+            "A linear model needs more complete cases than columns.\n"
+            f"  Found: {n_rows} complete cases and {n_columns} columns. Select fewer terms."
         )
     _check_variation(data, classes)
     others = [f"{c}: " for c in classes[1:]] if len(classes) > 2 else [""]
     if n_groups is not None and n_groups <= n_columns * len(others):
         raise DataError(
-            "Standard errors by groups need more groups than the model has coefficients,"
-            f" {n_columns * len(others)}; there are {n_groups}.\n  Select fewer terms, or fit on a"
-            " larger part."
+            "Cluster-robust standard errors need more clusters than coefficients.\n"
+            f"  Found: {n_groups} clusters and {n_columns * len(others)} coefficients. Select fewer"
+            " terms, or fit on a larger part."
         )
     problems: list[str] = []
     with _noting(problems):
@@ -172,7 +172,7 @@ _RATIOS = {
 
 def _check_variation(data: LinearData, classes: Sequence[Any]) -> None:
     """Raise a DataError if there is nothing to explain in these rows."""
-    here = f" in {len(data.y)} rows without missing values in its terms."
+    here = f" in {len(data.y)} complete cases."
     if data.has_times:
         if not data.y[:, EVENT].any():
             raise DataError(f"A Cox model needs events.\n  Found: none{here}")
@@ -181,7 +181,7 @@ def _check_variation(data: LinearData, classes: Sequence[Any]) -> None:
     if n < max(len(classes), 2):
         raise DataError(
             "A linear model needs a response that varies, and rows of every class.\n"
-            f"  Found: {n} different values{here}"
+            f"  Found: {n} distinct value{'' if n == 1 else 's'}{here}"
         )
 
 
@@ -212,8 +212,8 @@ def _without_groups(result: Any, covariance: FloatArray, names: Sequence[str]) -
     # A level that the others are compared with is told by these, not by the intercept.
     found = [name for name in found if name.split(": ")[-1] != INTERCEPT] or found
     return [
-        f"Standard errors by groups can't be computed of {listing(found)}: what they tell apart"
-        " occurs in too few groups."
+        f"Cluster-robust standard errors can't be computed for {listing(found)}, which"
+        f" var{'ies' if len(found) == 1 else 'y'} in too few clusters."
     ]
 
 
@@ -228,7 +228,7 @@ def _noting(problems: list[str]) -> Iterator[None]:
     for warning in caught:
         kind = warning.category
         if issubclass(kind, sm_exceptions.PerfectSeparationWarning):
-            problems.append("The terms separate the classes: estimates go to infinity.")
+            problems.append("The terms separate the classes completely: estimates diverge.")
         elif issubclass(kind, sm_exceptions.ConvergenceWarning):
             problems.append("The fit did not converge.")
         elif issubclass(kind, sm_exceptions.HessianInversionWarning):
@@ -283,7 +283,7 @@ def _fit_numbers(data: LinearData, name: str) -> tuple[Any, str]:
             _series(data.y, name), data.matrix, sm.families.Gaussian(), data.offset, **weights
         )
         fit = model.fit(**{"use_t": True, **by})
-        return fit, "GLM, gaussian family, identity link (statsmodels)"
+        return fit, "GLM, Gaussian family, identity link (statsmodels)"
     y = _series(data.y if data.offset is None else data.y - data.offset, name)
     if not weights:
         return sm.OLS(y, data.matrix).fit(**by), "OLS, least squares (statsmodels)"
@@ -315,14 +315,14 @@ def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
     if "var_weights" in weights:
         raise OptionError(
             "`weights` must be whole numbers for a linear model of more than two classes.\n"
-            "  Found: other numbers, which statsmodels' multinomial logit can't take."
+            "  Found: other numbers, which statsmodels' multinomial logit doesn't support."
         )
     if weights:
         n_copies = data.row_weights.values.sum()
         if n_copies > _MOST_COPIES:
             raise OptionError(
                 f"`weights` must sum to at most {_MOST_COPIES:,} for a linear model of more than"
-                f" two classes.\n  Found: {n_copies:,}. Divide them by a common number."
+                f" two classes.\n  Found: {n_copies:,}. Divide them by a common factor."
             )
         row_weights, copies = data.row_weights.written_out()
         y, matrix = y.iloc[copies].reset_index(drop=True), matrix.iloc[copies]
@@ -333,7 +333,7 @@ def _fit_classes(data: LinearData, name: str) -> tuple[Any, str]:
 
 
 def _fit_times(data: LinearData, name: str) -> tuple[Any, str]:
-    return fit_cox(data, name), "Cox proportional hazards, Efron's ties"
+    return fit_cox(data, name), "Cox proportional hazards, Efron ties"
 
 
 _FITS = {

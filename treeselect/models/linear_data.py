@@ -124,7 +124,7 @@ def _check_size(matrix: pd.DataFrame) -> None:
     if odd.any():
         name, size = matrix.columns[odd][0], largest[odd][0]
         raise DataError(
-            f"Columns of a linear model must be at most {_LARGEST:g} and at least"
-            f" {1 / _LARGEST:g} in size.\n"
-            f"  Found: {quoted(str(name))}, whose largest value is {size:.2g}. Rescale it first."
+            "Columns of a linear model must have a largest absolute value from"
+            f" {1 / _LARGEST:g} to {_LARGEST:g}.\n"
+            f"  Found: {quoted(str(name))}, with {size:.2g}. Rescale it first."
         )

@@ -34,8 +34,8 @@ class Recalibration(NamedTuple):
 
 _REGRESSIONS = {
     "gaussian": "least squares of the response on the prediction",
-    "binomial": "logistic regression on the log-odds of the predictions",
-    "poisson": "Poisson regression on the logarithm of the predictions",
+    "binomial": "logistic regression on the log odds of the predictions",
+    "poisson": "Poisson regression on the log of the predictions",
 }
 
 _UNKNOWN = (float("nan"),) * 3

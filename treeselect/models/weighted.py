@@ -74,8 +74,8 @@ class WeightedForest:
     def note(self) -> str | None:
         """Its penalty shrinks."""
         return (
-            "Predictions are those of the sparse forest, at the penalty of this step of the path:"
-            " the fewer units, the nearer they are to the mean."
+            "The final model is the sparse forest at this step's penalty: the fewer terms, the more"
+            " its predictions are shrunk towards the mean."
         )
 
     def within(self, groups: BoolArray) -> WeightedForest:
@@ -108,7 +108,7 @@ class WeightedForest:
     @property
     def importance_note(self) -> str:
         """What the importances are shares of."""
-        return "How much the trees that use a unit move the prediction, as a share of all"
+        return "Share of the weighted trees' standard deviations, split by gain within each tree"
 
     @property
     def in_place_note(self) -> str:

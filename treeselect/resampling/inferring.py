@@ -123,8 +123,7 @@ def _of_model(splits: Sequence[SplitFit], data: ModelData) -> dict[str, Any]:
 
 
 def _kind_of(names: Sequence[str]) -> Kind:
-    """How splits are written to and read from files: the units selected on the first part; None if
-    the response is constant there."""
+    """How splits are written to files: the units selected on the first part, or None."""
 
     def read(_: int, said: Any) -> BoolArray | None:
         if said is None:
@@ -234,8 +233,7 @@ def _fit_part(data: ModelData, terms: tuple[str, ...] | None, rows: IntArray) ->
 
 
 def _without_sums(data: LinearData, terms: Sequence[str]) -> LinearData:
-    """The same without columns that are linear combinations of columns of their own term and the
-    intercept.
+    """The same without columns that are collinear within their own term and the intercept.
 
     The joint test of a term is the same whichever of them is left out. Its degrees of freedom are
     the loss of rank without the term.
@@ -384,10 +382,9 @@ _MISSING = "with a missing value in a selected term"
 
 
 _ONE_SPLIT = (
-    "The linear model holds the terms selected on the first part of the rows and is fitted and"
-    " tested on the second part alone, so its p-values and intervals are valid for this submodel."
-    " P-values are not adjusted for the number of coefficients. Another split may select other"
-    " terms: `repeats=50` combines 50 splits."
+    "The terms were selected on one part of the rows and the linear model fitted to the other part:"
+    " its p-values and intervals are valid for this submodel. P-values are not adjusted for the"
+    " number of coefficients. Other splits may select other terms; `repeats=50` combines 50 splits."
 )
 
 

@@ -94,13 +94,19 @@ def test_a_keyword_changes_an_option_of_the_object():
     ("options", "says"),
     [
         ({"solver": BestSubset(), "lam": 0.1}, "`best_subset=True` and `lam=0.1` together"),
-        ({"solver": Hinge(), "ridge": 0.1}, "With a ridge it is no linear program"),
-        ({"solver": Constraints(bound), "best_subset": True}, "The search does not know them"),
+        ({"solver": Hinge(), "ridge": 0.1}, "no longer a linear program"),
+        (
+            {"solver": Constraints(bound), "best_subset": True},
+            "The search doesn't support constraints",
+        ),
         ({"forest": SingleFeature(), "tail": 7}, "`tail=7` of ControlBurn has no effect"),
-        ({"forest": MODEL, "tail": 7}, "`tail=7` with a RandomForestRegressor"),
+        ({"forest": MODEL, "tail": 7}, "`tail=7` with a fitted RandomForestRegressor"),
         ({"solver": BestSubset}, "`solver` of ControlBurn must be .*\n.*the class BestSubset"),
         ({"solver": None}, "Found: None"),
-        ({"loss": "hinge", "sketch": 50, "sketch_kind": "gaussian"}, "no squared error"),
+        (
+            {"loss": "hinge", "sketch": 50, "sketch_kind": "gaussian"},
+            "Gaussian sketch needs the squared error",
+        ),
     ],
 )
 def test_keywords_that_an_object_does_not_have(options, says):
@@ -119,15 +125,15 @@ def test_keywords_that_an_object_does_not_have(options, says):
         (lambda: Penalty(ridge=-1), "`ridge` of Penalty"),
         (lambda: Penalty(sketch="all"), "`sketch` of Penalty must be a whole number"),
         (lambda: Penalty(refit_trees=0), "`refit_trees` of Penalty"),
-        (lambda: Hinge(refit_trees=None), "Margins are no probabilities"),
+        (lambda: Hinge(refit_trees=None), "Margins aren't probabilities"),
         (lambda: Hinge(sketch=Sketch(9, "gaussian")), r"Found: Sketch\(9, kind='gaussian'\)"),
         (lambda: Hinge(constraints=3), "`constraints` of Hinge must be a function of the weights"),
         (lambda: Constraints(None), "`function` of Constraints must be a function of the weights"),
         (lambda: Constraints(bound, sketch=Sketch(9, "gaussian")), "must be a sample of the rows"),
         (lambda: BestSubset(ridge=0), "`ridge` of BestSubset must be a finite number above 0, or"),
         (lambda: BestSubset(time_limit=0), "`time_limit` of BestSubset"),
-        (lambda: BestSubset(sketch=Sketch(9, "gaussian")), "What is proved holds"),
-        (lambda: BestSubset(refit_trees=None), "fit the training rows too well"),
+        (lambda: BestSubset(sketch=Sketch(9, "gaussian")), "Optimality can be proved"),
+        (lambda: BestSubset(refit_trees=None), "overfit the training rows"),
     ],
 )
 def test_objects_check_their_options(made, says):

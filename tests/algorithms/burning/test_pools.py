@@ -103,16 +103,18 @@ def test_a_saved_fit_knows_that_the_forest_is_gone(data, tmp_path):
     fit.save(tmp_path / "m.treeselect", include_data=True)
     again = treeselect.load(tmp_path / "m.treeselect")
     np.testing.assert_array_equal(again.predict(data), fit.predict(data))
-    with pytest.raises(MethodError, match="a fitted RandomForestRegressor, which is not kept"):
+    with pytest.raises(
+        MethodError, match="a fitted RandomForestRegressor, which model files don't store"
+    ):
         again.resample(2, seed=1)
 
 
 @pytest.mark.parametrize(
     ("formula", "found"),
     [
-        ("y ~ a + b + c + d", "`e` in the forest is no number of the formula"),
-        ("y ~ a + b + c + d + e + two", "the forest does not have `two`"),
-        ("y ~ a + b + c + d + C(e > 0)", "`e` in the forest is no number"),
+        ("y ~ a + b + c + d", "`e` of the forest isn't a numeric term"),
+        ("y ~ a + b + c + d + e + two", "the forest lacks `two`"),
+        ("y ~ a + b + c + d + C(e > 0)", "`e` of the forest isn't a numeric term"),
         ("three ~ a + b + c + d + e", "must predict 3 values"),
     ],
 )
@@ -127,9 +129,9 @@ def test_other_columns(data, formula, found):
 
 def test_a_forest_without_names_and_options_that_would_grow_one(data):
     model = RandomForestRegressor(n_estimators=3).fit(data[COLUMNS].to_numpy(), data["y"])
-    with pytest.raises(MethodError, match="fitted on an array"):
+    with pytest.raises(MethodError, match="fitted to an array"):
         treeselect.select("y ~ a + b + c + d + e", data, method=ControlBurn(forest=model), k=1)
-    with pytest.raises(MethodError, match="`forests` says how ControlBurn grows"):
+    with pytest.raises(MethodError, match="`forests` controls how ControlBurn grows"):
         ControlBurn(forest=model, forests=2)
     with pytest.raises(MethodError, match="`forest` of ControlBurn must be"):
         ControlBurn(forest="random")

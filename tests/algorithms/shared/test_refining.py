@@ -102,8 +102,8 @@ def test_no_copy_takes_the_place_of_a_weak_column(copies):
 
 def test_what_was_there_before_is_told(pair, refined):
     own = select(pair, "mrmr").selected
-    (said,) = [note for note in refined.notes if note.startswith("Before it was refined")]
-    assert said == f"Before it was refined, the set was `{'`, `'.join(sorted(own))}`."
+    (said,) = [note for note in refined.notes if note.startswith("Selected before")]
+    assert said == f"Selected before refinement: `{'`, `'.join(sorted(own))}`."
     assert "out of bag" in refined.summary().as_text()
 
 

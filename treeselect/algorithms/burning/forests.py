@@ -89,9 +89,9 @@ class GrownForest(Strategy, abc.ABC):
 
     def _unconverged(self) -> str:
         return (
-            f"ControlBurn grew {_MAX_TREES_PER_DEPTH} trees of one depth, the most it does, and"
-            " their training loss still moved: the selection stands on these trees. Give a"
-            f" `tolerance` above {self.tolerance:g}, or a shorter `tail`."
+            f"ControlBurn stopped at {_MAX_TREES_PER_DEPTH} trees of one depth, its maximum, before"
+            " their training loss converged; the selection uses these trees. Set `tolerance` above"
+            f" {self.tolerance:g}, or shorten `tail`."
         )
 
 
@@ -225,16 +225,16 @@ class FittedForest(Strategy):
         if not self.was_fitted:
             return None
         return (
-            f"The trees are those of {fitted_text(self.model)}, whatever rows it was fitted on:"
-            " cross-validation and resamples assess the choice among them alone."
+            f"The trees come from {fitted_text(self.model)} and are not regrown: cross-validation"
+            " and resampling assess only the choice among them."
         )
 
     def pool(self, task: Task) -> tuple[TreePool, str | None]:
         """All its trees; there is nothing to warn of."""
         if not self.was_fitted:
             raise MethodError(
-                f"This ControlBurn chose from {self.model}, which is not kept in files.\n"
-                "  Give the model again: `ControlBurn(forest=model)`."
+                f"This ControlBurn used {self.model}, which model files don't store.\n"
+                "  Pass the model again: `ControlBurn(forest=model)`."
             )
         problem = task.problem
         assert problem.columns is not None

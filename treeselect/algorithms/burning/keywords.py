@@ -36,17 +36,17 @@ from treeselect.errors import MethodError
 from treeselect.models.forest import REFITTED_TREES
 
 _APART = (
-    ("best_subset", "lam", "One counts units, the other prices them."),
-    ("best_subset", "prune", "The best subset of a size is the best one without the pass."),
-    ("best_subset", "constraints", "The search does not know them."),
-    ("best_subset", "loss", "It needs a ridge, which the linear program does not have."),
+    ("best_subset", "lam", "One fixes the number of terms; the other penalises it."),
+    ("best_subset", "prune", "A best subset is the best of its size without a backward pass."),
+    ("best_subset", "constraints", "The search doesn't support constraints."),
+    ("best_subset", "loss", "It needs a ridge penalty, which the hinge loss doesn't allow."),
     ("best_subset", "sketch_kind", PROVED),
     ("best_subset", "refit", TOO_WELL),
-    ("loss", "ridge", "With a ridge it is no linear program."),
+    ("loss", "ridge", "With a ridge penalty, the hinge loss is no longer a linear program."),
     ("loss", "refit", MARGINS),
-    ("loss", "sketch_kind", 'The hinge loss is no squared error. Use `sketch_kind="rows"`.'),
+    ("loss", "sketch_kind", 'A Gaussian sketch needs the squared error. Use `"rows"`.'),
     ("constraints", "sketch_kind", 'Use `sketch_kind="rows"`.'),
-    ("refit", "n_trees", "The sparse forest has the trees that it has."),
+    ("refit", "n_trees", "`n_trees` sets the size of the refitted forest."),
 )
 """Pairs of keywords of which one must have its default, and why: fields of different strategies."""
 
@@ -126,7 +126,7 @@ class Keywords:
         if not known and not is_fitted(self.forest):
             words = ", ".join(repr(scheme) for scheme in SCHEMES)
             raise MethodError(
-                f"`forest` of ControlBurn must be one of {words}, or a fitted forest of"
+                f"`forest` of ControlBurn must be one of {words}, or a fitted forest from"
                 f" scikit-learn or LightGBM.\n  Found: {described(self.forest)}."
             )
 
@@ -144,17 +144,17 @@ class Keywords:
         growing = [name for name in GROWING if name in changed]
         if is_fitted(self.forest) and growing:
             raise MethodError(
-                f"`{growing[0]}` says how ControlBurn grows a forest, and `forest` is one.\n"
-                f"  Found: `{growing[0]}={getattr(self, growing[0])!r}` with"
-                f" {fitted_text(self.forest).replace('fitted ', '', 1)}. Leave one of them out."
+                f"`{growing[0]}` controls how ControlBurn grows a forest, but `forest` is already"
+                f" fitted.\n  Found: `{growing[0]}={getattr(self, growing[0])!r}` with"
+                f" {fitted_text(self.forest)}. Leave out one of them."
             )
         idle = changed & {"tail", "min_trees", "max_features"}
         if idle and self.forest == SINGLE:
             option = min(idle)
             raise MethodError(
                 f"`{option}={getattr(self, option)!r}` of ControlBurn has no effect with"
-                f' `forest="{SINGLE}"`, where each unit grows one tree at a time.\n'
-                "  Leave one of them out."
+                f' `forest="{SINGLE}"`, which grows one tree per term in turn.\n'
+                "  Leave out one of them."
             )
         if "sketch_kind" in changed and self.sketch is None:
             raise MethodError(
@@ -163,8 +163,8 @@ class Keywords:
             )
         if "time_limit" in changed and not self.best_subset:
             raise MethodError(
-                f"`time_limit={self.time_limit:g}` of ControlBurn needs `best_subset=True`: nothing"
-                " else takes that long."
+                f"`time_limit={self.time_limit:g}` of ControlBurn has an effect only with"
+                " `best_subset=True`.\n  Leave it out, or set `best_subset=True`."
             )
 
 

@@ -38,8 +38,8 @@ class _Penalised(Solver):
         """Raise a MethodError if the constraints have gone through a file."""
         if isinstance(self._constrain, str):
             raise MethodError(
-                "The constraints of this ControlBurn are a function, which is not kept in files.\n"
-                "  Give it again: `ControlBurn(constraints=...)`."
+                "The constraints of this ControlBurn are a function, and model files don't store"
+                " functions.\n  Pass it again: `ControlBurn(constraints=...)`."
             )
 
     def steps(self, task: Task, pool: TreePool) -> tuple[Step, ...]:
@@ -107,7 +107,7 @@ class Penalty(_Penalised):
         is_mixed = isinstance(self.sketch, Sketch) and self.sketch.kind != ROWS
         if is_mixed and not family.loss.is_squared:
             raise MethodError(
-                '`sketch_kind="gaussian"` needs the squared error: a response of numbers.\n'
+                '`sketch_kind="gaussian"` needs the squared error, that is, a numeric response.\n'
                 f'  Found: {family.name}. Use `sketch_kind="rows"`.'
             )
 
@@ -204,7 +204,9 @@ class Hinge(_Penalised):
 
     constraints: Callable[..., Any] | str | None = None
 
-    not_mixed: ClassVar[str | None] = 'The hinge loss is no squared error: use `kind="rows"`.'
+    not_mixed: ClassVar[str | None] = (
+        'A Gaussian sketch needs the squared error: use `kind="rows"`.'
+    )
     must_refit: ClassVar[str | None] = MARGINS
 
     def __post_init__(self) -> None:
@@ -217,13 +219,13 @@ class Hinge(_Penalised):
         family = problem.family
         if family.n_classes != 2:
             raise MethodError(
-                '`loss="hinge"` of ControlBurn needs a response of two classes.\n'
+                '`loss="hinge"` of ControlBurn needs a binary response.\n'
                 f"  Found: {family.name}. Leave `loss` out."
             )
         if problem.offset is not None:
             raise MethodError(
-                '`loss="hinge"` of ControlBurn has margins, and an `offset` is one of log-odds.\n'
-                "  Leave one of them out."
+                '`loss="hinge"` of ControlBurn can\'t be combined with an `offset`, which is on the'
+                " log-odds scale.\n  Leave out one of them."
             )
         _Penalised.check(self, problem)
 

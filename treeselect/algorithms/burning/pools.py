@@ -167,8 +167,8 @@ def check_kind(model: Any, pool: TreePool, problem: Problem) -> None:
     family, kind = problem.family, type(model).__name__
     if family.has_times:
         raise MethodError(
-            "`forest` of ControlBurn must be left out for times until events.\n"
-            f"  Found: a {kind}. Trees that other libraries grow do not predict hazards."
+            "`forest` of ControlBurn can't be a fitted forest for a survival response.\n"
+            f"  Found: a {kind}, whose trees don't predict hazards. Leave `forest` out."
         )
     is_of_scikit_learn = hasattr(model, "get_params")
     wanted = is_classifier if family.has_classes else is_regressor
@@ -185,8 +185,8 @@ def check_kind(model: Any, pool: TreePool, problem: Problem) -> None:
     )
     if float((fitted - fitted.mean()) @ (problem.y - problem.y.mean())) < 0:
         raise MethodError(
-            "`forest` of ControlBurn must have been fitted on the same classes in the same order.\n"
-            f"  Found: a {kind} whose predictions fall where the positive class is more likely."
+            "`forest` of ControlBurn must have been fitted to the same classes in the same order.\n"
+            f"  Found: a {kind} that predicts the positive class where it is less frequent."
         )
 
 
@@ -198,9 +198,8 @@ def _feature_names(model: Any) -> list[str]:
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise MethodError(
-            "`forest` of ControlBurn must know the names of its columns.\n"
-            f"  Found: a {type(model).__name__} that was fitted on an array. Fit it on a data"
-            " frame."
+            "`forest` of ControlBurn must have been fitted to named columns.\n"
+            f"  Found: a {type(model).__name__} fitted to an array. Fit it to a data frame."
         )
     return [str(name) for name in names]
 
@@ -216,13 +215,14 @@ def _column_of_each(names: Sequence[str], coded: CodedColumns) -> IntArray:
     unknown = [name for name in dict.fromkeys(coded.column_names) if name not in names]
     if foreign or unknown:
         found = [
-            f"{quoted(name)} in the forest is no number of the formula" for name in foreign[:1]
+            f"{quoted(name)} of the forest isn't a numeric term of the formula"
+            for name in foreign[:1]
         ]
-        found += [f"the forest does not have {quoted(name)}" for name in unknown[:1]]
+        found += [f"the forest lacks {quoted(name)}" for name in unknown[:1]]
         raise MethodError(
-            "`forest` of ControlBurn must be fitted on the terms of the formula, all of them"
-            f" numbers.\n  Found: {'; '.join(found)}. Fit it on these columns of the data frame, or"
-            " name its columns in the formula."
+            "`forest` of ControlBurn must have been fitted to the terms of the formula, all"
+            f" numeric.\n  Found: {'; '.join(found)}. Fit it to these columns of the data frame, or"
+            " change the formula."
         )
     return np.array([numbers[name] for name in names], dtype=np.int64)
 
@@ -235,6 +235,6 @@ def _wanted_outputs(value: FloatArray, n_outputs: int) -> FloatArray:
     if n_outputs == 1 and found == 2:
         return np.ascontiguousarray(value[:, 1:])
     raise MethodError(
-        f"`forest` of ControlBurn must predict {n_outputs} value{'s' * (n_outputs > 1)} for each"
-        f" row, as the response asks for.\n  Found: {found}. Fit it on this response."
+        f"`forest` of ControlBurn must predict {n_outputs} value{'s' * (n_outputs > 1)} per row for"
+        f" this response.\n  Found: {found}. Fit it to this response."
     )

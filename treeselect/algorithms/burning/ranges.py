@@ -28,9 +28,9 @@ ROWS, GAUSSIAN = "rows", "gaussian"
 FUNCTION = "a function"
 """What a function is in a model file, before what it is of."""
 
-MARGINS = "Margins are no probabilities: let the forest predict."
-PROVED = "What is proved holds for all rows, or a sample of them."
-TOO_WELL = "Without a penalty its weights fit the training rows too well."
+MARGINS = "Margins aren't probabilities, so a refitted forest must predict."
+PROVED = "Optimality can be proved only for all rows, or for a sample of rows."
+TOO_WELL = "Without a penalty, its weights overfit the training rows."
 
 _RANGES: dict[str, Callable[[object, str], None]] = {
     "lam": partial(check_number, above=0.0, optional=True),

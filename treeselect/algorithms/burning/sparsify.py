@@ -71,7 +71,7 @@ def _constraint(made: object) -> object:
     from cvxpy.constraints.constraint import Constraint
 
     if not isinstance(made, Constraint):
-        raise TypeError(f"{described(made)} is no constraint of cvxpy")
+        raise TypeError(f"{described(made)} isn't a cvxpy constraint")
     return made
 
 
@@ -103,10 +103,9 @@ class UnitWeights:
         """
         if name not in self.names:
             close = near(name, self.names)
-            way = did_you_mean(close) if close else f"Units: {listing(self.names)}."
+            way = did_you_mean(close) if close else f"Available: {listing(self.names)}."
             raise MethodError(
-                f"`constraints` of ControlBurn names a unit that is not there.\n"
-                f"  Found: {quoted(name)}. {way}"
+                f"Can't find {quoted(name)}, named in `constraints` of ControlBurn.\n  {way}"
             )
         return self.uses[:, self.names.index(name)].astype(np.float64) @ self.trees
 
@@ -134,12 +133,12 @@ class Sparsifier:
         self._weight = weight[rows]
         if not varies(problem, rows):
             lacking = (
-                "and no event with others at risk at its time"
+                "none an event with others at risk at its time"
                 if problem.family.has_times
                 else "all with the same response"
             )
             raise MethodError(
-                f"`sketch` of ControlBurn has {len(rows)} rows, {lacking}.\n  Give a larger one."
+                f"`sketch` of ControlBurn has {len(rows)} rows, {lacking}.\n  Use a larger one."
             )
         if rules.loss is not None:
             family = dataclasses.replace(problem.family, loss=rules.loss)
@@ -207,9 +206,9 @@ class Sparsifier:
             raise
         except Exception as error:
             raise MethodError(
-                "The function given as `constraints` must return constraints of cvxpy on weights of"
-                f" terms.\n  It fails: {said_by(error)}\n"
-                '  An example: `lambda w: [w["age"] >= w["sex"]]`.'
+                "`constraints` of ControlBurn must be a function that returns cvxpy constraints on"
+                f" the weights.\n  It failed: {said_by(error)}\n"
+                '  Example: `lambda w: [w["age"] >= w["sex"]]`.'
             ) from error
 
     def _priced(self, max_size: int) -> SparseForest:
@@ -260,9 +259,9 @@ def _gap_words(size: int, gap: float) -> str:
     """What is known of a best subset."""
     if gap > 0:
         known = (
-            f"the best that was found; another set may have a loss up to {gap:.1%} lower. Give the"
+            f"not proved optimal; another set may have a loss up to {gap:.1%} lower. Allow the"
             " search more time (`time_limit`)."
         )
     else:
-        known = "it is proved that no other set of its size has a lower one (with its ridge)."
-    return f"Best subset of {size} by the loss of its trees: {known}"
+        known = "proved optimal (with its ridge penalty)."
+    return f"Best subset of size {size} by the training loss of its trees: {known}"

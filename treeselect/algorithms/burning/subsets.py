@@ -70,8 +70,8 @@ class BestSubset(Solver):
         """Raise a MethodError if there are prices."""
         if (problem.groups.item_costs != 1).any():
             raise MethodError(
-                "`best_subset` of ControlBurn counts units and has no part for `costs`.\n"
-                "  Leave one of them out."
+                "`best_subset` of ControlBurn can't take `costs` into account.\n"
+                "  Leave out one of them."
             )
 
     def steps(self, task: Task, pool: TreePool) -> tuple[Step, ...]:

@@ -131,8 +131,8 @@ class ColumnSearch:
             except Exception as error:  # code of others can fail in any way
                 n, p = self._x.shape
                 raise MethodError(
-                    f"{type(last_step(selector)).__name__} can't be fitted to {p:,} columns of"
-                    f" {n:,} rows.\n  {said_by(error)}{self._advice}"
+                    f"{type(last_step(selector)).__name__} can't be fitted to {n:,} rows and {p:,}"
+                    f" columns.\n  {said_by(error)}{self._advice}"
                 ) from None
         for item in caught:
             said = item.message
@@ -166,10 +166,10 @@ class ColumnSearch:
             return np.array([place[name] for name in fitted[:-1].get_feature_names_out(names)])
         except Exception:  # a step without names, or with columns that it has made
             raise MethodError(
-                "The steps before the selector in a pipeline must pass on columns, as scalers and"
-                " selectors do.\n"
-                f"  Found: {text_of([step for _, step in fitted.steps[:-1]])}, of whose columns it"
-                " can't be told which of those here they are."
+                "Steps before the selector in a pipeline must keep the columns' names, as scalers"
+                " and selectors do.\n"
+                f"  Found: {text_of([step for _, step in fitted.steps[:-1]])}, whose columns can't"
+                " be traced back."
             ) from None
 
 
@@ -188,13 +188,13 @@ def _mask(fitted: Any, n_columns: int) -> BoolArray:
         found = np.asarray(fitted.support_)
     else:
         raise MethodError(
-            f"`method` must be a selector, which tells by `get_support()` what it takes.\n"
-            f"  Found: {name}, which has neither that nor `support_` after its fit."
+            "`method` must be a selector with `get_support()`, or `support_` once fitted.\n"
+            f"  Found: {name}, which has neither."
         )
     if found.shape != (n_columns,) or found.dtype != np.bool_:
         raise MethodError(
-            f"`get_support()` of {name} must tell of each of {n_columns} columns whether it is"
-            f" taken.\n  Found: an array of {found.dtype} of shape {found.shape}."
+            f"`get_support()` of {name} must return True or False for each of {n_columns} columns."
+            f"\n  Found: an array of {found.dtype} of shape {found.shape}."
         )
     return found
 
@@ -241,7 +241,7 @@ def check_taken(name: str, parameter: str, asked: int, found: int) -> None:
     """Raise a MethodError if more columns were taken than were asked for."""
     if found > asked:
         raise MethodError(
-            f"{quoted(parameter)} of {name} must be the number of columns that it takes.\n"
-            f'  Found: asked for {asked}, it took {found}. Give `columns="own"`, and it takes as'
-            " many as it finds right."
+            f"{quoted(parameter)} of {name} must set the number of columns that it selects.\n"
+            f"  Found: {found} columns at `{parameter}={asked}`. With"
+            f' `columns="own"`, {name} chooses the number.'
         )

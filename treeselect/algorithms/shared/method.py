@@ -92,7 +92,7 @@ class Method:
     tuning_name: ClassVar[str] = ""
     splits_exactly: ClassVar[bool] = False
     scores_out_of_bag: ClassVar[bool] = True
-    left_out: ClassVar[str] = "the others are not used by any tree that helps"
+    left_out: ClassVar[str] = "the others do not improve the ensemble"
     own_value: ClassVar[float | None] = None
 
     # --- what it is ---
@@ -117,7 +117,7 @@ class Method:
         """Reference for people; without `references` the module that it is from."""
         if self.references:
             return texts(self.references)
-        return f"The method {self.name} of {type(self).__module__.split('.')[0]}."
+        return f"The method {self.name}, from {type(self).__module__.split('.')[0]}."
 
     @property
     def origin(self) -> str:
@@ -276,7 +276,7 @@ class Method:
         """The fixed tuning value, for people: ``"lam = 0.1"``."""
         value = self.tuning_value
         if value == OWN:
-            return f"as {self.name} finds right"
+            return f"k chosen by {self.name}"
         return f"{self.tuning_name} = {value if isinstance(value, str | None) else f'{value:g}'}"
 
     def record(self) -> tuple[str, dict[str, Any]]:
@@ -301,8 +301,8 @@ def check_kind(kind: type[Any]) -> None:
     """Raise a MethodError unless objects of a class are methods."""
     if not issubclass(kind, Method):
         raise MethodError(
-            f"{kind.__name__} is no method: its class must inherit from `treeselect.Method`, which"
-            " has all but `name` and `path`."
+            f"{kind.__name__} must be a subclass of `treeselect.Method` that defines `name` and"
+            " `path`."
         )
     for needed in ("name", "path"):
         if getattr(kind, needed) is getattr(Method, needed):
@@ -311,10 +311,10 @@ def check_kind(kind: type[Any]) -> None:
 
 def _incomplete(kind: type[Any], needed: str) -> MethodError:
     way = {
-        "name": f'Write `name = "{kind.__name__.lower()}"` in it.',
-        "path": "Write `def path(self, task): ...` in it, which returns steps.",
+        "name": f'Add `name = "{kind.__name__.lower()}"` to the class.',
+        "path": "Add `def path(self, task): ...` to the class; it returns a list of steps.",
     }
-    return MethodError(f"{kind.__name__} is no method yet: it has no `{needed}`.\n  {way[needed]}")
+    return MethodError(f"{kind.__name__} must define `{needed}`.\n  {way[needed]}")
 
 
 def steps_of(method: Method, task: Task) -> tuple[Step, ...]:
@@ -330,19 +330,19 @@ def steps_of(method: Method, task: Task) -> tuple[Step, ...]:
     where = f"`path` of {type(method).__name__}"
     steps = tuple(found) if isinstance(found, tuple | list) else ()
     if not steps or not all(isinstance(step, Step) for step in steps):
-        raise MethodError(f"{where} must return steps, at least one.\n  Found: {described(found)}.")
+        raise MethodError(f"{where} must return at least one step.\n  Found: {described(found)}.")
     n = len(task.problem.groups.names)
     for step in steps:
         _check_units(where, "selected", step.selected, "b", n)
         _check_units(where, "importance", step.importance, "f", n)
         if (step.importance < 0).any() or step.importance[~step.selected].any():
             raise MethodError(
-                f"{where} must have an `importance` of at least 0, and 0 where nothing is selected."
-                f"\n  Found: {described(step.importance)}. `self.scored_step(...)` sees to it."
+                f"{where} must give an `importance` of at least 0, and 0 for terms not selected."
+                f"\n  Found: {described(step.importance)}. `self.scored_step(...)` ensures this."
             )
     sizes = [step.size for step in steps]
     if sizes != sorted(sizes):
-        raise MethodError(f"{where} must return steps of rising size.\n  Found: sizes {sizes}.")
+        raise MethodError(f"{where} must return steps of increasing size.\n  Found: sizes {sizes}.")
     return tuple(_scored(step, task) for step in steps)
 
 
@@ -358,7 +358,7 @@ def _check_units(where: str, name: str, values: Any, kind: str, n: int) -> None:
     if not fits or not np.isfinite(values).all():
         words = "True or False" if kind == "b" else "a finite number"
         raise MethodError(
-            f"{where} must have {words} in `{name}` for each of {n} units.\n"
+            f"{where} must give {words} in `{name}` for each of {n} terms.\n"
             f"  Found: {described(values)}."
         )
 

@@ -111,8 +111,8 @@ def refuse_costs(method: object, groups: FeatureGroups) -> None:
     """Raise a MethodError if anything has a price other than 1."""
     if (groups.item_costs != 1).any():
         raise MethodError(
-            f"{type(method).__name__} ranks units by what they tell, and has no part for `costs`.\n"
-            "  Leave them out, or take a method that knows prices, such as `exchange`."
+            f"{type(method).__name__} can't take `costs` into account.\n"
+            "  Leave them out, or choose a method that can, such as `exchange`."
         )
 
 

@@ -21,7 +21,7 @@ from treeselect.algorithms.shared.task import Task
 from treeselect.engine.arrays import BoolArray
 from treeselect.errors import listing
 
-NO_FURTHER = ", or they lower the out-of-bag error no further"
+NO_FURTHER = ", or do not lower the out-of-bag error"
 """Why units are left out of a refined path, beside why the method leaves them out."""
 
 
@@ -116,7 +116,7 @@ class Refinement:
             step,
             error=search.judge.error(selected),
             gap=own.gap if is_same else None,
-            notes=own.notes if is_same else (f"Before it was refined, the set was {before}.",),
+            notes=own.notes if is_same else (f"Selected before refinement: {before}.",),
             trace=search.trace(found),
             warning=own.warning,
             warned=own.warned,

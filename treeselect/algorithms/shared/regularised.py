@@ -97,8 +97,8 @@ def forest_target(
             raise MethodError(
                 '`criterion="entropy"` needs a response with classes and no offset.\n'
                 f"  Found: family {family.name!r}"
-                f'{"" if problem.offset is None else " and an offset"}. Leave it at "gini", which'
-                " is the sum of squares here."
+                f'{"" if problem.offset is None else " and an offset"}. Use "gini", which is the'
+                " sum of squares here."
             )
         residual = problem.gradient(weight)
         centred = residual - np.average(residual, weights=weight)

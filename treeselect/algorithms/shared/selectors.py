@@ -82,12 +82,12 @@ def not_a_method(found: object) -> MethodError:
     if isinstance(found, type):
         what, advice = f"the class {found.__name__}", f"Write `{found.__name__}(...)`."
     elif callable(answer(found, "path")):
-        advice = "It has a `path`: let its class inherit from `treeselect.Method`."
+        advice = "It has a `path`: make its class a subclass of `treeselect.Method`."
     elif advice and answer(found, "predict") is not None:
-        advice += " An estimator becomes a selector in `SelectFromModel` or `RFE`."
+        advice += " Wrap an estimator in `SelectFromModel` or `RFE`."
     return MethodError(
-        "`method` must be a name or a method such as ControlBurn(), or a selector of scikit-learn"
-        f" such as SelectKBest().\n  Found: {what}. {advice}".rstrip()
+        "`method` must be the name of a method, a method such as ControlBurn(), or a scikit-learn"
+        f" selector such as SelectKBest().\n  Found: {what}. {advice}".rstrip()
     )
 
 
@@ -119,7 +119,7 @@ def words_of(selector: Any) -> Words:
     """What people are told of it."""
     last = last_step(selector)
     name, package = type(last).__name__, type(last).__module__.split(".")[0]
-    origin = {"sklearn": " of scikit-learn", "__main__": ""}.get(package, f" of {package}")
+    origin = {"sklearn": " (scikit-learn)", "__main__": ""}.get(package, f" ({package})")
     title = f"{name}{origin}{'' if last is selector else ' in a pipeline'}"
     paper = SCIKIT_LEARN.text if package == "sklearn" else f"The selector {name}{origin}."
     return Words(
@@ -138,7 +138,7 @@ def warning_note(name: str, warned: Sequence[Warning]) -> str | None:
         return None
     first = textwrap.shorten(str(warned[0]), 200, placeholder=" ...")
     more = f" Other warnings: {len(warned) - 1}." if len(warned) > 1 else ""
-    return f"{name} warned, {type(warned[0]).__name__}: {first}{more}"
+    return f"{name} issued a {type(warned[0]).__name__}: {first}{more}"
 
 
 def text_of(value: Any) -> str:
@@ -198,7 +198,7 @@ def copy_of(selector: Any) -> Any:
         return clone(selector, safe=False)
     except Exception as error:  # code of others can fail in any way
         raise MethodError(
-            f"Can't copy {type(selector).__name__}, which is fitted anew on every set of rows.\n"
+            f"Can't copy {type(selector).__name__}, and every fit needs a fresh copy.\n"
             f"  {said_by(error)}"
         ) from None
 

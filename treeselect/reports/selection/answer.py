@@ -1,4 +1,4 @@
-"""The answer in a sentence or three, at the head of the page."""
+"""The answer in one to three sentences, at the head of the page."""
 
 from __future__ import annotations
 
@@ -23,12 +23,16 @@ def gather(material: FitMaterial) -> tuple[str, ...]:
     fit = material.fit
     n_terms = len(fit.design.spec.terms)
     response, method = fit.design.response.name, fit.chosen_method.title
-    of_all = f"of {n_terms:,} terms" if n_terms > 1 else "of one term"
     if not fit.selected:
-        return (f"{method} keeps none {of_all} for {response}.",)
-    n_kept = len(fit.selected)
-    kept = f"{n_kept:,} {of_all}" if n_kept < n_terms else _all(n_terms)
-    sentences = [f"{method} keeps {kept} for {response}: {enumeration(fit.selected)}."]
+        none = f"selected none of {n_terms:,} candidate terms"
+        if n_terms == 1:
+            none = "did not select the only candidate term"
+        return (f"{method} {none} to predict {response}.",)
+    n_selected = len(fit.selected)
+    which = f"{n_selected:,} of {n_terms:,} candidate terms"
+    if n_selected == n_terms:
+        which = _all(n_terms)
+    sentences = [f"{method} selected {which} to predict {response}: {enumeration(fit.selected)}."]
     if fit.resampled is not None:
         said, *more = _stability(fit, fit.stability)
         sentences = [f"{sentences[0]} {said}".rstrip(), *more]
@@ -36,16 +40,18 @@ def gather(material: FitMaterial) -> tuple[str, ...]:
 
 
 def _all(n_terms: int) -> str:
-    return {1: "the only term", 2: "both terms"}.get(n_terms, f"all {n_terms:,} terms")
+    few = {1: "the only candidate term", 2: "both candidate terms"}
+    return few.get(n_terms, f"all {n_terms:,} candidate terms")
 
 
 def _stability(fit: Fit, stability: Stability) -> list[str]:
-    """The verdict, which may be empty, and what has to be known beside it."""
+    """The verdict, which may be empty, and the interchangeable terms."""
     index = stability.index if stability.n_resamples > 1 else float("nan")
     if (said := verdict(fit, stability)) or np.isfinite(index):
         return [said, *place_sentences(stability)]
+    if stability.n_resamples == 1:
+        return ["One resample is too few to assess stability."]
     which = undefined_words(stability, noun(fit, 1))
     return [
-        f"Each of {stability.n_resamples:,} resamples selected {which}, which tells nothing about"
-        " stability."
+        f"Stability is undefined: each of {stability.n_resamples:,} resamples selected {which}."
     ]

@@ -1,4 +1,4 @@
-"""Three facts below the answer: how well it predicts, how stable it is, and of what data."""
+"""Three facts below the answer: predictive score, stability and data."""
 
 from __future__ import annotations
 
@@ -31,43 +31,43 @@ def gather(material: FitMaterial) -> tuple[Card, ...]:
 
 
 def has_tuning_score(material: FitMaterial) -> bool:
-    """Whether the score there is that of the folds that chose the number of units."""
+    """Whether the score shown is from the folds that chose the number of units."""
     score = glance_table(material.fit).iloc[0]["cv_score"]
     return bool(np.isfinite(score)) and _nested(material) is None
 
 
 def _nested(material: FitMaterial) -> Card | None:
-    """The score of rows that had no part in what was chosen, if the user gave it."""
+    """The score from nested cross-validation, if the user supplied it."""
     found = material.performance
     if found is None or not np.isfinite(found.mean):
         return None
     details = [
         f"{_error(found.mean, found.standard_error)}, mean of {len(found.scores):,} folds. Neither"
-        " the terms nor their number was chosen on the rows that are scored.",
+        " the terms nor their number was chosen on the held-out rows.",
         found.score_words,
     ]
-    head = f"{found.score_name}, nested"
+    head = f"{found.score_name}, nested cross-validation"
     return Card(head, plain_score(found.mean), tuple(text for text in details if text))
 
 
 def _tuning(fit: Fit) -> Card:
-    """The score of the folds that chose the number of terms, and where to find a better one."""
+    """The score from the folds that chose the number of terms, and how to get a better one."""
     family = fit.design.response.family
     better = (
-        f"`fit.performance({data_argument(fit)})` scores rows that had no part in what"
-        " was chosen; given as `performance=`, it stands here."
+        f"`fit.performance({data_argument(fit)})` estimates the score on new rows by nested"
+        " cross-validation; pass its result to `fit.report` as `performance=`."
     )
     glance = glance_table(fit).iloc[0]
     if not np.isfinite(glance["cv_score"]):
         return Card(f"{family.score_name} on new rows", "Not assessed", (better,))
     error = _error(glance["cv_score"], glance["cv_se"])
     details = [
-        f"{error}, cross-validated with the selection repeated inside each fold. The same folds"
-        f" chose the number of {noun(fit)}, so it can be slightly optimistic.",
+        f"{error}. The selection was repeated in each fold, but the same folds chose the number"
+        f" of {noun(fit)}, so the score can be slightly optimistic.",
         better,
         family.score_words,
     ]
-    head = f"{family.score_name}, tuning score"
+    head = f"{family.score_name}, cross-validated"
     return Card(head, plain_score(glance["cv_score"]), tuple(text for text in details if text))
 
 
@@ -92,18 +92,18 @@ def _stability(fit: Fit) -> Card:
     head = f"Stability, k fixed at {stability.k}" if stability.fixed_size else "Stability"
     if not np.isfinite(index):
         return Card(head, "Not defined", (_why_undefined(fit, stability),))
-    told = f"{stability.words}; 1 is the same selection each time, 0 is chance."
+    scale = f"{stability.words} (1: identical selections; 0: no better than chance)."
     word = verdict_words(fit, stability)
     if word:
-        said = (f"Index {decimal_text(index, 2)} on {told}", agreement_note(fit, stability))
+        said = (f"Index {decimal_text(index, 2)} over {scale}", agreement_note(fit, stability))
         return Card(head, word, tuple(text for text in said if text))
-    few = () if stability.n_resamples >= FEWEST else (f"A verdict takes at least {FEWEST}.",)
-    return Card(f"{head}: index", decimal_text(index, 2), (f"On {told}", *few))
+    few = () if stability.n_resamples >= FEWEST else (f"A verdict needs at least {FEWEST}.",)
+    return Card(f"{head}: index", decimal_text(index, 2), (f"Over {scale}", *few))
 
 
 def _why_undefined(fit: Fit, stability: Stability) -> str:
     if stability.n_resamples == 1:
-        return "One resample tells nothing about it."
+        return "One resample is too few to assess it."
     return f"Each of {stability.words} selected {undefined_words(stability, noun(fit, 1))}."
 
 
@@ -126,7 +126,8 @@ def _events(fit: Fit, found: RowFacts) -> str:
         negative = str(fit.design.response.classes[0])
         return f"{count:,} with {name} = {positive}, {found.used - count:,} with {negative}."
     label, count = found.classes[0]
-    return f"{len(found.classes):,} classes of {name}, the smallest {label} with {count:,} rows."
+    rows = f"{count:,} row{'' if count == 1 else 's'}"
+    return f"{len(found.classes):,} classes of {name}; the smallest, {label}, has {rows}."
 
 
 def _dropped(fit: Fit, found: RowFacts) -> str:
@@ -135,7 +136,7 @@ def _dropped(fit: Fit, found: RowFacts) -> str:
         what = fit.design.response.parts_text
         parts.append(f"{found.no_response:,} more dropped because {what} is missing")
     if found.no_weight:
-        parts.append(f"{found.no_weight:,} more left out with weight 0")
+        parts.append(f"{found.no_weight:,} more excluded with weight 0")
     return f"{'; '.join(parts)}." if parts else ""
 
 
@@ -143,7 +144,7 @@ def _missing(found: RowFacts) -> str:
     if found.missing is None:
         return ""
     if not found.missing:
-        return "No values of the terms are missing."
+        return "No missing values in the candidate terms."
     named = [f"{name} ({count:,})" for name, count in found.missing[:_MOST_NAMES]]
     more = len(found.missing) - len(named)
     names = f"{', '.join(named)} and {more:,} more" if more else enumeration(named)

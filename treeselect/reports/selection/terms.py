@@ -1,4 +1,4 @@
-"""The selected terms and those that nearly were, with what is known of each."""
+"""The selected terms and their close competitors: importance, frequency, effect, cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_OTHERS = 10
 
 @dataclass(frozen=True, slots=True)
 class TermsSection:
-    """Selected terms and those that nearly were.
+    """Selected terms and close competitors.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class _Column:
 
 
 def _columns(material: FitMaterial, found: pd.DataFrame, rows: Sequence[Row]) -> list[_Column]:
-    """Those that have something to say, in their order."""
+    """The columns that apply to this fit, in their order."""
     columns = [_Column("Term", tuple(str(row["term"]) for row in rows))]
     if _is_grouped(found):
         columns.append(_Column("Group", tuple(str(row["group"]) for row in rows)))
@@ -91,7 +91,7 @@ def _columns(material: FitMaterial, found: pd.DataFrame, rows: Sequence[Row]) ->
 
 
 def _importance(rows: Sequence[Row]) -> _Column:
-    """Of terms outside there is none in the model that predicts."""
+    """Empty for terms outside the selection: they are not in the final model."""
     values = [row["importance"] if row["selected"] else 0.0 for row in rows]
     drawn = zip(rows, bars(values), strict=True)
     return _Column(
@@ -117,7 +117,7 @@ def frequency_mark(row: Row) -> Mark:
 
 
 def _effect(effects: pd.DataFrame, rows: Sequence[Row]) -> _Column:
-    """Of each term the step with the largest change."""
+    """For each term, the step with the largest change."""
     main = main_effects(effects)
     kinds = dict(zip(main.index, main["direction"], strict=True))
     cells = {own.term: own for own in reversed(effect_cells(main.reset_index()))}
@@ -137,11 +137,11 @@ def _is_grouped(found: pd.DataFrame) -> bool:
 
 
 def _notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
-    """How to read the columns that are there."""
+    """How to read the columns."""
     fit = material.fit
     if found.empty:
         return []
-    shared = "; the terms of a group share their unit's" if _is_grouped(found) else ""
+    shared = "; terms of a group show that of the group" if _is_grouped(found) else ""
     note = fit.model.importance_note
     notes = []
     if found["selected"].any():
@@ -153,17 +153,18 @@ def _notes(material: FitMaterial, found: pd.DataFrame) -> list[str]:
         notes += effect_meaning(fit, effects)
     elif effects is not None and found["selected"].any():
         notes.append(
-            f"Effect: change of the {scale_of_effects(fit)} that the model predicts, over the"
-            " step of the term with the largest change."
+            f"Effect: change in the predicted {scale_of_effects(fit)} over the term's step with"
+            " the largest change."
         )
     return notes
 
 
 def _frequency_note(fit: Fit, found: pd.DataFrame) -> str:
-    text = f"Frequency: share of {fit.stability.words} that selected it; lines are 95% intervals"
+    text = f"Frequency: share of {fit.stability.words} that selected the term; lines are 95%"
+    text += " intervals"
     if not np.all(found["selected"]):
         text += (
-            ". Hollow dots are terms outside the selection that more resamples selected than one"
-            " inside, that at least half of them selected, or that came in the place of one inside"
+            ". Hollow dots are terms outside the selection that were selected in at least half of"
+            " the resamples, more often than some selected term, or as a substitute for one"
         )
     return f"{text}."
