@@ -137,7 +137,7 @@ def test_no_rule_leaves_out_what_is_kept(mixed, rule):
     assert found.curves()["score"].idxmax() == 0
     assert found.glance()[["k", "k_1se"]].to_numpy().tolist() == [[2, 2]]
     assert set(fit.selected) == {"noise", "flag"} == set(found.terms()["term"])
-    assert "among 2 to 3" in str(found.summary())
+    assert "from 2 to 3" in str(found.summary())
 
 
 @pytest.mark.parametrize("k", [np.int64(2), range(2, 4), np.array([3, 2])])

@@ -99,7 +99,7 @@ def test_groups_of_rows_and_another_score(run):
         "--scoring", "neg_brier_score",
     )  # fmt: skip
     assert done.returncode == 2
-    assert "`fold_groups` must have at least as many groups as there are folds" in done.stderr
+    assert "`fold_groups` must have at least as many clusters as there are folds" in done.stderr
     done = run(
         "select", "died ~ signal", "data.csv", "-k", "1", "--seed", "3", "--fold-groups", "colour",
         "--scoring", "neg_brier_score",

@@ -107,7 +107,7 @@ def test_what_is_not_allowed(fit, data):
     with pytest.raises(OptionError, match="`terms` must name at least one"):
         fit.conditional_importance(terms=[])
     empty = treeselect.select("y ~ noise", data, method="lasso", lam=1e9)
-    with pytest.raises(OptionError, match="`terms` must be given, as nothing is selected"):
+    with pytest.raises(OptionError, match="`terms` must be given because nothing is selected"):
         empty.conditional_importance()
 
 

@@ -171,7 +171,7 @@ def test_a_bound_is_compared_with_what_passed():
     selected[:, :4] = True
     told = made(selected, "subsample").pfer(0.75)
     assert told.tells
-    assert str(told).startswith("At most 0.08 false selections expected among the 4 terms")
+    assert str(told).startswith("At most 0.08 false selections expected among 4 terms")
     alone = made(selected[:, :5], "subsample").pfer(0.75)
     assert not alone.tells
     assert "up to 6.4 false selections are expected" in str(alone)
@@ -198,7 +198,7 @@ def test_the_way_out_of_a_bound_that_no_threshold_holds_works(assumption, kept):
 
 
 def test_the_way_out_where_even_one_unit_is_too_many():
-    with pytest.raises(StabilityError, match="Even q = 1 needs") as caught:
+    with pytest.raises(StabilityError, match="Even one on each resample needs") as caught:
         made(guesses(7, 3, 10)).threshold(0.01)
     pfer = float(re.search(r"`pfer=([\d.]+)`", str(caught.value))[1])
     assert made(guesses(7, 1, 10)).threshold(pfer) == 1.0
@@ -293,9 +293,9 @@ def test_assumptions_are_checked():
 
 
 def test_too_many_units_for_a_shape():
-    with pytest.raises(OptionError, match="q of at most 5, with p = 9"):
+    with pytest.raises(OptionError, match="at most 5 selected of 9"):
         made(guesses(9, 6, 10)).pfer(0.8, "unimodal")
-    with pytest.raises(OptionError, match="q of at most 4, with p = 9"):
+    with pytest.raises(OptionError, match="at most 4 selected of 9"):
         made(guesses(9, 5, 10)).pfer(0.8, "r-concave")
 
 

@@ -115,7 +115,7 @@ def test_parts_are_within_larger_ones(fit):
     "shares", [[], [0.5, 0.5], [1, 0.5], [0, 1], [0.5, 1.1], "half", 0.5, [None], [np.nan], None]
 )
 def test_shares_must_rise(fit, shares):
-    with pytest.raises(OptionError, match="`shares` must be rising numbers"):
+    with pytest.raises(OptionError, match="`shares` must be increasing numbers"):
         fit.learning_curve(shares)
 
 
@@ -126,6 +126,6 @@ def test_a_part_needs_rows(fit):
 
 def test_what_chooses_k_inside_a_part_may_have_too_few_rows(data):
     fit = treeselect.select("y ~ a + b", data, method="mrmr", k="best", folds=10, seed=1)
-    with pytest.raises(OptionError, match="`inner_folds` says how"):
+    with pytest.raises(OptionError, match="`inner_folds` sets how"):
         fit.learning_curve([0.1, 1], 3)
     assert fit.learning_curve([0.4], 3, inner_folds=2).scores.shape == (1, 3)

@@ -72,7 +72,7 @@ def _rule(found: Contest) -> str:
         listed = sorted(set(sizes))
         whole = listed == list(range(listed[0], listed[-1] + 1))
         among = f"{listed[0]} to {listed[-1]}" if whole else ", ".join(map(str, listed))
-        text = f"each method's own k by the {name}, among {among}"
+        text = f"each method's own k by the {name}, from {among}"
     if any(run.sizes is None for run in found.runs):
         text += "; with a given tuning parameter, the set at that value"
     return text
@@ -185,9 +185,8 @@ def comparison_notes(found: Contest) -> tuple[str, ...]:
         " higher than over independent samples.",
         "Seconds: wall-clock time of the whole selection path and the refitted model on the"
         " training rows of a fold, median over the folds.",
-        "In each fold the selection, the choice of terms and the refitted model use the training"
-        " rows only. Factor levels, bin edges and the parameters of transforms come from all rows,"
-        " without the response.",
+        "In each fold, selection and refitting use the training rows only. Factor levels, bin edges"
+        " and the parameters of transforms come from all rows, without the response.",
     ]
     return (*notes, *method_notes(found), *found.notes)
 

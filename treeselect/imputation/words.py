@@ -146,7 +146,7 @@ def _resample_notes(found: Imputed) -> list[str]:
             f" imputed frame{' with a non-empty selection' if empty else ''}."
             + (
                 " Intervals treat each frame as a cluster of resamples (Korn and Graubard 1998), so"
-                " they are wide if there are few imputations."
+                " few imputations can make them wide."
                 if n > 1
                 else " Intervals are for this frame alone and ignore variation between imputations."
             )

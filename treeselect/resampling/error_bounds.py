@@ -86,7 +86,7 @@ class ErrorBound:
                 f"The bound is uninformative: up to {self.bound:.3g} false selections are expected,"
                 f" and there {'is' if n == 1 else 'are'} {units} {what}"
             )
-        return f"At most {self.bound:.3g} false selections expected among the {units} {what}"
+        return f"At most {self.bound:.3g} false selections expected among {units} {what}"
 
 
 def error_bound(stability: Resampled, threshold: float, assumption: Assumption) -> ErrorBound:
@@ -125,7 +125,7 @@ def least_threshold(stability: Resampled, pfer: float, assumption: Assumption) -
     if bound_at(1.0) > pfer:
         raise StabilityError(
             f"No threshold gives a bound of at most {pfer:g}: at threshold 1 it is"
-            f" {bound_at(1.0):.3g}, with q = {q} on each resample.\n"
+            f" {bound_at(1.0):.3g}, with {q} selected on each resample.\n"
             f"  {_way_out(stability, bound_with, q, float(pfer))}"
         )
     while high - low > 1:
@@ -145,7 +145,7 @@ def _way_out(
     if fewer == 0:
         # Rounded up: what is printed is allowed.
         least = math.ceil(bound_with(1, 1.0) * 1000) / 1000
-        return f"Even q = 1 needs `pfer={least:g}` or more."
+        return f"Even one on each resample needs `pfer={least:g}` or more."
     k = fewer + int(stability.kept.sum())
     return (
         f'Use `fit.resample({stability.n_resamples}, scheme="{stability.scheme}", k={k})`, or a'
@@ -332,8 +332,8 @@ def concave_bound(q: int, p: int, threshold: float, n_pairs: int) -> float:
 def _check_few(q: int, p: int, share: float) -> None:
     if q > share * p:
         raise OptionError(
-            f"This bound needs q of at most {int(share * p)}, with p = {p}.\n"
-            f'  Found: q = {q}. Use `fit.resample(..., k=...)`, or `assumption="none"`.'
+            f"This bound needs at most {int(share * p)} selected of {p} on each resample.\n"
+            f'  Found: {q}. Use `fit.resample(..., k=...)`, or `assumption="none"`.'
         )
 
 

@@ -353,9 +353,9 @@ def _notes(found: Performance) -> tuple[str, ...]:
     notes = [] if found.asked is None else [stopped_note(n_folds, found.asked, "folds")]
     notes += [found.score_words] if found.score_words else []
     notes.append(
-        "In each fold the selection, the choice of k and the final model use the training rows"
-        " only. Factor levels, bin edges and the parameters of transforms come from all rows,"
-        " without the response."
+        "In each fold, selection, choice of k and final model use the training rows only. Factor"
+        " levels, bin edges and the parameters of transforms come from all rows, without the"
+        " response."
     )
     if found.frequency:
         counts = [f"{name} ({count})" for name, count in found.frequency.items()]
