@@ -246,7 +246,7 @@ def test_nothing_selected_is_a_warning(data):
         ({"method_options": {"gama": 1}}, MethodError, "no option `gama`"),
         ({"method_options": {"k": 1}}, MethodError, "no option `k`"),
         ({"method_options": 3}, OptionError, "`method_options` must be a dictionary"),
-        ({"k": 50}, OptionError, "`k` must be at most the number of units, 5"),
+        ({"k": 50}, OptionError, "`k` must be at most 5, the number of candidate terms"),
         ({"family": "poisson"}, OptionError, "`family='poisson'` needs a numeric response"),
     ],
 )

@@ -124,7 +124,7 @@ def test_a_set_of_its_own_size(linear, selector):
         again = cut.resample(2).stability.selected
         assert again.sum(axis=1).tolist() == [1, 1]
     else:
-        assert "Nothing is selected by SelectFdr." in fit.summary().as_text()
+        assert "No term was selected by SelectFdr." in fit.summary().as_text()
 
 
 def test_an_own_size_can_be_asked_for_and_a_number_of_columns(linear):

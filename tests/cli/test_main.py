@@ -477,6 +477,6 @@ def test_demo_prints_the_summary_and_writes_titanic_html(tmp_path, monkeypatch, 
     printed = capsys.readouterr().out
     assert DEMO_FORMULA in " ".join(printed.split())
     assert "binomial" in printed
-    assert "Stability index (Nogueira)" in printed
+    assert "Stability index (Nogueira et al.)" in printed
     page = (tmp_path / "titanic.html").read_text(encoding="utf-8")
     assert "sex" in page

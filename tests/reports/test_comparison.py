@@ -12,6 +12,7 @@ from markup import plain, without_style
 
 from treeselect.comparison.words import comparison_notes
 from treeselect.errors import OptionError
+from treeselect.printing import signed
 from treeselect.printing.folder import template_folder
 from treeselect.reports.gather import gather_comparison
 from treeselect.reports.render import COMPARISON, render
@@ -61,7 +62,8 @@ def test_numbers_on_the_page_are_those_of_the_tables(four):
     for row in four.curve_table().itertuples():
         assert f"<td>{row.score:.3f} ({row.standard_error:.3f})</td>" in page
     for row in four.difference_table().itertuples():
-        text = f"{row.difference:+.3f} ({row.ci_low:+.3f} to {row.ci_high:+.3f})"
+        numbers = (signed(x, "+.3f") for x in (row.difference, row.ci_low, row.ci_high))
+        text = "{} ({} to {})".format(*numbers)
         assert f"<title>{row.method}: {text}</title>" in page
     report = gathered(four)
     assert [bar.name for bar in report.seconds.wide.bars] == [row[0] for row in report.methods.rows]

@@ -75,7 +75,12 @@ def test_what_was_left_out_and_what_is_rare_is_said_once(mixed):
     page = render(report_of(selected("died ~ . - dose", data, weights="weight")))
     said = "Levels in fewer than 5 rows: Hull of site (3)."
     assert page.count(said) == 1
-    assert page.count("Dropped because the response is missing: 6. Left out with weight 0: 5.") == 1
+    assert (
+        page.count(
+            "Excluded because the response is missing: 6. Excluded because their weight is 0: 5."
+        )
+        == 1
+    )
     assert page.count("No known value, can&#39;t be selected") == 1
 
 

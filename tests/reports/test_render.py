@@ -138,20 +138,20 @@ def test_whole_page(fixed, snapshot):
 
 def test_the_answer_comes_first(fixed):
     assert gather(fixed, written="now", versions={}).answer == (
-        "ControlBurn selected 2 of 6 candidate terms to predict died: signal and site. Stable, with"
-        " k fixed at 2, but for who holds one place: the other term was selected in at"
-        " least 80% of 20 bootstrap resamples.",
-        "One place is held in turn: exactly one of signal (15) and copy (5) was selected in 20 of"
-        " 20; their association is at least 1.00.",
+        "ControlBurn selected 2 of 6 candidate terms to predict died: signal and site. Stable up to"
+        " interchangeable terms (k fixed at 2): the other term was selected in at least 80% of 20"
+        " bootstrap resamples.",
+        "Interchangeable: exactly one of signal (15) and copy (5) was selected in 20 of 20"
+        " resamples (association at least 1.00).",
     )
 
 
 def test_what_was_asked_is_said_once_or_whole(fixed):
     once = [name for name, _ in gathered(fixed).asked]
-    assert once == ["Data", "Family", "Kept (k)"]
+    assert once == ["Data", "Family", "Selected (k)"]
     whole = gather(fixed, written="now", versions={}, whole=True).asked
     assert [name for name, _ in whole] == [
-        "Call", "Data", "Rows", "Family", "Method", "Kept (k)", "AUC", "Stability", "Seed",
+        "Call", "Data", "Rows", "Family", "Method", "Selected (k)", "AUC", "Stability", "Seed",
     ]  # fmt: skip
     alone = gather(fixed, written="now", versions={}, sections=("asked",)).asked
     assert alone == whole
@@ -162,7 +162,7 @@ def test_effects_that_the_table_of_terms_has_are_not_told_again(fixed, monkeypat
     monkeypatch.setattr("treeselect.reports.material.effect_table", lambda fit, most: first)
     report = gathered(fixed)
     assert report.effects is None
-    meaning = "Effects are changes of the probability of True that the model predicts"
+    meaning = "Effects are changes in P(died = True) as predicted by the final model"
     assert meaning in " ".join(report.terms.notes)
     chosen = gather(fixed, written="now", versions={}, sections=("terms", "effects"))
     assert chosen.effects.lead.startswith(meaning)
@@ -191,7 +191,7 @@ def test_what_is_kept_by_request_is_not_called_stable(fixed):
     outside = {row[0]: out for row, out in zip(table.rows, table.outside, strict=True)}
     assert {name for name, out in outside.items() if not out} == {"site", "signal"}
     frequency = {row[0]: row[1] for row in table.rows}
-    assert frequency["site"] == "kept by request"
+    assert frequency["site"] == "forced in"
 
 
 def test_a_size_between_two_steps_is_marked(fixed):
@@ -256,8 +256,8 @@ def test_the_search_has_a_section_of_its_own(fitted, snapshot):
     section = page[page.index('<section aria-labelledby="search">') :]
     assert section[: section.index("</section>")] == snapshot
     assert page.count("`.alternatives()`") == 0
-    assert page.count("judged with all of its trees") == 1
-    assert page.count("what other bags would change") == 1
+    assert page.count("evaluated with all its trees") == 1
+    assert page.count("variation between sets of bags") == 1
 
 
 def test_a_search_that_has_nothing_to_tell_has_no_section(fitted):
@@ -345,7 +345,7 @@ def test_nothing_selected(mixed):
     )
     page = page_of(fit)
     assert "selected none of 6 candidate terms to predict dose" in page
-    assert "Nothing is selected at this penalty." in page
+    assert "No term was selected at lam = " in page
 
     assert "What the model has learned" not in page
 
@@ -363,7 +363,7 @@ def test_learned_numbers_are_those_of_the_tables(fitted):
         assert f'<th scope="row">{row.tree}</th><td>{row.weight:.3f}</td>' in page
     assert "a random forest of 20 trees on the selected terms." in page
     assert "and does not predict: predictions come from the random forest" in page
-    assert "probability of True" in page
+    assert "P(died = True)" in page
 
 
 def test_the_sparse_forest_may_predict_by_itself(mixed):
@@ -375,7 +375,7 @@ def test_the_sparse_forest_may_predict_by_itself(mixed):
     assert "does not predict" not in page
     assert "random forest of" not in page
     assert "Importance: share of the weighted trees&#39; standard deviations" in page
-    assert "How the linear predictor changes with each term" in page
+    assert "Centred partial dependence of the linear predictor on each term" in page
 
 
 def test_intervals_of_interactions_stand_beside_the_strengths(fixed, monkeypatch):
@@ -407,7 +407,7 @@ def test_each_class_has_a_row_of_shapes(mixed):
     assert [row.title for row in learned.shapes.rows] == [f"dose: {label}" for label in classes]
     for label, row in zip(classes, learned.shapes.rows, strict=True):
         assert [panel.title for panel in row.panels] == list(fit.selected)
-        assert {panel.scale_label for panel in row.panels} == {f"probability of {label}"}
+        assert {panel.scale_label for panel in row.panels} == {f"P(dose = {label})"}
     shape = fit.shape(fit.selected[0])
     effects = [f"{effect:.3g}" for effect in shape[["effect_<low>", "effect_high"]].iloc[0]]
     assert learned.shapes.table.columns[3:] == tuple(f"Effect on {label}" for label in classes)
@@ -433,7 +433,7 @@ def test_of_more_classes_the_one_that_varies_most_is_shown(mixed):
         for label in "abcde"
     }
     most = max(spreads, key=spreads.get)
-    assert {panel.scale_label for panel in row.panels} == {f"probability of {most}"}
+    assert {panel.scale_label for panel in row.panels} == {f"P(dose = {most})"}
     assert f"Of the 5 classes the one whose effects vary most is shown: {most}." in (
         learned.shapes.lead
     )

@@ -110,8 +110,8 @@ def test_numbers_on_the_page_are_those_of_risk_groups(fit, page):
 def test_the_page_speaks_of_hazards(page):
     assert "mean response" not in page
     assert "probability of" not in page.replace("probability of no event", "")
-    assert ">log hazard ratio</text>" in page
-    assert "Effects are changes of the log hazard ratio that the model predicts" in page
+    assert ">log hazard</text>" in page
+    assert "Effects are changes in the log hazard as predicted by the final model" in page
     facts = dict(re.findall(r"<dt>(.*?)</dt><dd.*?>(.*?)</dd>", page))
     assert facts["Family"] == "cox (times until an event); Cox partial likelihood"
     assert re.fullmatch(r"\d+ in 90 rows \(\d\d\.\d%\)", facts["Events"])

@@ -180,7 +180,7 @@ def test_the_column_of_the_groups_is_hidden_from_the_dot(mixed):
     assert "of whole ward clusters repeated 2 times" in fit.call.rule
     assert fit.scores.repeats == 2
     assert len(fit.scores.scores) == 10
-    assert "rows of each `ward` cluster together" in fit.summary().as_text().replace("\n  ", " ")
+    assert "Rows with the same `ward` stay together" in fit.summary().as_text().replace("\n  ", " ")
     array = treeselect.select("died ~ . - ward", data, fold_groups=CLUSTERS, repeats=2, **QUICK)
     assert np.array_equal(array.scores.scores, fit.scores.scores)
 
@@ -241,7 +241,10 @@ MISSING = np.where(np.arange(N) == 7, None, CLUSTERS.astype(object))
         ({"fold_groups": 3}, "`fold_groups` must be the name of a column"),
         ({"fold_groups": MISSING}, "1 row where it is missing"),
         ({"fold_groups": "sit"}, "named in `fold_groups`.\n  Did you mean `site`"),
-        ({"fold_groups": CLUSTERS, "folds": KFold(7)}, "divide the clusters.*\n.*Give a number of folds"),
+        (
+            {"fold_groups": CLUSTERS, "folds": KFold(7)},
+            "divide the clusters.*\n.*Give a number of folds",
+        ),
     ],
 )
 def test_what_can_not_be_split(mixed, arguments, said):

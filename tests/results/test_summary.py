@@ -54,9 +54,11 @@ def test_a_minimal_set_is_a_part_of_the_terms(mixed, k, said):
 def test_an_index_that_is_not_defined_says_what_was_selected(mixed):
     fit = treeselect.select("dose ~ signal + site", mixed, method="mrmr", k=1, keep="signal")
     said = " ".join(fit.resample(3).summary().as_text().split())
-    assert "as 3 bootstrap resamples all selected no term beyond those that are kept." in said
+    assert "because 3 bootstrap resamples all selected no term other than those forced in." in said
     said = " ".join(fit.resample(3, k=2).summary().as_text().split())
-    assert "as 3 bootstrap resamples all selected every term beyond those that are kept." in said
+    assert (
+        "because 3 bootstrap resamples all selected every term other than those forced in." in said
+    )
 
 
 def test_columns_for_which_the_point_does_not_stand(mixed):
@@ -67,7 +69,7 @@ def test_columns_for_which_the_point_does_not_stand(mixed):
     )
     said = " ".join(fit.summary().as_text().split())
     assert "Case weights: `times`; `.` in a formula does not stand for it." in said
-    assert "each `patient` cluster together; `.` in a formula does not include this column." in said
+    assert "Rows with the same `patient` stay together in folds" in said
 
 
 def test_full_latex(made, snapshot):
@@ -120,7 +122,7 @@ def test_many_selected_terms_are_cut(mixed):
         "dose ~ .", data, method="controlburn", keep=names[:35], k=35, seed=1, forests=1, n_trees=5
     )
     text = str(fit.summary())
-    assert "5 more selected terms in `.tidy()`" in text
+    assert "5 more selected terms are listed by `.tidy()`" in text
     assert len(text.splitlines()) < 60
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from treeselect.arguments.checks import check_count
 from treeselect.arguments.scalars import described
 from treeselect.brief import brief
+from treeselect.designs.nouns import noun_of
 from treeselect.engine.arrays import BoolArray, FloatArray, IntArray, WeightArray
 from treeselect.engine.data.binning import MAX_BINS, BinnedData, bin_columns, bin_edges
 from treeselect.engine.random import stream_seed
@@ -107,17 +108,18 @@ class FeatureGroups:
 
 
 def check_size(k: object, groups: FeatureGroups) -> int:
-    """The number as Python's; an OptionError unless so many units can be selected."""
+    """`k` as an int; an OptionError unless so many units can be selected."""
     size = check_count("k", k, least=1)
     n_units, n_kept = len(groups.names), int(groups.keep.sum())
     if size > n_units:
         raise OptionError(
-            f"`k` must be at most the number of units, {n_units}.\n  Found: {described(size)}."
+            f"`k` must be at most {n_units}, the number of candidate"
+            f" {noun_of(groups.terms, n_units)}.\n  Found: {described(size)}."
         )
     if size < n_kept:
         raise OptionError(
-            f"`k` must be at least the number of kept units, {n_kept}: they count.\n"
-            f"  Found: {size}."
+            f"`k` must be at least {n_kept}, because it counts the"
+            f" {noun_of(groups.terms, n_kept)} in `keep`.\n  Found: {size}."
         )
     return size
 

@@ -128,6 +128,6 @@ def test_bands_are_drawn_where_they_are_known():
     assert panel.specks[1].high < panel.specks[1].y < panel.specks[1].low  # upwards is less
     assert panel.specks[2].low is None
     assert min(tick.at for tick in panel.y_ticks) <= panel.specks[1].high
-    assert panel.specks[1].text == "1.0: +1, +0 to +6 (20.0% of the rows)"
+    assert panel.specks[1].text == "1.0: +1, 0 to +6 (20.0% of the rows)"
     (plain,) = panels([made])
     assert plain.band == ()

@@ -236,7 +236,7 @@ def test_the_shape_of_a_number(fitted):
     line = ax.lines[1]
     np.testing.assert_allclose(line.get_xdata(), shape["signal"])
     np.testing.assert_allclose(line.get_ydata(), shape["effect"])
-    assert ax.get_ylabel() == "effect on the probability of True"
+    assert ax.get_ylabel() == "effect on P(died = True)"
 
 
 def test_missing_values_stand_apart(mixed):
@@ -260,7 +260,7 @@ def test_the_shape_of_a_factor_and_of_classes(fitted, classes):
     assert texts(ax.texts)[:3] == [f"{share:.0%}" for share in shape["share"]]
     ax = classes.plot("shape", term="signal")
     assert {t.get_text() for t in ax.get_legend().get_texts()} == {
-        f"probability of {c}" for c in ("low", "middle", "high")
+        f"P(dose = {c})" for c in ("low", "middle", "high")
     }
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from treeselect.printing import significant_text
 from treeselect.reports.figures.labels import ems, shorten
-from treeselect.results.curves import Curve, CurvePoint
+from treeselect.results.curves import Curve, CurvePoint, definite
 
 PANEL = 320
 """Width of a picture, in pixels: two stand side by side on a desk, one on a phone."""
@@ -25,9 +25,15 @@ class Effects:
 
 
 def short_scale(scale: str, most: float) -> str:
-    """Of a scale too long for so many ems the class is shortened, not what it is."""
-    what, of, label = scale.partition(" of ")
-    return f"{what}{of}{shorten(label, most - sum(map(ems, what + of)))}"
+    """A scale in at most so many ems: if it is too long, the class is shortened first."""
+    if scale.startswith("P("):
+        what, of, label = scale[:-1].partition(" = ")
+        end = ")"
+    else:
+        what, of, label = scale.partition(" of ")
+        end = ""
+    room = most - sum(map(ems, what + of + end))
+    return f"{what}{of}{shorten(label, room)}{end}" if room > 4 else shorten(scale, most)
 
 
 def point_text(point: CurvePoint) -> str:
@@ -46,7 +52,7 @@ def curve_sentence(curve: Curve) -> str:
     lowest = min(curve.points, key=lambda p: p.effect)
     highest = max(curve.points, key=lambda p: p.effect)
     return (
-        f"Effect of {curve.term} on the {curve.scale}, about its mean:"
+        f"Effect of {curve.term} on {definite(curve.scale)}, centred:"
         f" lowest, {significant_text(lowest.effect, 3, '+')}, at {lowest.label};"
         f" highest, {significant_text(highest.effect, 3, '+')}, at {highest.label}."
     )

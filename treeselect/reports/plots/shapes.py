@@ -13,7 +13,7 @@ from treeselect.reports.figures.levels import share_text
 from treeselect.reports.figures.scales import short_scale
 from treeselect.reports.figures.values import FEW, ValueAxis, density, value_axis, value_ticks
 from treeselect.reports.plots.drawing import mark, name_rows, new_axes, plain, short_names
-from treeselect.results.curves import MISSING, Curve, curves
+from treeselect.results.curves import MISSING, Curve, curves, definite, of_all_classes
 from treeselect.results.maps import shape_map
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ def shape(result: Fit, term: str, ax: Axes | None) -> Axes:
     ax = new_axes(ax, 6.4 if len(found) == 1 else 8.6, rows)
     more = f" ({first.more:,} rarer levels not shown)" if first.more else ""
     variable = plain(first.variable) + unit + more
-    what = plain(first.scale) if len(found) == 1 else first.scale.partition(" of ")[0]
+    what = plain(definite(first.scale) if len(found) == 1 else of_all_classes(first.scale))
     if first.is_number:
         _numbers(ax, found, variable)
-        ax.set_ylabel(f"effect on the {what}")
+        ax.set_ylabel(f"effect on {what}")
     else:
         _levels(ax, found)
-        ax.set_xlabel(f"effect on the {what}{more}")
+        ax.set_xlabel(f"effect on {what}{more}")
     if len(found) > 1:  # to the right of the shares of levels
         beside = 1.0 if first.is_number else 1.1
         ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(beside, 1.0))

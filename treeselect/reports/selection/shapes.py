@@ -15,7 +15,9 @@ from treeselect.results.curves import (
     CurvePoint,
     CurveRow,
     curve_rows,
+    definite,
     has_curve,
+    of_all_classes,
 )
 from treeselect.results.effects import decimals
 
@@ -86,8 +88,8 @@ def _lead(fit: Fit, rows: tuple[CurveRow, ...], eligible: int) -> str:
     elif len(found) == 1:
         scale = ""
     sentences = [
-        f"How the {_plain_scale(found)} changes with {what}, the others staying as they are in the"
-        f" data: the effect about its mean{', ' if scale else ''}{scale}."
+        f"Centred partial dependence of {_plain_scale(found)} on {what}{', ' if scale else ''}"
+        f"{scale}."
     ]
     if any(curve.is_number for curve in found):
         sentences.append("Grey bars below a curve show where the rows are.")
@@ -115,9 +117,7 @@ def _lead(fit: Fit, rows: tuple[CurveRow, ...], eligible: int) -> str:
 
 def _plain_scale(found: list[Curve]) -> str:
     scales = {curve.scale for curve in found}
-    if len(scales) == 1:
-        return found[0].scale
-    return "linear predictor" if found[0].scale.startswith("linear") else "probability of a class"
+    return definite(found[0].scale) if len(scales) == 1 else of_all_classes(found[0].scale)
 
 
 def _table(rows: tuple[CurveRow, ...]) -> Table:
