@@ -168,7 +168,7 @@ def test_the_summary_says_what_was_decided_and_what_for(decided, families):
     assert cut.k == 3
     text = " ".join(cut.summary().as_text().split())
     assert "k was not left to boruta" in text
-    assert "9 confirmed (left out: r" in text
+    assert "9 confirmed (not selected: r" in text
     assert set(cut.tidy().query("decision == 'confirmed'")["term"]) == RELEVANT
 
 

@@ -323,7 +323,7 @@ def test_few_pairs():
 
 def test_summary_says_what_passed_where_a_bound_holds(fitted):
     bootstrap = str(fitted.summary())
-    assert "are expected to pass" not in bootstrap
+    assert "without signal" not in bootstrap
     many = fitted.resample(10, scheme="complementary")
     assert not many.stability.pfer().tells
     assert "the bound is uninformative" in " ".join(str(many.summary()).split())
@@ -334,8 +334,9 @@ def test_summary_says_what_passed_where_a_bound_holds(fitted):
     found = pairs.stability.pfer()
     text = " ".join(str(pairs.summary()).split())
     assert found.units
-    assert f"Selected in 75% of the 10 resamples or more: {', '.join(found.units)}. At most" in text
-    assert f"At most {found.bound:.2g} terms without signal are expected to pass" in text
+    named = ", ".join(found.units)
+    assert f"Selected in at least 75% of the 10 resamples: {named}. At most" in text
+    assert f"At most {found.bound:.2g} terms without signal are expected among them" in text
 
 
 def test_constant_terms_are_none_to_select_from():

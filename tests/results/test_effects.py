@@ -256,7 +256,7 @@ def test_of_times_effects_are_log_hazard_ratios():
     assert shape.iloc[-1] > shape.iloc[0] + 0.5
     record = dataclasses.replace(fit, effect_record=fit.resample(2, effects=True).effect_record)
     (note,) = effect_notes(record)
-    assert note.startswith("Effects are changes in the log hazard as predicted")
+    assert note.startswith("Effects are changes in the log hazard under the final model")
     assert "A change of +0.69 doubles the hazard" in note
     assert effect_tables(record)[0].columns[0] == "Effect on the log hazard"
 

@@ -253,8 +253,8 @@ def effect_notes(result: Fit) -> list[str]:
 def meaning_of_effects(result: Fit, table: pd.DataFrame) -> str:
     """What an effect is, and what the words about it mean."""
     said = [
-        f"Effects are changes in {scale_of_effects(result)} as predicted by the final model,"
-        " averaged over the rows, when one term changes and the others keep their values. They"
+        f"Effects are changes in {scale_of_effects(result)} under the final model, averaged over"
+        " the rows, when one term changes and the others keep their values. They"
         " describe the model and are not causal effects."
     ]
     if result.design.response.family.has_times:

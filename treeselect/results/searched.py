@@ -134,8 +134,9 @@ def search_notes(result: Fit, most: int = _NEAREST) -> list[str]:
         of_what = f" ({quoted(groups)})" if isinstance(groups, str) else " of rows"
         over = f"clusters{of_what}" if groups else "rows"
         said.append(
-            "Changes in out-of-bag error are relative. Their standard errors describe variation"
-            f" over {over} for one set of bags; variation between sets of bags is not included."
+            "Changes in error are percentages of the out-of-bag error. Their standard errors"
+            f" describe variation over {over} for one set of bags; variation between sets of bags"
+            " is not included."
         )
     return said
 
