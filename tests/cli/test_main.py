@@ -99,7 +99,7 @@ def test_groups_of_rows_and_another_score(run):
         "--scoring", "neg_brier_score",
     )  # fmt: skip
     assert done.returncode == 2
-    assert "`fold_groups` must have at least as many groups as there are folds" in done.stderr
+    assert "`fold_groups` must have at least as many clusters as there are folds" in done.stderr
     done = run(
         "select", "died ~ signal", "data.csv", "-k", "1", "--seed", "3", "--fold-groups", "colour",
         "--scoring", "neg_brier_score",
@@ -114,7 +114,7 @@ def test_performance_is_printed_and_written(run, folder):
         "--performance", "3", "--json", "p.json", "--report", "p.html",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    selection, performance = done.stdout.split("Performance: selection repeated inside each fold")
+    selection, performance = done.stdout.split("Performance: nested cross-validation")
     assert "Selected terms: Group lasso" in selection
     assert "Folds: 3-fold cross-validation" in " ".join(performance.split())
     data = pd.read_csv(folder / "data.csv")
