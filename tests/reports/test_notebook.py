@@ -118,7 +118,8 @@ def test_stability_prints_what_came_up(fit):
     first, *others = repr(fit.stability).splitlines()
     assert first == "Stability on 10 bootstrap resamples"
     assert [line.split(":")[0].strip() for line in others] == [
-        "Number of units (k)", "Selected by the fit", "Most frequent others", "Stability index", "More",
+        "Number of units (k)", "Selected by the fit", "Most frequent others",
+        "Stability index", "More",
     ]  # fmt: skip
     summary = fit.stability.summary()
     assert len(summary.content.rows) == 4
