@@ -1,4 +1,4 @@
-"""Columns that are no sums of others, nor of what a model holds beside them."""
+"""Columns that are not linear combinations of others, or of the baseline hazards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ _DEPENDENT = 1e-7
 
 
 def independent_columns(matrix: FloatArray) -> BoolArray:
-    """Columns that are not sums of those before them, shape (n_columns,); zeros are not.
+    """Columns that are not linear combinations of earlier ones, shape (n_columns,).
+
+    A column of zeros is a linear combination.
 
     Examples
     --------
@@ -38,9 +40,10 @@ def independent_columns(matrix: FloatArray) -> BoolArray:
 
 
 def beside_baseline(matrix: FloatArray, y: FloatArray) -> FloatArray:
-    """Columns less their means in each stratum, of the rows that are at risk at some event.
+    """Columns minus their means in each stratum, for the rows at risk at some event.
 
-    A baseline hazard takes up what is constant within its stratum; other rows are in no sum.
+    A baseline hazard absorbs whatever is constant within its stratum; other rows contribute to no
+    risk set.
 
     Parameters
     ----------
@@ -51,7 +54,7 @@ def beside_baseline(matrix: FloatArray, y: FloatArray) -> FloatArray:
     Returns
     -------
     ndarray of float, shape (n_at_risk, n_columns)
-        0 in columns of which only rounding is left.
+        0 in columns of which only rounding error remains.
     """
     at_risk = risk_sets(y, y[:, EVENT] > 0).at_risk
     own, stratum = matrix[at_risk], y[at_risk, STRATUM].astype(np.int64)
