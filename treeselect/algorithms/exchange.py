@@ -1,4 +1,4 @@
-"""Exchange search: units that are in for units that are not, as long as held-out rows say so."""
+"""Exchange search: selected for unselected terms, as long as the out-of-bag error falls."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class ExchangeSearch(Method):
         check_number(self, "margin", least=0.0)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units, a step for each size (see ``Method.path``)."""
+        """Path of selected units, one step per size (see ``Method.path``)."""
         search = Search(task, n_trees=self.n_trees, margin=self.margin)
         start = Found(search.first(int(task.problem.groups.keep.sum())))
         if self.left is not None:

@@ -143,7 +143,7 @@ class ForeignSelector(RefinedMethod):
             )
 
     def __repr__(self) -> str:
-        """The call that makes it, without what is the default."""
+        """The call that creates it, without defaults."""
         lost = isinstance(self.selector, Words)
         changed = self.changed() | {"selector": self.words.text if lost else text_of(self.selector)}
         first = changed.pop("selector")
@@ -154,7 +154,7 @@ class ForeignSelector(RefinedMethod):
 
     @property
     def words(self) -> Words:
-        """What people are told of the selector."""
+        """Description of the selector."""
         return self.selector if isinstance(self.selector, Words) else words_of(self.selector)
 
     @property
@@ -169,17 +169,17 @@ class ForeignSelector(RefinedMethod):
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """That of scikit-learn, if it is from there."""
+        """That of scikit-learn, for its selectors."""
         return self.words.references
 
     @property
     def paper(self) -> str:
-        """That of scikit-learn, or where it comes from."""
+        """The reference of scikit-learn, or the name of the selector and its package."""
         return self.words.paper
 
     @property
     def note(self) -> str:
-        """How the selector saw the terms."""
+        """How terms were passed to the selector."""
         scale = "all columns standardised" if self.standardise else "no column standardised"
         return (
             f"{self.name} was fitted to coded columns: missing numbers set to the median, with an"
@@ -196,7 +196,7 @@ class ForeignSelector(RefinedMethod):
         return self.columns
 
     def options(self) -> dict[str, Any]:
-        """All options by name; the selector as the call that makes it, and all its parameters."""
+        """All options by name: the call that creates the selector, and all its parameters."""
         words = self.words
         return {
             "selector": words.text,
@@ -208,7 +208,7 @@ class ForeignSelector(RefinedMethod):
         return {name: getattr(self, name) for name in ("columns", "standardise", "prune", "refine")}
 
     def giving_way(self, k: object) -> ForeignSelector:
-        """The same for a choice of `k`: a set of its own size gives way to a number."""
+        """The same if `k` is a number: a set of the selector's own size gives way to it."""
         gives_way = self.columns == "auto" and self.tuning_value == OWN
         is_number = isinstance(k, int | np.integer)
         return dataclasses.replace(self, columns=None) if gives_way and is_number else self
@@ -225,7 +225,7 @@ class ForeignSelector(RefinedMethod):
 
     @property
     def label(self) -> str:
-        """The call that makes the selector, and options that are not the default."""
+        """The call that creates the selector, and changed options."""
         changed = self.changed()
         whole = changed.pop("selector")
         return ", ".join([str(whole), *(f"{name}={value!r}" for name, value in changed.items())])
@@ -238,7 +238,7 @@ class ForeignSelector(RefinedMethod):
 
     @classmethod
     def lost(cls, record: Mapping[str, Any]) -> ForeignSelector:
-        """The method of a model file, which has no selector any more."""
+        """The method of a model file, which stores no selector."""
         words = Words(**{name: str(value) for name, value in record["selector"].items()})
         return cls(**dict(record) | {"selector": words})
 
@@ -314,7 +314,7 @@ class ForeignSelector(RefinedMethod):
         )
 
     def _copies(self, weights: RowWeights) -> tuple[Any, FloatArray | None]:
-        """How often to repeat each row, and what to pass as ``sample_weight``."""
+        """How often each row is repeated, and the ``sample_weight``."""
         weight = weights.values
         if (weight == weight[0]).all() and (weight[0] == 1 or not weights.are_copies):
             return None, None
@@ -340,7 +340,7 @@ class ForeignSelector(RefinedMethod):
         longest: int,
         every_size: bool,
     ) -> list[Support]:
-        """What the selector takes, from few columns to many; first nothing, if sizes decide."""
+        """Selected columns, from few to many; first none, if sizes decide."""
         n = columns.x.shape[1]
         nothing = Support(np.zeros(n, dtype=bool), np.zeros(n))
         parameter, tuning = self.words.size, self.tuning_value
@@ -371,12 +371,12 @@ class ForeignSelector(RefinedMethod):
 
 
 def foreign_selector(selector: Any) -> ForeignSelector:
-    """The method that a selector is; of a copy of it.
+    """The method for a copy of a selector.
 
     Raises
     ------
     MethodError
-        If it is none.
+        If it is not a selector.
     """
     if not looks_like_selector(selector):
         raise not_a_method(selector)
@@ -386,7 +386,8 @@ def foreign_selector(selector: Any) -> ForeignSelector:
 def _of_units(
     support: Support, columns: LinearColumns, keep: BoolArray
 ) -> tuple[BoolArray, FloatArray]:
-    """Units that have any of the columns, or are kept, and the sum of what each has in them."""
+    """Units with any selected column, or forced in, and the sum of the importances of their
+    columns."""
     unit = np.repeat(columns.order, np.diff(columns.start))
     worth = np.bincount(unit, support.worth, len(keep)).astype(np.float64)
     taken = np.bincount(unit, support.taken, len(keep)) > 0

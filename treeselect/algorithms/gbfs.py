@@ -160,7 +160,7 @@ class GBFS(RefinedMethod):
         object.__setattr__(self, "discounts", _read_discounts(self.discounts))
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling price (see ``Method.path``)."""
+        """Path of selected units along a decreasing cost (see ``Method.path``)."""
         # One ensemble shares the columns of each tree between threads, many have one each.
         alone = task if self.mu is not None else dataclasses.replace(task, n_threads=1)
         ensembles = Ensembles(self, alone)
@@ -174,7 +174,7 @@ class GBFS(RefinedMethod):
 
 
 class Ensembles:
-    """Boosted ensembles of one problem at any price."""
+    """Boosted ensembles of one problem at any value of `mu`."""
 
     def __init__(self, method: GBFS, task: Task) -> None:
         problem, seed = task.problem, task.seed
@@ -191,8 +191,8 @@ class Ensembles:
         self._discounts = _numbered(method, groups.names)
 
     def dearest_price(self) -> float:
-        """The price at which nothing enters: the best gain of a first split, relative to the unit's
-        own price, in units of `mu`."""
+        """The value of `mu` at which nothing enters: the best gain of a first split, relative to
+        the unit's own cost."""
         priced = self._prices > 0
         if not priced.any():
             return 1.0
@@ -208,14 +208,14 @@ class Ensembles:
         return float(worth.max()) / 2 * (1 + 1e-9) or 1.0
 
     def grow(self, mu: float) -> BoostedTrees:
-        """The ensemble at a price."""
+        """The ensemble at a value of `mu`."""
         depth, n_trees = self._sizes(mu)
         rules = Boosting(n_trees, self._method.learning_rate, self._growth(depth))
         is_open = self._problem.groups.keep.copy()
         return self._boost(rules, self._penalty(mu), is_open, _ends_without_split)
 
     def step(self, mu: float) -> Step:
-        """The path's step at a price."""
+        """The step of the path at a value of `mu`."""
         problem = self._problem
         found = self.grow(mu)
         gains = group_gains(found.trees, problem.data).sum(axis=0)
@@ -254,7 +254,7 @@ class Ensembles:
         )  # fmt: skip
 
     def _sizes(self, mu: float) -> tuple[int, int]:
-        """Depth and number of rounds, by validation where they are not given."""
+        """Depth and number of rounds, by validation unless given."""
         depth, n_trees = self._method.max_depth, self._method.n_trees
         if depth is not None and n_trees is not None:
             return depth, n_trees
@@ -264,7 +264,7 @@ class Ensembles:
         return depths[best], n_trees or found[best][1]
 
     def _validate(self, mu: float, depth: int, n_trees: int) -> tuple[float, int]:
-        """Least mean loss on rows that are held out, and after how many rounds."""
+        """Least mean loss on held-out rows, and its number of rounds."""
         n_splits = 5 if self._weights.n_units <= _FEW_ROWS else 1
         curves = [self._curve(mu, depth, n_trees, split) for split in range(n_splits)]
         length = min(len(curve) for curve in curves)
@@ -272,7 +272,7 @@ class Ensembles:
         return float(mean.min()), max(first_smallest(mean), 1)
 
     def _curve(self, mu: float, depth: int, n_trees: int, split: int) -> list[float]:
-        """Loss on the rows of one split that are held out, from the constant model on."""
+        """Loss on the held-out rows of one split, from the null model on."""
         problem, method = self._problem, self._method
         seed = stream_seed(self._seed, "validation", split)
         train, held_out = hold_rows_out(problem, self._weights, seed)
@@ -287,7 +287,7 @@ class Ensembles:
 
 
 class _Judge:
-    """Follows the loss on rows that are held out, and ends the boosting when it stops falling."""
+    """Follows the loss on held-out rows, and ends boosting when it stops falling."""
 
     def __init__(
         self, problem: Problem, weight: WeightArray, base: FloatArray, rows: IntArray
@@ -312,7 +312,7 @@ class _Judge:
 
 
 def _ends_without_split(number: int, eta: FloatArray, trees: Sequence[Trees]) -> bool:
-    """Whether no tree of the round was split: neither will those of the next rounds."""
+    """Whether no tree of the round was split; then no later tree will be."""
     return all(len(tree.nodes.column) == tree.n_trees for tree in trees)
 
 

@@ -1,4 +1,4 @@
-"""The group lasso over terms: the baseline that is linear."""
+"""The group lasso over terms: the linear baseline."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Lasso(RefinedMethod):
         check_number(self, "lam", above=0.0, optional=True)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling penalty (see ``Method.path``)."""
+        """Path of selected units along a decreasing penalty (see ``Method.path``)."""
         with one_thread():
             fits = LassoFits(task)
             if self.lam is not None:
@@ -149,7 +149,7 @@ class LassoFits:
         return self._step(lam, self._solver.solve(lam, self._first))
 
     def path(self, most: int, least: int) -> list[Step]:
-        """Steps until more than `most` units are in, with sizes from `least` on looked for."""
+        """Steps until more than `most` units are selected; sizes from `least` on are searched for."""
         top = self._solver.dearest(self._first)
         before = (top, self._first, self._step(np.inf, self._first))
         steps = [before[2]]
@@ -173,7 +173,7 @@ class LassoFits:
         most: int,
         halvings: int,
     ) -> list[Step]:
-        """Steps between two of them, if sizes between theirs are wanted."""
+        """Steps between two steps, if sizes between theirs are wanted."""
         first, last = max(before[2].size + 1, least), min(after[2].size - 1, most)
         if halvings == 0 or first > last:
             return []
@@ -198,7 +198,8 @@ class LassoFits:
         return ranked_step(tuning, selected, worth, score)
 
     def _spreads(self, fit: LinearFit) -> FloatArray:
-        """Standard deviation of each unit's part of the linear predictor, in the units' order."""
+        """Standard deviation of each unit's contribution to the linear predictor, in the order of
+        units."""
         start, found = self._columns.start, np.zeros(len(self._columns.order))
         for i in np.flatnonzero(self._solver.norms(fit)):
             part = self._columns.x[:, start[i] : start[i + 1]] @ fit.coef[start[i] : start[i + 1]]
@@ -213,8 +214,11 @@ class LassoFits:
 
 
 def _last_of_each_set(steps: Sequence[Step]) -> list[Step]:
-    """Of neighbours with the same set the last one: what has entered has had room to gain weight.
-    The penalty of the first step, at which nothing that has a price is in, stays infinite."""
+    """The last of consecutive steps with the same set, where new coefficients have had room to
+    grow.
+
+    The penalty of the first step, at which no unit with a cost has entered, stays infinite.
+    """
     changes = [not np.array_equal(a.selected, b.selected) for a, b in pairwise(steps)]
     lasts = [step for step, changed in zip(steps[1:-1], changes[1:], strict=True) if changed]
     return [steps[0], *lasts, *steps[1:][-1:]]

@@ -147,7 +147,7 @@ class RBoost(RefinedMethod):
         refuse_together(self, form="gradient", ties="random", way='Use `ties="used"`.')
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a rising coefficient (see ``Method.path``)."""
+        """Path of selected units along an increasing coefficient (see ``Method.path``)."""
         problem = task.problem
         can_reweight = problem.splits_classes
         if self.form == "reweighting" and not can_reweight:

@@ -35,7 +35,7 @@ from treeselect.engine.arrays import FloatArray
 
 @dataclass(frozen=True, kw_only=True)
 class _RegularisedForest(RefinedMethod):
-    """What RRF and GRRF have in common."""
+    """Options shared by RRF and GRRF."""
 
     n_trees: int = 1000
     mtry: int | None = None
@@ -189,7 +189,7 @@ class RRF(_RegularisedForest):
         check_number(self, "lam", least=0.0, most=1.0, optional=True)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a rising coefficient (see ``Method.path``)."""
+        """Path of selected units along an increasing coefficient (see ``Method.path``)."""
         rules, groups = self._rules(), task.problem.groups
         held = held_shares(task) if self.screen else None
 
@@ -265,7 +265,7 @@ class GRRF(_RegularisedForest):
         check_number(self, "lam", least=0.0, most=1.0)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of selected units along a falling `gamma` (see ``Method.path``)."""
+        """Path of selected units along a decreasing `gamma` (see ``Method.path``)."""
         rules, groups = self._rules(), task.problem.groups
         relative = self._relative_importance(task)
         held = held_shares(task) if self.screen else None
@@ -279,8 +279,10 @@ class GRRF(_RegularisedForest):
         return self.path_of(lambda at: try_with(1.0 - at), fixed, task)
 
     def _relative_importance(self, task: Task) -> FloatArray:
-        """Importance in an ordinary forest per price, relative to the largest; 1 for units that
-        cost nothing (equations 4 and 5)."""
+        """Importance per cost in an ordinary forest, relative to the largest (equations 4 and 5).
+
+        It is 1 for units without cost.
+        """
         rules = dataclasses.replace(self._rules(), all_open=False, gain="decrease", ties="random")
         costs = task.problem.groups.costs
         gains = grow_shared(task.seeded("guide"), rules, np.ones(len(costs))).gains

@@ -130,7 +130,7 @@ class SVMRFE(RefinedMethod):
         check_number(self, "epsilon", least=0.0)
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of the units that are left (see ``Method.path``)."""
+        """Path of the remaining units (see ``Method.path``)."""
         machine = LinearMachine(task, self.C, self.epsilon)
 
         def score(left: BoolArray) -> float:
@@ -142,19 +142,19 @@ class SVMRFE(RefinedMethod):
 
 @dataclass(frozen=True, slots=True)
 class UnitWeights:
-    """What a machine tells of the units that it was trained on.
+    """Importances from a trained machine.
 
     Attributes
     ----------
     importance : ndarray of float, shape (n_groups,)
-        Sum of the squared weights of the columns; minus infinity for units without any.
+        Sum of the squared weights of the columns; minus infinity for units without columns.
     """
 
     importance: FloatArray
 
 
 class LinearMachine:
-    """Support vector machines of one problem on any units.
+    """Support vector machines of one problem on any set of units.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class LinearMachine:
             self._mass = self._mass * curvature
 
     def judge(self, left: BoolArray) -> UnitWeights:
-        """What a machine on the units that are left tells of them."""
+        """Importances of the remaining units in a machine on them."""
         used = np.flatnonzero(left[self._unit])
         importance = np.full(len(left), -np.inf)
         if len(used):
@@ -222,8 +222,7 @@ class LinearMachine:
 
 
 def _working_response(problem: Problem, weight: WeightArray) -> tuple[FloatArray, FloatArray]:
-    """Of the rows with weight the working response at the constant model, with standard deviation
-    1, and what it is weighted by, mean 1."""
+    """Working response at the null model, with standard deviation 1, and its weights, with mean 1."""
     rows = np.flatnonzero(weight > 0)
     curvature = problem.curvature(weight)[rows]
     curvature = curvature / np.average(curvature, weights=weight[rows])

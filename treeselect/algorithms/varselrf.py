@@ -1,4 +1,4 @@
-"""varSelRF: elimination in the order of one forest, as long as the out-of-bag error allows."""
+"""varSelRF: elimination in the order of one forest, as far as the out-of-bag error allows."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class VarSelRF(RankingForest):
         check_flag(self, "recompute")
 
     def path(self, task: Task) -> tuple[Step, ...]:
-        """Path of the units that are left (see ``Method.path``)."""
+        """Path of the remaining units (see ``Method.path``)."""
         groups = task.problem.groups
         refuse_costs(self, groups)
         found = self._eliminate(task)
@@ -165,12 +165,12 @@ class VarSelRF(RankingForest):
 
 @dataclass(frozen=True, slots=True)
 class JudgedSet:
-    """A set by a forest on it.
+    """A set, and its forest's assessment.
 
     Attributes
     ----------
     importance : ndarray of float, shape (n_groups,)
-        By which the next units go.
+        By which the next units are removed.
     error, standard_error : float
         See :func:`out_of_bag_error`.
     train_score : float
@@ -186,8 +186,7 @@ class JudgedSet:
 def out_of_bag_error(
     problem: Problem, weights: RowWeights, fitted: FloatArray
 ) -> tuple[float, float]:
-    """Mean error of the rows with a prediction, and its standard error over rows, or over groups of
-    rows where there are any.
+    """Mean error of the rows with a prediction, and its standard error over rows or clusters.
 
     Parameters
     ----------
@@ -218,8 +217,10 @@ def out_of_bag_error(
 
 
 def _steps_of(found: Sequence[tuple[BoolArray, JudgedSet]], given: BoolArray) -> list[Step]:
-    """Steps from the smallest set on, with the least `c_sd` that leads to each; sets of nothing but
-    what is given have no part in the rule."""
+    """Steps from the smallest set on, with the least `c_sd` that leads to each.
+
+    Sets with no units besides the given ones take no part in the rule.
+    """
     in_rule = [judged for left, judged in found if (left & ~given).any()]
     errors = [judged.error for judged in in_rule]
     best = in_rule[first_smallest(errors)] if in_rule else found[-1][1]
@@ -233,7 +234,7 @@ def _steps_of(found: Sequence[tuple[BoolArray, JudgedSet]], given: BoolArray) ->
 
 
 def _in_errors(best: JudgedSet, judged: JudgedSet) -> float:
-    """By how many standard errors of the best set another one is worse."""
+    """By how many standard errors of the best set another set is worse."""
     if at_least(best.error, judged.error):
         return 0.0
     above = judged.error - best.error

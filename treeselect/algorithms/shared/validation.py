@@ -1,4 +1,4 @@
-"""Rows that are held out to choose a method's own sizes by."""
+"""Rows held out to choose the sizes of an ensemble."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _SHARE = 5
 
 
 def hold_rows_out(problem: Problem, weights: RowWeights, seed: int) -> tuple[WeightArray, IntArray]:
-    """Weights without a fifth of the rows, and these rows.
+    """Weights without a held-out fifth of the rows, and the held-out rows.
 
-    A row is held out with all its copies, and with all rows of its group; of each class a fifth, at
-    least one row (or group) where there are two. Where that leaves none to hold out, the rows are
-    judged that are learned from.
+    A row is held out with all its copies and with all rows of its cluster. A fifth of each class is
+    held out, at least one row (or cluster) where there are two. If none can be held out, the
+    training rows are used instead.
     """
     units, rows = units_of(problem, weights), weights.rows
     order = np.random.default_rng(seed).permutation(len(units.stratum))
