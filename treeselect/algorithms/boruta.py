@@ -31,10 +31,10 @@ from treeselect.engine.rounding import levels
 from treeselect.engine.splitting.candidates import can_split
 
 _LEAST_SHADOWS = 5
-"""Shadows there are at least, as in the authors' package, as far as there are units."""
+"""Least number of shadows, as in the authors' package, if there are as many units."""
 
 _LEVEL = 0.01
-"""Level at which units are decided in the rounds, unless one is given."""
+"""Level of the tests, unless one is given."""
 
 _LEAST_SPREAD = 1e-12
 
@@ -174,7 +174,7 @@ class Boruta(RankingForest):
         level = self.level or _LEVEL
         hits, total, seen = np.zeros((3, n))
         is_used = np.zeros(n, dtype=bool)
-        # What can't split is no hypothesis, and counts in no threshold.
+        # Units that can't split are not tested and do not count in the correction.
         decision = np.where(able, TENTATIVE, REJECTED)
         n_able = int(able.sum())
         history: list[FloatArray] = []
@@ -182,7 +182,7 @@ class Boruta(RankingForest):
         while len(history) < self.max_rounds and (decision == TENTATIVE).any():
             left = decision != REJECTED
             score, cast = self._round(task.seeded("round", len(history)), able, left)
-            # What no tree splits on is as good as nothing.
+            # A unit on which no tree splits has importance 0.
             real, shadow = np.nan_to_num(score[:n]), np.nan_to_num(score[n:])[cast]
             best_shadow = max(float(shadow.max()), 0.0)
             history.append(np.where(left, real, np.nan))
@@ -213,7 +213,7 @@ class Boruta(RankingForest):
         importance = np.where(np.isfinite(found.importance), found.importance, np.nan)
         if self.kind == "mdi":
             return importance, shadows
-        # Where all trees agree, as where a unit is hardly used, there is next to no spread.
+        # If all trees agree, for example on a unit that is hardly used, the spread is almost 0.
         return importance / np.maximum(found.standard_error, _LEAST_SPREAD), shadows
 
 
@@ -263,7 +263,7 @@ class Contest:
 
 def _tail(hits: FloatArray, n_rounds: int) -> FloatArray:
     """Probability of at least so many heads of a fair coin."""
-    # Loaded here: every method is known once one is used, and most need no statistics.
+    # Imported here: all methods are loaded together, and most do not need scipy.stats.
     from scipy.stats import binom
 
     return np.asarray(binom.sf(hits - 1, n_rounds, 0.5))

@@ -25,7 +25,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling
 
 _PATIENCE = 5
-"""Expansions in a row that better nothing, after which the search of the thesis ends."""
+"""Expansions without improvement after which the search ends, as in the thesis."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,7 +224,7 @@ class MeritSearch:
         merits = (self.relevance[inside].sum() + self.relevance) / np.sqrt(size + pairs)
         can_enter = self._can_enter.copy()
         can_enter[inside] = False
-        # Rounding must not tell apart what is equal: ties go by the ranks.
+        # Rounding must not break ties: they are broken by rank.
         return np.where(can_enter, np.round(merits, 12), -np.inf)
 
     def _merit(self, units: tuple[int, ...]) -> float:

@@ -143,6 +143,6 @@ class ExchangeSearch(Method):
         selected, predict = found.selected, search.judge.prediction
         score = score_outside(task, selected, lambda: predict(selected))
         step = ranked_step(tuning, selected, search.worth(selected), score)
-        if not task.problem.wants_scores:  # in a fold, where nobody reads it
+        if not task.problem.wants_scores:  # not used in folds
             return step
         return dataclasses.replace(step, trace=search.trace(found))

@@ -39,7 +39,7 @@ from treeselect.engine.blas import one_thread
 from treeselect.errors import MethodError, listing
 
 IN_FILES = "selector"
-"""Name of all selectors of others in model files, whatever they are called."""
+"""Name of all selectors in model files."""
 
 _WHOLE = 1e-9
 """How far the ratio of two weights may be from a whole number, relative to it."""
@@ -220,7 +220,7 @@ class ForeignSelector(RefinedMethod):
 
     @property
     def text(self) -> str:
-        """The call that makes it, without what is the default."""
+        """The call that creates it, without defaults."""
         return repr(self)
 
     @property
@@ -276,7 +276,7 @@ class ForeignSelector(RefinedMethod):
                 f"  It was {self.words.text}. Fit again with it as `method`."
             )
         refuse_costs(self.selector, problem.groups)
-        # What is left of numbers, and of times, has the offset in it.
+        # The residuals of numbers, and of survival times, include the offset.
         takes_it = problem.family.loss.is_squared or problem.family.has_times
         if problem.offset is not None and not takes_it:
             raise MethodError(
@@ -287,7 +287,7 @@ class ForeignSelector(RefinedMethod):
     def _columns(self, task: Task) -> LinearColumns:
         problem = task.problem
         assert problem.columns is not None
-        # Of copies the first one wins: an order drawn by the seed lets them take turns.
+        # Of exact copies, the first wins; the order is drawn by the seed.
         order = np.argsort(problem.groups.ranks(task.seed))
         return linear_columns(problem.columns, task.weight, order, standardise=self.standardise)
 

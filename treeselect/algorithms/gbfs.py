@@ -39,17 +39,17 @@ from treeselect.errors import MethodError, did_you_mean, listing, near, quoted
 
 _MOST_TREES = 2000
 _PATIENCE = 50
-"""Rounds without a lower loss on the validation rows after which boosting ends."""
+"""Rounds without a lower validation loss after which boosting ends."""
 
 _FEW_ROWS = 2000
-"""Up to so many rows the losses of five splits are averaged, as in the paper; one is enough for
-more."""
+"""Most rows for which the losses of five splits are averaged, as in the paper; for more rows, one
+split is enough."""
 
 _DEPTHS = (2, 4, 6)
-"""Depths that validation chooses from."""
+"""Depths from which validation chooses."""
 
 _DECADES = 4.0
-"""Powers of ten that the path goes down from the price at which nothing enters, before it is 0."""
+"""Powers of ten from the cost at which nothing enters down to the least one above 0."""
 
 Discounts = tuple[tuple[str, str, float], ...]
 
@@ -161,7 +161,7 @@ class GBFS(RefinedMethod):
 
     def path(self, task: Task) -> tuple[Step, ...]:
         """Path of selected units along a decreasing cost (see ``Method.path``)."""
-        # One ensemble shares the columns of each tree between threads, many have one each.
+        # With one ensemble, threads share the columns of each tree; with many, each has one.
         alone = task if self.mu is not None else dataclasses.replace(task, n_threads=1)
         ensembles = Ensembles(self, alone)
         fixed = None if self.mu is None else ensembles.step(self.mu)
@@ -226,7 +226,7 @@ class Ensembles:
         return step_of_gains(mu, gains, problem.groups.keep, score)
 
     def _penalty(self, mu: float) -> SplitPenalty:
-        # The engine's gain is the decrease of the squared error, twice what the price is set by.
+        # The engine's gain is the decrease in squared error, twice the unit of `mu`.
         ids = self._problem.groups.ids
         return SplitPenalty(
             np.ones(len(ids)), 2 * mu * self._prices[ids], discounts=self._discounts

@@ -26,19 +26,19 @@ from treeselect.engine.random import stream_seed
 from treeselect.engine.rounding import falling
 
 _MOST_ROWS = 1000
-"""Rows that are all compared with each other, unless blocks are asked for."""
+"""Most rows that are all compared with each other, unless `block_size` is given."""
 
 _USUAL_BLOCK = 100
-"""Rows of a block where there are more."""
+"""Rows of a block, where there are more."""
 
 _AT_ONCE = 64
-"""Units whose kernels are held against the response's together."""
+"""Units whose kernels are compared with the response's at a time."""
 
 _FIRST_UNITS = 512
-"""Units between which inner products are taken at first: most never matter."""
+"""Units whose inner products are computed first; most others never matter."""
 
 _NEAR_END = 0.1
-"""Where in a segment of the path its solution is looked at, from its end."""
+"""Position of a step within its segment of the path, from the end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +187,7 @@ class KernelFits:
         self._prices = np.where(groups.keep, 0.0, groups.costs)
         response = response_kernel(problem, weight, rows, mass)
         self.relevance, self._norms = self._against(response)
-        # No inner product is below 0: no unit enters at a higher penalty than it would alone.
+        # Inner products are non-negative: no unit enters at a higher penalty than it would alone.
         free = self._prices == 0
         alone = np.where(free, np.inf, self.relevance / np.where(free, 1.0, self._prices))
         self._alone = np.where(self.relevance > 0, alone, 0.0)

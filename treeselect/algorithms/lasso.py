@@ -21,13 +21,13 @@ from treeselect.engine.linear.group_lasso import GroupLasso, LinearFit
 from treeselect.engine.row_losses import explicable
 
 _GRID = 10.0 ** -np.linspace(0, 4, 101)
-"""Penalties of the path, relative to the one at which nothing enters."""
+"""Penalties of the path, relative to that at which nothing enters."""
 
 _HALVINGS = 6
-"""How often the gap between two penalties is halved to find sizes between theirs."""
+"""Bisections between two penalties to find sizes between theirs."""
 
 _FITTED = 1e-3
-"""Share of the constant model's loss at which the path ends, since all is explained."""
+"""Share of the null model's loss at which the path ends, as nothing is left to explain."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +129,7 @@ class LassoFits:
         self._problem = problem
         rows = np.flatnonzero(weight > 0)
         self._weight = weight[rows]
-        # Of copies the first one takes all: the order in which ties are won.
+        # Of exact copies, the first takes the whole coefficient: an order drawn by the seed.
         order = np.argsort(problem.groups.ranks(task.seed))
         self._columns: LinearColumns = linear_columns(problem.columns, weight, order)
         prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)[order]
@@ -149,7 +149,7 @@ class LassoFits:
         return self._step(lam, self._solver.solve(lam, self._first))
 
     def path(self, most: int, least: int) -> list[Step]:
-        """Steps until more than `most` units are selected; sizes from `least` on are searched for."""
+        """Standard deviation of each unit's contribution to the linear predictor, by unit."""
         top = self._solver.dearest(self._first)
         before = (top, self._first, self._step(np.inf, self._first))
         steps = [before[2]]

@@ -30,7 +30,7 @@ from treeselect.engine.rounding import falling
 Scheme = Literal["difference", "quotient"]
 
 _LEAST = 1e-3
-"""Least redundancy that a relevance is divided by."""
+"""Lower bound of the redundancy by which a relevance is divided."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -123,7 +123,7 @@ def _loaded(points: list[metadata.EntryPoint]) -> type[Method]:
             raise MethodError(f"Found: {described(kind)}, which isn't a class.")
         check_kind(kind)
         _try_defaults(kind)
-    except Exception as error:  # code of others can fail in any way
+    except Exception as error:  # third-party code can fail in any way
         raise MethodError(
             f"{_package(first)} provides the method {quoted(first.name)}, which can't be loaded.\n"
             f"  {said_by(error)}"

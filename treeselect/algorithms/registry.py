@@ -1,4 +1,4 @@
-"""From a method's name to the method: the only place that knows names."""
+"""Methods by name."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ METHODS: dict[str, type[Method]] = {
         VarSelRF, Stepwise,
     )
 }  # fmt: skip
-"""The package's own, by name."""
+"""Methods of this package, by name."""
 
 _OWN = {*METHODS.values(), ForeignSelector}
 
@@ -125,7 +125,7 @@ def find_method(method: Any, options: Mapping[str, Any]) -> Method:
 def method_text(method: Any) -> Any:
     """A method as it would be typed, a selector as the call that creates it."""
     if isinstance(method, str):
-        return str(method)  # numpy's text would say so
+        return str(method)  # a plain str, not numpy's
     return method if is_method(method) else _Typed(text_of(method))
 
 
@@ -169,7 +169,7 @@ def method_of_record(
     check_told(said)
     try:
         return find_method(str(name), options)
-    except Exception as error:  # others' code can fail in any way, or be another by now
+    except Exception as error:  # third-party code can fail in any way, or have changed
         return LostMethod(said, said_by(error))
 
 
@@ -243,7 +243,7 @@ def _check_options(kind: type[Any], options: Mapping[str, Any], inside: str | No
 
 
 def _advice(option: str, known: list[str]) -> str:
-    """Which option may have been meant, or which of the package's methods have this one."""
+    """A similar option, or the methods of this package that have the option."""
     having = [name for name, kind in METHODS.items() if option in kind.defaults()]
     if having:
         return f"Methods with this option: {listing(having, len(having))}."

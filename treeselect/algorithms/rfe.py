@@ -1,4 +1,4 @@
-"""Recursive elimination: the least important units are removed, and a new forest judges the rest."""
+"""Recursive elimination: the least important units leave, and a new forest judges the rest."""
 
 from __future__ import annotations
 

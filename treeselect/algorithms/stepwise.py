@@ -27,7 +27,7 @@ Direction = Literal["both", "forward", "backward"]
 Criterion = Literal["bic", "aic"]
 
 _LESS = 1e-7
-"""By how much a criterion must be less to be less."""
+"""Least difference between criteria that counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +207,7 @@ class Search:
             moves = [self._best_without(fit), self._best_with(fit)]
             without = moves[0]
             if without is not None and without.n_coefs == fit.n_coefs:
-                fits.append(without)  # what adds nothing goes first, though nothing is gained
+                fits.append(without)  # a unit without coefficients is dropped first
                 continue
             best = self._lowest([m for m in moves if m is not None], fit)
             if not self._is_less(best, fit):

@@ -22,16 +22,16 @@ from treeselect.engine.blas import one_thread
 
 _TOLERANCE = 1e-6
 _MOST_STEPS = 100_000
-"""Newton steps, of which some tens are made: the solver always stops before."""
+"""Newton steps; the solver stops after a few dozen."""
 
 _LEAST_C = 1e-12
-"""Far below, the solver comes to no end."""
+"""Far below this, the solver does not terminate."""
 
 _INTERCEPT = 10.0
-"""The solver penalises the intercept as if it were the weight of a column of this height."""
+"""The solver penalises the intercept like the weight of a column with this value."""
 
 _DIGITS = 8
-"""Digits in which criteria differ: exact copies have equal ones, but for rounding."""
+"""Digits of criteria that count: those of exact copies are equal up to rounding."""
 
 _LEAST_CURVATURE = 1e-12
 """Of a row, relative to the mean: beside an extreme offset the square of what is divided by it must
@@ -199,7 +199,7 @@ class LinearMachine:
         x = self._x[:, used]
         if x.shape[1] <= x.shape[0]:
             return self._solve(x)
-        # Weights are combinations of the rows: the penalty is the same in any basis of these.
+        # Weights lie in the span of the rows; the penalty is the same in any orthonormal basis.
         basis, rows = np.linalg.qr(x.T)
         return np.asarray(self._solve(np.ascontiguousarray(rows.T)) @ basis.T)
 
@@ -222,11 +222,11 @@ class LinearMachine:
 
 
 def _working_response(problem: Problem, weight: WeightArray) -> tuple[FloatArray, FloatArray]:
-    """Working response at the null model, with standard deviation 1, and its weights, with mean 1."""
+    """Working response at the null model (standard deviation 1) and its weights (mean 1)."""
     rows = np.flatnonzero(weight > 0)
     curvature = problem.curvature(weight)[rows]
     curvature = curvature / np.average(curvature, weights=weight[rows])
-    # Of who leaves before the first event nothing is known: no curvature, and no gradient.
+    # Rows censored before the first event have no curvature and no gradient.
     response = problem.gradient(weight)[rows] / np.maximum(curvature, _LEAST_CURVATURE)
     mass = weight[rows] * curvature
     centred = response - np.average(response, weights=mass)

@@ -22,10 +22,10 @@ from treeselect.engine.rounding import at_least, first_smallest, largest_in_row
 from treeselect.engine.splitting.candidates import can_split
 
 _LEAST_UNITS = 2
-"""The rule goes down to so many units, as in the authors' package."""
+"""Least number of units under the rule, as in the authors' package."""
 
 _LEAST_MEAN = 1e-6
-"""Means of counts are at least this much."""
+"""Lower bound of predicted counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +125,7 @@ class VarSelRF(RankingForest):
             enough = min((s.size for s in steps if s.size >= longest), default=steps[-1].size)
             wanted = [step for step in steps if step.size <= enough]
             return self.path_along(wanted, task)
-        # A set of kept units alone may be taken as well as another.
+        # A set with only the units that are forced in is a candidate, too.
         steps = _steps_of(found, np.zeros_like(groups.keep))
         last = next(i for i, s in enumerate(steps) if s.tuning <= self.c_sd or s is steps[-1])
         chosen = dataclasses.replace(steps[last], tuning=self.c_sd)

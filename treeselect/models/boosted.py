@@ -87,7 +87,7 @@ class BoostedModel:
 
     @property
     def tree_shares(self) -> FloatArray:
-        """By the standard deviations of the trees' predictions."""
+        """Shares of the standard deviations of the trees' predictions."""
         return np.zeros(0) if self.trees is None else _shares(self.trees)
 
     def joined(self) -> Trees | None:
@@ -136,7 +136,7 @@ class BoostedModel:
 
 
 def _shares(trees: Trees) -> FloatArray:
-    """Share of each tree in what they move: the standard deviation of its leaves' values."""
+    """Share of each tree in the sum of the standard deviations of the leaf values."""
     nodes, tree = trees.nodes, np.repeat(np.arange(trees.n_trees), np.diff(trees.start))
     weight = np.where(nodes.column == LEAF, nodes.weight, 0).astype(np.float64)
     total = np.maximum(np.bincount(tree, weight), 1.0)

@@ -32,7 +32,7 @@ MIN_LEAF = 5
 """Least rows of a leaf."""
 
 _LEAST_FIRST, _ROWS_OF_FIRST = 10, 50_000
-"""Trees that are grown fully to find the capacity: at least so many, and so many times rows."""
+"""Fully grown trees that determine the capacity: at least this many, and as many rows in total."""
 
 
 class CutForest(NamedTuple):

@@ -24,9 +24,9 @@ def coefficient_table(fit: LinearFit, level: float = 0.95) -> pd.DataFrame:
     from scipy import stats
 
     variance = np.diag(fit.covariance)
-    # Of a singular fit a variance may be negative: it has no standard error.
+    # In a singular fit, a variance may be negative and has no standard error.
     error = np.sqrt(np.where(variance >= 0, variance, np.nan))
-    with np.errstate(divide="ignore", invalid="ignore"):  # an exact fit has errors of 0
+    with np.errstate(divide="ignore", invalid="ignore"):  # an exact fit has standard errors of 0
         statistic = fit.estimate / error
     law = stats.norm() if fit.df is None else stats.t(fit.df)
     half = law.ppf((1 + level) / 2) * error
@@ -132,7 +132,7 @@ def ratio_cells(row: Any) -> tuple[str, str]:
 
 
 _ENOUGH_EVENTS = 10
-"""Events for each coefficient; with fewer a reader is told."""
+"""Events per coefficient below which a note is given."""
 
 
 def in_print(data: ModelData, table: pd.DataFrame) -> pd.DataFrame:

@@ -24,15 +24,14 @@ _MOST_STEPS = 50
 _MOST_HALVINGS = 30
 
 _NEAR = 1e-10
-"""A step is the last one if its squared length is below this, in standard errors: what is left is
-about the square of that length."""
+"""The last step is the first whose squared length, in standard errors, is below this; the remaining
+error is about the square of that length."""
 
 _MOVING = 1e-3
-"""A coefficient that would still move by this share of itself after the last step has no limit: it
-moves by about as much at each."""
+"""A coefficient that would still move by this share of itself after the last step diverges."""
 
 _OF_LARGEST = 0.01
-"""Coefficients that move by less than this share of the largest move are moved by others."""
+"""Coefficients that move by less than this share of the largest move only follow others."""
 
 
 _NOT_FULL_RANK = "At the event times, some columns are linear combinations of others."
@@ -130,7 +129,7 @@ class CoxFit:
         if not len(self.params):
             raise OptionError("`phreg()` needs a model with columns.\n  Found: none.")
         y, entry = self.data.y, self.data.y[:, START]
-        # A row is at risk after it enters; statsmodels has it at risk at that time, too.
+        # Here a row is at risk after it enters; in statsmodels, at that time as well.
         late = np.where(entry > FROM_THE_BEGINNING, np.nextafter(entry, np.inf), 0.0)
         model = PHReg(
             pd.Series(y[:, STOP], name=self.name),
@@ -201,7 +200,7 @@ def fit_cox(data: LinearData, name: str) -> CoxFit:
         llf=-_loss(rows, eta),
         llnull=-_loss(rows, base),
         n_events=round(float(events @ (weight if weights.are_copies else np.ones(len(events))))),
-        converged=converged or bool(infinite.any()),  # the better reason is given
+        converged=converged or bool(infinite.any()),  # divergence is the better reason
         infinite=infinite,
         data=data,
         name=name,

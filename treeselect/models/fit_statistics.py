@@ -31,7 +31,7 @@ def fit_statistics(fit: LinearFit, family: str, *, are_copies: bool) -> dict[str
         ``ll``, ``ll_null``, ``sigma``, ``r2``, ``adj_r2``.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # of the model without terms, which nobody asked for
+        warnings.simplefilter("ignore")  # from the null model
         found = _NUMBERS[family](fit.result)
     if not are_copies:
         found = {name: value for name, value in found.items() if name not in _OF_LIKELIHOOD}

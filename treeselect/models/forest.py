@@ -23,7 +23,7 @@ from treeselect.models.capacity import Grower, best_trees, gains_outside, truth_
 from treeselect.models.hazard_forest import with_hazards
 
 REFITTED_TREES = 200
-"""Trees of the forest that is refitted on the selected units."""
+"""Trees of the forest refitted to the selected units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ def refit_forest(
         own = family.loss.apart(problem.y, weight, problem.constant(weight))
         trees = with_leaf_fits(trees, part, own.loss, own.y, own.base, weight)
     if problem.offset is not None and not family.loss.is_squared:
-        # The mean of the trees' steps is no step of the mean: without this, totals would be off.
+        # The mean of the trees' steps is not the step of the mean: this keeps totals right.
         eta = problem.offset + predict_mean(trees, part, n_threads)[:, 0]
         constant = np.array([family.loss.constant(problem.y, weight, eta)])
     return ForestModel(selected, trees, constant, importance, family, on_link)

@@ -12,7 +12,7 @@ from treeselect.engine.growing.nodes import Trees, join_trees
 from treeselect.models.capacity import Grower, parts_of
 
 _NARROWEST, _WIDEST = 0.1, 10.0
-"""Between these the slope is sought."""
+"""Bounds of the slope."""
 
 
 def with_hazards(grower: Grower, trees: Trees, n_first: int, problem: Problem) -> Trees:

@@ -24,7 +24,7 @@ _EDGES = MAX_BINS - 1
 
 
 class _Splits(NamedTuple):
-    """One tree as its library has it, node 0 the root; a leaf has feature -1."""
+    """One tree of its library, with node 0 as the root; a leaf has feature -1."""
 
     feature: IntArray
     threshold: FloatArray
@@ -244,7 +244,7 @@ def _from_lightgbm(dump: dict[str, Any]) -> ImportedForest:
 
 
 def _flatten(node: dict[str, Any], nodes: list[dict[str, Any]]) -> int:
-    """Append a node and those below it; its number."""
+    """Append a node and those below it; return its number."""
     if "leaf_coeff" in node:
         raise NotBuiltError(
             "Can't import LightGBM trees with linear models in their leaves.\n"
@@ -260,7 +260,7 @@ def _flatten(node: dict[str, Any], nodes: list[dict[str, Any]]) -> int:
 
 
 def _missing_left(node: dict[str, Any]) -> bool:
-    """Side of missing values; without any in training LightGBM takes them for 0."""
+    """Side of missing values; LightGBM treats them as 0 if training had none."""
     if "split_feature" not in node:
         return False
     if node["decision_type"] != "<=" or node["missing_type"] == "Zero":

@@ -8,7 +8,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray
 from treeselect.engine.survival.times import EVENT, STRATUM, risk_sets
 
 _DEPENDENT = 1e-7
-"""Share of its length that a column must have beyond the columns before it; R's own bound."""
+"""Least share of its length that a column must have outside the span of earlier ones, as in R."""
 
 
 def independent_columns(matrix: FloatArray) -> BoolArray:
@@ -30,7 +30,7 @@ def independent_columns(matrix: FloatArray) -> BoolArray:
         if length == 0 or known.shape[1] == basis.shape[1]:
             continue
         rest = column / length
-        for _ in range(2):  # once more, as rounding leaves a little of the basis
+        for _ in range(2):  # twice, as rounding leaves a little of the basis
             rest = rest - known @ (known.T @ rest)
         size = np.linalg.norm(rest)
         if size > _DEPENDENT:

@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 
 _SINGULAR = 1e-7
-"""A cluster-robust covariance has no full rank if some combination of coefficients has so small a
-share of the largest variance, both by that of the model. Rounding leaves less than 1e-12."""
+"""A cluster-robust covariance is rank-deficient if some combination of coefficients has less than
+this share of the largest variance, relative to the model-based covariance. Rounding leaves less
+than 1e-12."""
 
 _MOST_COPIES = 10_000_000
-"""Most rows that case weights are written out to, where statsmodels takes no weights."""
+"""Most rows to which case weights are expanded where statsmodels takes no weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +208,7 @@ def _without_groups(result: Any, covariance: FloatArray, names: Sequence[str]) -
     inverse = np.linalg.inv(root)
     size = np.abs(root @ vectors[:, lost]).max(axis=1) * np.sqrt((inverse**2).sum(axis=0))
     found = [names[i] for i in np.flatnonzero(size > 1e-4 * size.max()).tolist()]
-    # A level that the others are compared with is told by these, not by the intercept.
+    # A reference level shows in the other levels, not in the intercept.
     found = [name for name in found if name.split(": ")[-1] != INTERCEPT] or found
     return [
         f"Cluster-robust standard errors can't be computed for {listing(found)}, which"
@@ -265,7 +266,7 @@ def _covariance(data: LinearData) -> dict[str, Any]:
         return {}
     how: dict[str, Any] = {"groups": data.row_weights.groups}
     if "freq_weights" in _weights(data):
-        # statsmodels counts rows in its correction for small samples, but they stand for copies.
+        # statsmodels' small-sample correction counts rows, but these stand for copies.
         n_rows, n_columns = data.matrix.shape
         n = int(data.row_weights.values.sum())
         how["scaling_factor"] = (n - 1) / (n - n_columns) * (n_rows - n_columns) / (n_rows - 1)
@@ -344,7 +345,7 @@ _FITS = {
 
 
 _CERTAIN = 1e-8
-"""Fitted probabilities this close to 0 or 1 are numerically certain."""
+"""Fitted probabilities this close to 0 or 1 are numerically 0 or 1."""
 
 
 def near_certain(fit: LinearFit) -> bool:

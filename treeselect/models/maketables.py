@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SAME_ROWS, OTHER_ROWS = "the same rows", "other rows"
-"""On which rows the terms of a model were selected."""
+"""Rows on which the terms of a model were selected."""
 
 _LABELS = {
     "selection": "Terms selected on",
@@ -30,7 +30,7 @@ _LABELS = {
     "score": "Score",
     "reference": "Reference",
 }
-"""Names of statistics that maketables does not know."""
+"""Labels of statistics unknown to maketables."""
 
 
 @dataclass(frozen=True, slots=True)

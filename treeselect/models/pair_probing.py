@@ -85,7 +85,7 @@ def read_strengths(model: Model, probes: PairProbes) -> FloatArray:
             [np.repeat(codes[0], sizes[1], axis=0), np.tile(codes[1], (sizes[0], 1))]
         )
         cells = np.bincount(first.place * sizes[1] + second.place, share, len(points))
-        held = cells > 0  # the others have no part in the strength, and prediction takes the time
+        held = cells > 0  # others do not enter the strength, and prediction takes most of the time
         mean = np.zeros((len(points), len(model.constant)))
         mean[held] = mean_at(
             model.score, averaged, probes.weight, np.concatenate(columns), points[held]

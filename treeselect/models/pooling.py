@@ -80,7 +80,7 @@ def pool(estimates: FloatArray, variances: FloatArray, df_complete: float | None
     within = variances.mean(axis=0)
     centre = estimates.mean(axis=0)
     apart = estimates - centre
-    # Of imputations that agree nothing is missing, whatever was rounded on the way.
+    # If imputations agree up to rounding, no information is missing.
     apart[np.abs(apart) <= PRECISION * np.abs(centre)] = 0.0
     between = (1 + 1 / m) * (apart**2).sum(axis=0) / (m - 1)
     total = within + between
@@ -88,7 +88,7 @@ def pool(estimates: FloatArray, variances: FloatArray, df_complete: float | None
     if df_complete is not None:
         n = df_complete
         inverse = inverse + (n + 3) / (n * (n + 1)) * total / within
-    with np.errstate(divide="ignore"):  # nothing missing, and a normal law
+    with np.errstate(divide="ignore"):  # nothing missing, and normal statistics
         df = 1 / inverse
     riv = between / within
     return Pooled(

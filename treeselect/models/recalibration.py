@@ -40,8 +40,8 @@ _REGRESSIONS = {
 
 _UNKNOWN = (float("nan"),) * 3
 _LARGEST_ERROR = 100.0
-"""Classes that are separated have a slope without a maximum, and standard errors beyond this.
-An intercept is in the unit of the response."""
+"""With separated classes the slope diverges, and its standard error exceeds this. An intercept is
+in units of the response."""
 
 _Z95 = 1.959963984540054
 
@@ -85,7 +85,7 @@ def _last(
     if np.ptp(columns[:, -1]) == 0 and columns.shape[1] > 1:
         return _UNKNOWN
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what has no maximum, which is looked at below
+        warnings.simplefilter("ignore")  # for separation, which is checked below
         try:
             model = sm.GLM(y, columns, kinds[family](), offset=offset, freq_weights=mass)
             found = model.fit()

@@ -25,10 +25,10 @@ _TAIL, _MIN_TREES = 5, 10
 GROWING = (
     "forests", "tail", "tolerance", "min_trees", "max_depth", "max_features", "tree_cost",
 )  # fmt: skip
-"""Keywords that say how a forest is grown."""
+"""Keywords for growing a forest."""
 
 _FITTED = "a fitted "
-"""What a forest is in a model file, before its type."""
+"""How a fitted model starts in a model file, before its type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

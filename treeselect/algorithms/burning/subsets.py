@@ -17,7 +17,7 @@ from treeselect.errors import MethodError
 
 _SUBSET_RIDGE = 0.01
 """Ridge of best subsets, where none is given, as a share of the constant model's loss. With it
-the gap closes in seconds; a tenth of it took minutes on 20 columns (``best_subset`` says why)."""
+the gap closes in seconds; with a tenth of it, minutes on 20 columns (see ``best_subset``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -22,7 +22,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.errors import MethodError, TreeselectError, quoted, said_by
 
 _ONE_AT_A_TIME = threading.Lock()
-"""Warnings are caught for the whole process: two threads would hand each other's filters back."""
+"""Warning filters are global: two threads would restore each other's."""
 
 
 @dataclass(frozen=True, slots=True)

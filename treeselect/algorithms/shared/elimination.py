@@ -15,7 +15,7 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.splitting.candidates import can_split
 
 _ONE_BY_ONE = 30
-"""Units from which on one goes at a time."""
+"""Number of units from which they are removed one at a time."""
 
 
 class Judged(Protocol):
@@ -86,7 +86,7 @@ def path_of_shares(
         return fewer(size, last, method.step)
 
     found = eliminate(judge, able, groups.keep, groups.ranks(task.seed), next_size)
-    # Where none is of the largest size that is wanted, the next larger one has to be there.
+    # If no set has the largest size that is wanted, the next larger one is needed.
     sizes = [int(left.sum()) for left, _ in found]
     enough = min((size for size in sizes if size >= most), default=max(sizes))
     steps = []

@@ -22,21 +22,21 @@ from treeselect.engine.arrays import BoolArray, FloatArray, IntArray
 from treeselect.engine.rounding import falling, levels
 
 TREES = 100
-"""Trees of the sure judge, where nobody says otherwise."""
+"""Trees of the sure judge by default."""
 
 MARGIN = 1.0
-"""Standard errors by which a set must be better than another to take its place, likewise."""
+"""Standard errors by which a set must be better than another to replace it, by default."""
 
 _PATIENCE = 3
-"""Sizes without progress after which a path ends."""
+"""Sizes without improvement after which a path ends."""
 
 _MOST_ROUNDS = 8
 _CANDIDATES, _BEST = 6, 3
-"""Units that may come in, and how many of them, of those that may go and of the exchanges are
-looked at more closely."""
+"""Candidates for entry, and how many of them, of the candidates for removal and of the exchanges
+are examined closely."""
 
 _NEIGHBOURS = 6
-"""Sets of its size that a set is compared with at the end."""
+"""Sets of the same size with which a set is compared at the end."""
 
 _QUICK_TREES = 25
 _QUICK_ROWS, _SURE_ROWS = 2_000, 10_000

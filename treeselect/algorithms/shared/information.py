@@ -13,10 +13,10 @@ from treeselect.engine.data.binning import BinnedData
 from treeselect.engine.rounding import PRECISION, levels
 
 _MOST_EMPTY = 100
-"""Cells of a table for each row, up to which the empty ones are counted along."""
+"""Cells per row up to which empty cells are counted, too."""
 
 _ROUNDING = 1e-12
-"""Information that is none."""
+"""Information up to this is rounding error."""
 
 
 def row_mass(weights: RowWeights) -> tuple[IntArray, FloatArray]:
@@ -115,7 +115,7 @@ class Uncertainties:
     """
 
     def __init__(self, cells: Sequence[IntArray], response: IntArray, mass: FloatArray) -> None:
-        # The bytes of a partition are those of its largest number: units may be thousands.
+        # The smallest sufficient integer type: there may be thousands of units.
         self.n_cells = np.array([c.max() + 1 for c in cells])
         self._cells = [c.astype(np.min_scalar_type(int(c.max()))) for c in cells]
         self._mass = mass
@@ -140,7 +140,7 @@ class Uncertainties:
         apart = self._entropy[units] + entropy
         by_chance = (n_cells - 1) * (n_y - 1) / (2 * self._mass.sum())
         shared = apart - _entropies(joint, n_cells * n_y, self._mass) - by_chance
-        # I is at most H: where anything is left of I, so it is of H.
+        # I is at most H: if I remains positive, so does H.
         most = np.maximum(apart / 2 - by_chance, _ROUNDING)
         found = np.where(shared > _ROUNDING, np.minimum(shared / most, 1.0), 0.0)
         return np.asarray(np.round(found, 12))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 OWN = "own"
-"""The tuning value of a method that finds one set, of a size that is its own business."""
+"""Tuning parameter of a method that finds a single set and chooses its size."""
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from treeselect.engine.growing.growth import UNBOUNDED
 from treeselect.errors import MethodError, quoted
 
 MOST_TREES = 1_000_000
-"""Most trees, and of whatever else has no bound of its own."""
+"""Most trees; the bound of all options without their own."""
 
 MOST_LEAF = 10**12
-"""Most rows that a leaf can be asked to have."""
+"""Upper bound of the minimum number of rows in a leaf."""
 
 MOST_DEPTH = UNBOUNDED
 """Greatest depth, which no tree reaches."""
@@ -26,7 +26,7 @@ MOST_UNITS = 10**9
 """Most units that can be tried at a node."""
 
 _LARGEST = 1e150
-"""Largest number, whose square is still one."""
+"""Largest number whose square is finite."""
 
 
 def check_integer(
@@ -51,7 +51,7 @@ def check_integer(
         found, bounds = None, f"at most {limit:,}"
     if found is None or found < least or (most is not None and found > most):
         raise _error(method, option, f"a whole number, {bounds}", optional, value)
-    object.__setattr__(method, option, found)  # a frozen record's own checks may settle it
+    object.__setattr__(method, option, found)  # allowed in the checks of a frozen record
 
 
 def check_number(
@@ -85,7 +85,7 @@ def check_number(
         or (most is not None and found > most)
     ):
         raise _error(method, option, f"a finite number {' and '.join(bounds)}", optional, value)
-    # numpy has no whole number so large, and would take it for an object
+    # numpy would convert a larger int to an object
     object.__setattr__(method, option, found if abs(found) <= 2**53 else float(found))
 
 

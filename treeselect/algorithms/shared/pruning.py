@@ -18,10 +18,10 @@ from treeselect.engine.arrays import BoolArray
 from treeselect.engine.rounding import falling
 
 _TREES = 200
-"""Trees of the forests that are compared."""
+"""Trees of the compared forests."""
 
 MOST_UNITS = 30
-"""Larger selections are left as they are: each of their units costs some forests."""
+"""Larger selections are not pruned: each unit takes several forests."""
 
 
 class BackwardPass:
@@ -62,7 +62,7 @@ class BackwardPass:
         A set of no units, or of more than 30, is returned unchanged.
         """
         key = selected.tobytes()
-        if key not in self._chains:  # depends on the set alone: steps of a path often share it
+        if key not in self._chains:  # depends only on the set, which steps of a path often share
             self._chains[key] = self._pruned(selected)
         return self._chains[key]
 

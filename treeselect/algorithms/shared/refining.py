@@ -22,7 +22,7 @@ from treeselect.engine.arrays import BoolArray
 from treeselect.errors import listing
 
 NO_FURTHER = ", or do not lower the out-of-bag error"
-"""Why units are left out of a refined path, beside why the method leaves them out."""
+"""Continues a method's `left_out` for refined paths."""
 
 
 class Refinement:

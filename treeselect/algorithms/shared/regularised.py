@@ -25,10 +25,10 @@ Gain = Literal["uncentred", "decrease"]
 Ties = Literal["used", "random"]
 
 _HALF = 0.5
-"""What is taken from the indicator of two classes (see ``engine.penalty``)."""
+"""Subtracted from the indicator of two classes (see ``engine.penalty``)."""
 
 _TREES_AT_ONCE = 100
-"""Trees that are grown before their gains are summed and the trees forgotten."""
+"""Trees that are grown before their gains are summed and the trees discarded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def grow_shared(
             seen += found.n_trees
             outside += np.nan_to_num(found.prediction) * found.n_trees[:, np.newaxis]
     if not gains.any():
-        # Trees of a root alone say the mean of their bags: the higher, the lower the row outside.
+        # A root alone predicts the mean of its bag, which falls as the out-of-bag response rises.
         return SharedForest(gains, null_score(problem, weight))
     score = out_of_bag_score(problem, weight, outside, seen)
     return SharedForest(gains / rules.n_trees, score)
@@ -184,7 +184,7 @@ def out_of_bag_mean(
         return np.where(rows, problem.mean_beside(weight, outside), np.nan)
     fitted = total[rows] / seen[rows, np.newaxis]
     if family.n_classes > 2:
-        # Pure leaves of a few trees would be certain: one more vote for the classes' shares.
+        # Few trees with pure leaves would predict 0 or 1: class shares count as one more vote.
         shares = np.bincount(problem.y.astype(np.int64), weight, family.n_classes) / weight.sum()
         fitted = (total[rows] + shares) / (seen[rows, np.newaxis] + 1)
     else:

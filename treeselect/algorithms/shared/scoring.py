@@ -27,7 +27,7 @@ from treeselect.engine.splitting.candidates import n_able
 from treeselect.models.capacity import Grower, best_forest, truth_of
 
 SCORED_TREES = 100
-"""Trees of the forests that tell the score of a set."""
+"""Trees of the forests that score a set."""
 
 
 class OutOfBagFit(NamedTuple):

@@ -15,10 +15,10 @@ from treeselect.engine.random import stream_seed
 from treeselect.errors import MethodError, said_by
 
 SIZES = ("k", "n_features_to_select", "max_features")
-"""Parameters that tell a selector how many columns to take."""
+"""Parameters for the number of columns that a selector selects."""
 
 _LONGEST = 100
-"""Most characters of a value that is shown as it prints itself."""
+"""Most characters of a value that is shown by its repr."""
 
 SCIKIT_LEARN = Reference(
     ("F. Pedregosa", "others"),
@@ -70,7 +70,7 @@ def looks_like_selector(value: object) -> bool:
     if isinstance(value, type):
         return False
     last = last_step(value)
-    # What predicts and has no `get_support` is a model; of what transforms the fit will tell.
+    # An object with `predict` and no `get_support` is a model; a transformer shows after its fit.
     could = _has(last, "transform") and not _has(last, "predict")
     return _has(value, "fit") and (_has(last, "get_support") or could)
 
@@ -196,7 +196,7 @@ def copy_of(selector: Any) -> Any:
 
     try:
         return clone(selector, safe=False)
-    except Exception as error:  # code of others can fail in any way
+    except Exception as error:  # third-party code can fail in any way
         raise MethodError(
             f"Can't copy {type(selector).__name__}, and every fit needs a fresh copy.\n"
             f"  {said_by(error)}"
@@ -220,7 +220,7 @@ def seeded(selector: Any, seed: int) -> Any:
         elif inspect.isfunction(value) and _draws(value):
             changed[name] = functools.partial(value, random_state=own)
         elif not hasattr(value, "get_params") and getattr(value, "random_state", own) is None:
-            value.random_state = own  # a splitter; the copy has one of its own
+            value.random_state = own  # a splitter, copied with the selector
     return twin.set_params(**changed) if changed else twin
 
 

@@ -14,7 +14,7 @@ from treeselect.engine.data.binning import OTHER
 from treeselect.engine.rounding import weighted_median
 
 _CONSTANT = 1e-10
-"""Spread, relative to the largest value, up to which a column is constant."""
+"""Standard deviation, relative to the largest value, up to which a column is constant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def _of_factor(codes: NDArray[Any]) -> list[FloatArray]:
 
 def standardised(values: FloatArray, share: FloatArray) -> FloatArray | None:
     """Mean 0 and variance 1; None for a constant."""
-    # By a power of two, which rounds nothing: squares of huge or tiny numbers are not numbers.
+    # By a power of two, which is exact: squares of huge or tiny numbers overflow or vanish.
     values = np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))
     centred = values - share @ values
     spread = float(np.sqrt(share @ centred**2))

@@ -18,7 +18,7 @@ _FIRST = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Positions that are always tried."""
 
 _AT_ONCE = 4
-"""Positions tried together from then on, whatever the number of threads."""
+"""Positions tried together afterwards, for any number of threads."""
 
 _MOST_TRIALS = 33
 _FINEST = 2.0**-8

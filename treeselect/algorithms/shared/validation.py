@@ -10,7 +10,7 @@ from treeselect.designs.weights import RowWeights
 from treeselect.engine.arrays import IntArray, WeightArray
 
 _SHARE = 5
-"""One row in so many is held out."""
+"""One row in five is held out."""
 
 
 def hold_rows_out(problem: Problem, weights: RowWeights, seed: int) -> tuple[WeightArray, IntArray]:
