@@ -21,10 +21,10 @@ from treeselect.algorithms.shared.task import Task
 class ExchangeSearch(Method):
     """Exchange search: swap terms as long as the out-of-bag error falls.
 
-    Methods that follow a path seldom drop a term once it has entered. Exchange search treats each
-    size on its own: it starts from the terms with the largest held-out gain in a forest of all
-    terms, and exchanges selected for unselected terms as long as the out-of-bag error falls by more
-    than a margin.
+    Methods that follow a path seldom drop a term once it has entered. At each size, exchange search
+    starts from the terms with the largest held-out gain in a forest of all terms or, if that is
+    better, from the set of the next smaller size with one more term. It then exchanges selected for
+    unselected terms as long as the out-of-bag error falls by more than a margin.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class ExchangeSearch(Method):
     Raises
     ------
     MethodError
-        If an option is not in its range.
+        If an option is out of range.
 
     Notes
     -----

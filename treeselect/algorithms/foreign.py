@@ -74,7 +74,9 @@ class ForeignSelector(RefinedMethod):
         If an option is out of range; if the selector can't be fitted, with its own message; or if
         there are `costs`, an offset with classes or counts, or weights that it can't use.
 
-    Notes ----- The selector is fitted to the columns of the rows with positive weight. Missing
+    Notes
+    -----
+    The selector is fitted to the columns of the rows with positive weight. Missing
     numbers are set to the median, with an indicator; a factor has an indicator for each level,
     missing included; constant columns are dropped. The order of terms is drawn from the seed, so
     that exact copies are not favoured by their position. The response is passed as class numbers

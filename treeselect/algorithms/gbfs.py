@@ -104,7 +104,9 @@ class GBFS(RefinedMethod):
     MethodError
         If an option is out of range, or if `discounts` names an unknown term.
 
-    Notes ----- Algorithm 1 of [1]_. For right-censored times, the loss is minus the log partial
+    Notes
+    -----
+    Algorithm 1 of [1]_. For right-censored times, the loss is minus the log partial
     likelihood (Cox, with Efron ties, weights, late entry and strata), whose negative gradients are
     the martingale residuals. The path starts at the value of `mu` at which no term enters. A cost
     shared by several terms is charged to each of them. A group (``groups=``) counts as one term.

@@ -149,7 +149,7 @@ class LassoFits:
         return self._step(lam, self._solver.solve(lam, self._first))
 
     def path(self, most: int, least: int) -> list[Step]:
-        """Standard deviation of each unit's contribution to the linear predictor, by unit."""
+        """Steps until more than `most` units are selected, with sizes from `least` on."""
         top = self._solver.dearest(self._first)
         before = (top, self._first, self._step(np.inf, self._first))
         steps = [before[2]]
@@ -198,8 +198,7 @@ class LassoFits:
         return ranked_step(tuning, selected, worth, score)
 
     def _spreads(self, fit: LinearFit) -> FloatArray:
-        """Standard deviation of each unit's contribution to the linear predictor, in the order of
-        units."""
+        """Standard deviation of each unit's contribution to the linear predictor."""
         start, found = self._columns.start, np.zeros(len(self._columns.order))
         for i in np.flatnonzero(self._solver.norms(fit)):
             part = self._columns.x[:, start[i] : start[i + 1]] @ fit.coef[start[i] : start[i + 1]]

@@ -58,7 +58,9 @@ class VarSelRF(RankingForest):
     MethodError
         If an option is out of range, or if `costs` are given.
 
-    Notes ----- With `c_sd`, the sets are those of the authors' package: ``round(step * n)`` of n
+    Notes
+    -----
+    With `c_sd`, the sets are those of the authors' package: ``round(step * n)`` of n
     terms are removed at a time, until two remain, and the smallest set is selected whose error is
     at most the lowest error plus `c_sd` times its standard error. If `k` decides, terms are removed
     one at a time once 30 remain. Errors are averaged over rows: the misclassification rate e with

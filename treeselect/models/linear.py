@@ -91,7 +91,9 @@ def fit_linear(data: LinearData, family: str, name: str, classes: Sequence[Any])
     OptionError
         If statsmodels does not support the weights.
 
-    Notes ----- Numeric responses: least squares, weighted if weights are not integers; the offset
+    Notes
+    -----
+    Numeric responses: least squares, weighted if weights are not integers; the offset
     is subtracted from the response. With integer weights, the Gaussian GLM, whose ``freq_weights``
     count rows, with t statistics. Two classes and counts: GLM with the canonical link. More
     classes: multinomial logit, on copies of the rows. Non-integer weights are first divided by
