@@ -129,7 +129,7 @@ class LassoFits:
         self._problem = problem
         rows = np.flatnonzero(weight > 0)
         self._weight = weight[rows]
-        # Of exact copies, the first takes the whole coefficient: an order drawn by the seed.
+        # Of exact copies, the first takes the whole coefficient: this order breaks ties.
         order = np.argsort(problem.groups.ranks(task.seed))
         self._columns: LinearColumns = linear_columns(problem.columns, weight, order)
         prices = np.where(problem.groups.keep, 0.0, problem.groups.costs)[order]

@@ -114,9 +114,9 @@ class RRF(_RegularisedForest):
         tables of [1]_; no new term enters a node whose purity is `lam` or more. Numeric responses
         are centred first. ``"decrease"``: the decrease in impurity, as described in the papers.
     ties : {"used", "random"}
-        Which of equal splits is made. ``"used"``: the split on a term in use, then on the term that
-        comes first in an order drawn from the seed. ``"random"``: one at random, as in the authors'
-        package, so that exact copies enter.
+        Which of equal splits is made. ``"used"``: the split on a term in use, then on a term forced
+        in, then on the cheapest, then the first in an order drawn from the seed. ``"random"``: one
+        at random, as in the authors' package, so that exact copies enter.
     screen : bool
         Whether a new term must also be credible. A term with coefficient c may then enter only if
         the share of its gain that holds out of bag is at least ``1 - c`` of the largest such share,
