@@ -266,11 +266,11 @@ def test_methods_are_refused(methods, kind, message):
     [
         ([2, 3, 2], "Found: 2 more than once in [2, 3, 2]"),
         ([], "empty list"),
-        ([1, 9], "at most the number of units"),
+        ([1, 9], "the number of candidate terms"),
         ([0, 2], "at least 1"),
         ([1, 2.5], "whole number"),
         (0, "at least 1"),
-        (9, "at most the number of units"),
+        (9, "the number of candidate terms"),
         (True, "whole number"),
         (None, "whole number"),
         ("1.se", "must be one of"),

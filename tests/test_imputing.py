@@ -141,7 +141,7 @@ def test_a_size_that_one_frame_does_not_reach_is_told(frames):
     found = treeselect.select_imputed("y ~ .", flat, k=3, **QUICK)
     assert [fit.k for fit in found.fits] == [3, 2]
     text = " ".join(found.summary().as_text().split())
-    assert "Imputation 2: Asked for 3 units, but no more than 2 enter the path" in text
+    assert "Imputation 2: The call requests 3 terms, but only 2 enter the path" in text
 
 
 def test_a_stop_ends_the_call(frames, found, monkeypatch):

@@ -92,7 +92,7 @@ def test_units_that_no_tree_uses_are_not_made_up(mixed):
     """The exact copy of `signal` never wins a tie, so a sixth unit can't be had."""
     fit = treeselect.select("died ~ . - dose", mixed, k=6, **FAST)
     assert fit.k == 5
-    assert "Asked for 6 units, but no more than 5 enter the path" in str(fit.summary()).replace(
+    assert "The call requests 6 terms, but only 5 enter the path" in str(fit.summary()).replace(
         "\n ", ""
     )
 
@@ -112,7 +112,7 @@ def test_noise_alone_selects_nothing():
     assert fit.selected == ()
     assert fit.formula == "y ~ 1"
     assert fit.predict(data).nunique() == 1
-    assert "Nothing is selected" in str(fit.summary())
+    assert "No term was selected" in str(fit.summary())
     assert "Minimal selection" not in str(fit.summary())
 
 
@@ -274,7 +274,11 @@ def test_method_object_and_published_form(mixed):
         ),
         ({"method": "controlburn", "tolerance": 0.0}, MethodError, "finite number above 0"),
         ({"method": "controlburn", "adaptive": 1}, MethodError, "must be True or False"),
-        ({"keep": ["noise", "flag"], "k": 1}, OptionError, "number of kept units, 2"),
+        (
+            {"keep": ["noise", "flag"], "k": 1},
+            OptionError,
+            "must be at least 2, because it counts the terms in `keep`",
+        ),
         ({"weights": "dosis"}, OptionError, "Can't find the column"),
         ({"weights": [1, 2]}, OptionError, "one value per row"),
     ],

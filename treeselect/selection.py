@@ -21,6 +21,7 @@ from treeselect.arguments.checks import (
 from treeselect.arguments.scalars import described
 from treeselect.designs.design import FeatureGroups, check_size
 from treeselect.designs.encoding import NewLevels
+from treeselect.designs.nouns import noun_of
 from treeselect.designs.preparing import prepare
 from treeselect.designs.problem import Problem
 from treeselect.designs.request import Request
@@ -42,7 +43,6 @@ from treeselect.resampling.choosing import (
 )
 from treeselect.resampling.fit import Call
 from treeselect.resampling.folds import Folds, Splitter
-from treeselect.resampling.nouns import noun_of
 from treeselect.result import SelectionResult
 from treeselect.results.calls import call_text, data_text
 from treeselect.running.parallel import check_n_jobs, workers_for
@@ -330,64 +330,71 @@ def _rule(found: Chosen, choice: Choice, method: Method, problem: Problem, *, de
     """How the number of units was chosen, in words."""
     if choice.k is None:
         if decides:
-            return f"as {method.name} decides ({method.tuning_words})"
+            return f"decided by {method.name} ({method.tuning_words})"
         own = method.tuning_value == OWN
-        return f"{method.tuning_words}{'' if own else ' as asked'}"
+        return f"{method.tuning_words}{'' if own else ' (fixed)'}"
     if isinstance(choice.k, int):
-        return "as asked" if found.step.size == choice.k else f"{choice.k} were asked for"
+        return "k fixed" if found.step.size == choice.k else f"k = {choice.k} requested"
     assert found.scores is not None
     score, done = problem.family.score_name, choice.folds.words(len(found.scores.scores))
     if choice.k == "best":
         return f"best {score} in {done}"
     best = best_size(scored_sizes(found.scores, problem.groups.keep), found.scores)
-    return f"1 s.e. rule, {done} ({score} is best at {best})"
+    return f"1 s.e. rule, {done} (best {score} at k = {best})"
 
 
 def _fold_notes(folds: Folds) -> tuple[str, ...]:
     if not isinstance(folds.groups_name, str):
         return ()
     return (
-        f"Folds, bags of trees and resamples keep the rows of each {quoted(folds.groups_name)}"
-        " together; `.` in a formula does not stand for it.",
+        f"Rows with the same {quoted(folds.groups_name)} stay together in folds, bags of trees and"
+        " resamples; `.` in the formula does not include this column.",
     )
 
 
 def _resample_note(resamples: int, size: int, groups: FeatureGroups) -> str | None:
-    """That resamples were asked for and none was drawn."""
+    """That no resamples were drawn although the call requests them."""
     if not resamples or size > 0:
         return None
+    one = noun_of(groups.terms, 1)
     return (
-        "No resamples were drawn, as nothing is selected: `resample(100, k=1)` selects one"
-        f" {noun_of(groups.terms, 1)} on each."
+        f"No resamples were drawn, because no {one} was selected; `resample(100, k=1)` selects one"
+        f" {one} on each resample."
     )
 
 
 def _notes(
     found: Chosen, k: int | str | None, method: Method, groups: FeatureGroups
 ) -> tuple[str, ...]:
-    step, steps = found.step, found.steps
+    step, steps, many = found.step, found.steps, noun_of(groups.terms)
     notes = [said for said in (step.warning, step.warned) if said is not None]
     if step.cut_from is not None:
         below = max((s.size for s in steps if s.size < step.size), default=0)
         notes.append(
-            f"The path jumps from {below} to {step.cut_from} units: the larger set was cut to"
-            f" {step.size} by importance."
+            f"The path jumps from {below} to {step.cut_from} {many}: the larger set was cut to the"
+            f" {step.size} most important."
         )
     notes += step.notes
     size = wanted_size(k, found.scores, groups.keep)
     if size is not None and step.size < size and not step.was_cut_short:
+        why = "Cross-validation favours" if isinstance(k, str) else "The call requests"
         notes.append(
-            f"{'The scores speak' if isinstance(k, str) else 'Asked'} for {size} units, but no more"
-            f" than {step.size} enter the path: {method.why_left_out}."
+            f"{why} {size} {noun_of(groups.terms, size)}, but only {step.size}"
+            f" {'enters' if step.size == 1 else 'enter'} the path: {method.why_left_out}."
         )
     skipped = skipped_sizes(steps)
     if isinstance(k, str) and skipped:
-        which = "Sizes" if len(skipped) > 1 else "A size"
+        *others, last = map(str, skipped)
+        sizes = f"{', '.join(others)} or {last}" if others else last
+        these = "these sizes" if others else "this size"
+        instead = "the next smaller one was scored instead"
+        if method.predicts_any_set:
+            instead = f"the next larger one was cut to {these}"
         notes.append(
-            f"{which} that no step of the path has: {', '.join(map(str, skipped))}. The next larger"
-            f" step was cut to {'them' if len(skipped) > 1 else 'it'}."
+            f"No model with exactly {sizes} {noun_of(groups.terms, skipped[-1])} lies on the path;"
+            f" {instead}."
         )
     most = most_units(groups)
     if isinstance(k, str) and step.size == most < len(groups.names):
-        notes.append(f"The most units that were considered: {most}. Give `k` for more.")
+        notes.append(f"At most {most} {many} were considered; give `k` to select more.")
     return tuple(notes)

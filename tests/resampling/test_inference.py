@@ -495,7 +495,7 @@ def test_the_summary_tells_of_groups():
     assert "56 groups of `ward` (about 280 rows) to select on, 24 (120) to fit on" in text
     assert "with 24 to fit on, p-values may be too small" in text
     text = " ".join(str(fit.refit("glm").summary()).split())
-    assert "count rows of one `ward` as independent" in text
+    assert "treat rows of the same `ward` as independent" in text
 
 
 def test_a_column_of_one_ward_has_no_standard_error():

@@ -206,7 +206,7 @@ def test_number_of_resamples(fitted, n):
 def test_scheme_and_size_are_checked(fitted):
     with pytest.raises(OptionError, match="`scheme` must be one of"):
         fitted.resample(3, scheme="jackknife")
-    with pytest.raises(OptionError, match="`k` must be at most the number of units, 6"):
+    with pytest.raises(OptionError, match="`k` must be at most 6, the number of candidate terms"):
         fitted.resample(3, k=7)
     assert fitted.resample(3, k=1, scheme="subsample").stability.selected.sum() == 3
 
@@ -298,8 +298,10 @@ def test_the_summary_and_the_report_say_that_groups_were_drawn(wards, tmp_path):
     ):
         found = fit.resample(4, scheme=scheme)
         text = " ".join(found.summary().as_text().split())
-        assert f"4 {noun} of whole ward clusters) " in text
-        assert "Folds, bags of trees and resamples keep the rows of each `ward` together" in text
+        assert f"4 {noun} of whole ward clusters, " in text
+        assert (
+            "Rows with the same `ward` stay together in folds, bags of trees and resamples" in text
+        )
         page = found.report(tmp_path / "r.html").read_text()
         assert how in page
         assert f" on {found.stability.words}" in page

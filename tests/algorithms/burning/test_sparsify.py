@@ -208,7 +208,7 @@ def test_sizes_that_the_path_skips_are_named(data):
     pair = data.assign(y=np.where(data["a"] * data["b"] > 0, 1.0, 0.0))
     fit = fit_of(pair, k="best", forests=1, adaptive=False, folds=3)
     assert 1 in fit.skipped_sizes
-    assert "that no step of the path has: 1" in fit.summary().as_text()
+    assert "No model with exactly 1 term lies" in fit.summary().as_text()
 
 
 # --- what does not go together ---
