@@ -85,6 +85,7 @@ def test_comparison_prints_its_tables(run):
         ("conditional.py", 2 + 1),
         ("kills.py", 2 + 2),
         ("pages.py", 2 + 2),
+        ("originals.py", 2 + 11),
         pytest.param("spreading.py", 2 + 1, marks=on_linux),
     ],
 )

@@ -263,7 +263,7 @@ def test_frames_that_can_not_be_used(data):
     X, y = data
     with pytest.raises(DataError, match="`X` must be in memory"):
         clone(QUICK).fit(pl.from_pandas(X).lazy(), y)
-    with pytest.raises(DataError, match="More than once: `signal`"):
+    with pytest.raises(DataError, match="Found more than once: `signal`"):
         clone(QUICK).fit(X[["signal", "noise", "signal"]], y)
     with pytest.raises(DataError, match="`when`"):
         clone(QUICK).fit(X.assign(when=pd.Timestamp("2020-01-01")), y)

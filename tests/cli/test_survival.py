@@ -25,7 +25,7 @@ def test_select_reports_and_predict_gives_survival(folder, monkeypatch, capsys):
     written = ("--report", "out.html", "--save", "fit", "--json", "out.json")
     assert main(["select", *asked, "-k", "1", "--seed", "1", *written]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "Family: cox (times until an event); Cox partial likelihood" in said
+    assert "Family: cox (time to event); Cox partial likelihood" in said
     assert "Strata: site (2 strata, each with its own baseline hazard)" in said
     assert 'id="risk-groups"' in (folder / "out.html").read_text(encoding="utf-8")
     times = ("--type", "survival", "--times", "100,365")

@@ -121,7 +121,10 @@ def test_comparisons_leave_them_out(both):
     ("weight", "says"),
     [
         (lambda d: 0 * d["w"], "Case weights must not all be zero."),
-        (lambda d: d["w"] * d["died"], r"at least two classes(.|\n)*of 0 are left out"),
+        (
+            lambda d: d["w"] * d["died"],
+            r"at least two classes(.|\n)*rows with weight 0 are left out",
+        ),
     ],
 )
 def test_what_is_wrong_with_the_rows_that_are_left(both, weight, says):

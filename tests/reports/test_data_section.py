@@ -81,7 +81,7 @@ def test_what_was_left_out_and_what_is_rare_is_said_once(mixed):
         )
         == 1
     )
-    assert page.count("No known value, can&#39;t be selected") == 1
+    assert page.count("Entirely missing, can&#39;t be selected") == 1
 
 
 @pytest.mark.parametrize(

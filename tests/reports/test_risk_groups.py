@@ -113,7 +113,7 @@ def test_the_page_speaks_of_hazards(page):
     assert ">log hazard</text>" in page
     assert "Effects are changes in the log hazard under the final model" in page
     facts = dict(re.findall(r"<dt>(.*?)</dt><dd.*?>(.*?)</dd>", page))
-    assert facts["Family"] == "cox (times until an event); Cox partial likelihood"
+    assert facts["Family"] == "cox (time to event); Cox partial likelihood"
     assert re.fullmatch(r"\d+ in 90 rows \(\d\d\.\d%\)", facts["Events"])
     assert page.count("concordance") == 1  # said once, where the score is shown first
 

@@ -68,7 +68,7 @@ def test_columns_for_which_the_point_does_not_stand(mixed):
         "dose ~ signal + site", data, method="mrmr", k=1, weights="times", fold_groups="patient"
     )
     said = " ".join(fit.summary().as_text().split())
-    assert "Case weights: `times`; `.` in a formula does not stand for it." in said
+    assert "Case weights: `times`, which `.` in the formula excludes." in said
     assert "Rows with the same `patient` stay together in folds" in said
 
 
@@ -130,9 +130,9 @@ def test_the_head_of_times_until_an_event():
     fit = small_fit("Surv(late, time, dead) ~ risky + x + strata(site)", 1)
     facts = dict(fit.summary().content.facts)
     events = int(small_times()["dead"].sum())
-    assert facts["Family"] == "cox (times until an event); Cox partial likelihood"
+    assert facts["Family"] == "cox (time to event); Cox partial likelihood"
     assert facts["Events"] == f"{events} in 90 rows ({events / 0.9:.1f}%)"
-    assert facts["Follow-up"] == "rows are under observation from late on"
+    assert facts["Follow-up"] == "rows are at risk after late"
     assert facts["Strata"] == "site (2 strata, each with its own baseline hazard)"
     assert fit.glance()["events"].to_list() == [events]
     assert sum("concordance" in note for note in fit.summary().content.notes) == 1
