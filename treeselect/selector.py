@@ -41,15 +41,15 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     """Scikit-learn transformer that selects columns with :func:`treeselect.select`.
 
     Each column of X is a term: text and categories are factors, and missing values are allowed.
-    Arguments that are not explained here are those of :func:`treeselect.select`.
+    Other arguments are as in :func:`treeselect.select`.
 
     Parameters
     ----------
     method : str or method
     k : int, "1se", "best" or None
         Number of columns to select; a group counts as one. As scikit-learn can't distinguish an
-        explicit argument from a default, a method that finds a set of its own (such as
-        ``"boruta"``) does so with ``"1se"`` too.
+        explicit argument from a default, a method that determines the set itself (such
+        as ``"boruta"``) does so with ``"1se"`` too.
     method_options : dict, optional
         Options of the method, for example ``{"gamma": 0.2}``.
     family : {"auto", "gaussian", "binomial", "multinomial", "poisson", "cox"}
@@ -72,7 +72,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
         The full result, with ``.summary()``, ``.path``, ``.report(...)`` and so on. Its terms are
         the names of the columns, or ``x0``, ``x1``, ... if X has none.
     feature_importances_ : ndarray of float, shape (n_features_in_,)
-        Importance in the final model, for a column of a group that of the whole group; 0 for
+        Importance in the final model (of the whole group for a column of a group); 0 for
         columns that are not selected.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, shape (n_features_in_,)
@@ -82,7 +82,7 @@ class TreeSelector(SelectorMixin, BaseEstimator):
     -----
     ``fit`` takes ``sample_weight``, which count copies of rows if they are whole numbers, and
     ``fold_groups``. With scikit-learn's metadata routing enabled, both are requested as in
-    ``set_fit_request(sample_weight=True)``. Errors are those of ``select``, and are ValueErrors.
+    ``set_fit_request(sample_weight=True)``. Errors are as in ``select``, and are ValueErrors.
     A missing response is an error, as in other scikit-learn estimators.
 
     Examples
